@@ -1,0 +1,83 @@
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  getSchemaPath,
+  type ApiResponseSchemaHost,
+} from '@nestjs/swagger';
+import { AuthErrors } from '../auth/auth.errors';
+import { AllowRoles } from '../auth/roles.guard';
+import type { Role } from '../auth/roles';
+import { SUCCESS_CODE, SUCCESS_MESSAGE } from '../http/envelope';
+import type { ErrorRow, RefusalFactory } from '../http/error-catalogue';
+import { HttpErrors } from '../http/http.errors';
+
+export interface OperationOptions {
+  readonly summary: string;
+  /** Who may call it. */
+  readonly roles: readonly Role[];
+  /** What `data` holds; null when absent. */
+  readonly data?: Type;
+  /** The refusals of this operation, beside those that every operation has. */
+  readonly refusals: readonly RefusalFactory[];
+}
+
+type Schema = ApiResponseSchemaHost['schema'];
+
+const EVERYWHERE = [HttpErrors.INVALID, AuthErrors.TOKEN_MISSING, AuthErrors.TOKEN_INVALID, AuthErrors.ROLE];
+
+/** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
+export function Operation({ summary, roles, data, refusals }: OperationOptions): MethodDecorator {
+  const rows = [...EVERYWHERE, ...refusals].map(({ row }) => row);
+  const statuses = [...new Set(rows.map(({ status }) => status))];
+  return applyDecorators(
+    HttpCode(SUCCESS_CODE),
+    AllowRoles(roles),
+    ApiOperation({ summary }),
+    ...(data ? [ApiExtraModels(data)] : []),
+    ApiResponse({ status: SUCCESS_CODE, description: SUCCESS_MESSAGE, schema: successSchema(data) }),
+    ...statuses.map((status) =>
+      refusalResponse(
+        status,
+        rows.filter((row) => row.status === status),
+      ),
+    ),
+  );
+}
+
+function successSchema(data: Type | undefined): Schema {
+  return {
+    type: 'object',
+    required: ['code', 'msg', 'data'],
+    properties: {
+      code: { type: 'integer', example: SUCCESS_CODE },
+      msg: { type: 'string', example: SUCCESS_MESSAGE },
+      data: data ? { $ref: getSchemaPath(data) } : { nullable: true, example: null, type: 'object' },
+    },
+  };
+}
+
+function refusalResponse(status: number, rows: readonly ErrorRow[]): MethodDecorator {
+  const description = rows.map(({ reason, en }) => `\`${reason}\`: ${en}`).join('\n\n');
+  return ApiResponse({ status, description, schema: refusalSchema(rows) });
+}
+
+function refusalSchema(rows: readonly ErrorRow[]): Schema {
+  return {
+    type: 'object',
+    required: ['code', 'msg', 'data'],
+    properties: {
+      code: { type: 'integer', example: rows[0]?.status },
+      msg: { type: 'string', example: rows[0]?.zh },
+      data: {
+        type: 'object',
+        required: ['reason', 'requestId'],
+        properties: {
+          reason: { type: 'string', enum: rows.map(({ reason }) => reason) },
+          requestId: { type: 'string' },
+        },
+      },
+    },
+  };
+}

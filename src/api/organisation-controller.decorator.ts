@@ -1,0 +1,30 @@
+import {
+  applyDecorators,
+  Controller,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+} from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { RolesGuard } from '../auth/roles.guard';
+import { BodyPipe } from '../http/body.pipe';
+import { EnvelopeInterceptor } from '../http/envelope.interceptor';
+import { EnvelopeExceptionFilter } from '../http/exception.filter';
+import { TenantScopeInterceptor } from '../tenancy/tenant-scope.interceptor';
+
+/**
+ * A controller of this API. All it needs rides on it (role check, envelope, tenant scope, body check, errors),
+ * so that in a larger platform nothing has to be registered globally.
+ */
+export function OrganisationController(path: string, tag: string): ClassDecorator {
+  return applyDecorators(
+    Controller(path),
+    UseGuards(RolesGuard),
+    UseInterceptors(EnvelopeInterceptor, TenantScopeInterceptor),
+    UsePipes(BodyPipe),
+    UseFilters(EnvelopeExceptionFilter),
+    ApiTags(tag),
+    ApiBearerAuth(),
+  );
+}

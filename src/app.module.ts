@@ -1,0 +1,50 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { AuthModule } from './auth/auth.module';
+import { JwtAuthGuard } from './auth/jwt-auth.guard';
+import type { JwtSettings } from './auth/jwt.strategy';
+import { JwtPrincipalResolver } from './auth/principal-resolver';
+import type { Env } from './config/env';
+import { HealthModule } from './health/health.module';
+import { EnvelopeExceptionFilter } from './http/exception.filter';
+import { TenantryModule } from './tenantry.module';
+import type { Clock } from './time/clock';
+
+/** What the service is made of. */
+export interface ServiceParts {
+  readonly env: Env;
+  readonly jwt: JwtSettings;
+  /** Open, and migrated. */
+  readonly dataSource: DataSource;
+  readonly clock?: Clock;
+}
+
+/** The standalone service: the smallest host of the library, and the only place with global providers. */
+@Module({})
+export class AppModule {
+  static of({ env, jwt, dataSource, clock }: ServiceParts): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          useFactory: () => dataSource.options,
+          dataSourceFactory: () => Promise.resolve(dataSource),
+        }),
+        TenantryModule.forRoot({
+          principalResolver: new JwtPrincipalResolver(),
+          timeZone: env.TIME_ZONE,
+          httpStatusMode: env.HTTP_STATUS_MODE,
+          ...(clock && { clock }),
+        }),
+        AuthModule.with(jwt),
+        HealthModule,
+      ],
+      providers: [
+        { provide: APP_GUARD, useClass: JwtAuthGuard },
+        { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },
+      ],
+    };
+  }
+}

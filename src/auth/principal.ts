@@ -1,0 +1,36 @@
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { isRole, type Role } from './roles';
+
+/** Who is calling, as far as a valid token says. */
+export interface Principal {
+  /** The token's subject. */
+  readonly subject: string;
+  readonly tenantId: string;
+  readonly username: string;
+  readonly roles: readonly Role[];
+}
+
+const TENANT_CODE = /^[0-9]{6,20}$/;
+/** How far the issuer's clock may be ahead of ours. */
+const CLOCK_SKEW_S = 60;
+
+/**
+ * Reads the claims of a token whose signature, issuer, audience and times have been checked; null when they
+ * are not of our form. Roles we do not know grant nothing and are dropped.
+ */
+export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Principal | null {
+  if (typeof claims !== 'object' || claims === null) return null;
+  const { sub, tenantId, username, roles, exp, iat } = claims as Record<string, unknown>;
+  if (!isName(sub, 128) || !isName(username, 64)) return null;
+  if (typeof tenantId !== 'string' || !TENANT_CODE.test(tenantId)) return null;
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return null;
+  if (!Number.isFinite(exp) || !Number.isFinite(iat) || (iat as number) > nowSeconds + CLOCK_SKEW_S)
+    return null;
+  const known = roles.filter(isRole);
+  if (known.includes('superadmin') && tenantId !== PLATFORM_TENANT) return null;
+  return Object.freeze({ subject: sub, tenantId, username, roles: Object.freeze([...new Set(known)]) });
+}
+
+function isName(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= max && value.isWellFormed();
+}

@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util';
+import { principalOf } from '../auth/principal';
+import { signToken } from '../auth/sign-token';
+import { loadEnv } from '../config/env';
+import { jwtKey } from '../config/jwt-secret';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+
+const USAGE =
+  'npm run --silent token -- [--tenant 000000] [--user admin] [--roles superadmin] [--minutes 30]';
+
+/** Prints an access token, signed with this installation's secret. */
+function main(): void {
+  const { values } = parseArgs({
+    options: {
+      tenant: { type: 'string', default: PLATFORM_TENANT },
+      user: { type: 'string', default: 'admin' },
+      roles: { type: 'string' },
+      minutes: { type: 'string', default: '30' },
+    },
+  });
+  const env = loadEnv();
+  const lifeSeconds = Number(values.minutes) * 60;
+  const roles = values.roles ?? (values.tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin');
+  const now = Math.floor(Date.now() / 1000);
+  const claims = {
+    sub: values.user,
+    tenantId: values.tenant,
+    username: values.user,
+    roles: roles.split(','),
+  };
+  const principal = principalOf({ ...claims, iat: now, exp: now + lifeSeconds });
+  if (!principal?.roles.length || !(lifeSeconds > 0)) throw new Error(USAGE);
+  const settings = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
+  process.stdout.write(`${signToken(principal, settings, lifeSeconds)}\n`);
+}
+
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { parseDatabaseUrl } from './database-url';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const databaseUrl = z.string().transform((url, problem) => {
+  try {
+    return parseDatabaseUrl(url);
+  } catch (error) {
+    problem.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
+const schema = z
+  .object({
+    NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
+    HOST: z.string().min(1).default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65535).default(3000),
+    DATABASE_URL: databaseUrl.prefault('sqlite:./data/tenantry.sqlite'),
+    DATA_DIR: z.string().min(1).default('./data'),
+    JWT_SECRET: z
+      .string()
+      .refine((secret) => Buffer.byteLength(secret) >= 32, 'must be at least 32 bytes long')
+      .optional(),
+    JWT_ISSUER: z.string().min(1).default('tenantry'),
+    JWT_AUDIENCE: z.string().min(1).default('tenantry'),
+    ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters long').max(128).optional(),
+    TIME_ZONE: z
+      .string()
+      .refine(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai')
+      .default('Asia/Shanghai'),
+    HTTP_STATUS_MODE: z.enum(['match-code', 'always-200']).default('match-code'),
+    LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+    DOCS: z.enum(['on', 'off']).optional(),
+  })
+  .superRefine(({ NODE_ENV, JWT_SECRET }, problem) => {
+    if (NODE_ENV === 'production' && JWT_SECRET === undefined) {
+      problem.addIssue({ code: 'custom', path: ['JWT_SECRET'], message: 'must be set in production' });
+    }
+  })
+  // Documentation is for people who explore; a production system opens it only when told to.
+  .transform((env) => ({ ...env, DOCS: env.DOCS ?? (env.NODE_ENV === 'production' ? 'off' : 'on') }));
+
+/** The validated configuration. */
+export type Env = z.infer<typeof schema>;
+
+/** Every problem of an environment, in one message. */
+export class BadEnvironment extends Error {
+  constructor(problems: readonly string[]) {
+    super(['The configuration is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
+    this.name = 'BadEnvironment';
+  }
+}
+
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  // An empty variable is how compose files and shells say "not set".
+  const set = Object.fromEntries(
+    Object.entries(source).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = schema.safeParse(set);
+  if (result.success) return result.data;
+  throw new BadEnvironment(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+}
+
+/** Reads `.env` (what is already set wins), then the environment. */
+export function loadEnv(file = '.env'): Env {
+  if (existsSync(file)) process.loadEnvFile(file);
+  return parseEnv(process.env);
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }));
+  } catch {
+    return false;
+  }
+}

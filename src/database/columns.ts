@@ -1,0 +1,21 @@
+import type { ValueTransformer } from 'typeorm';
+
+/** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
+export const ascii = { charset: 'ascii', collation: 'ascii_bin' } as const;
+
+/** For people's texts: in other collations two different emoji are equal. */
+export const text = { charset: 'utf8mb4', collation: 'utf8mb4_bin' } as const;
+
+/**
+ * 64-bit ids. They travel to the database as text (TypeORM would write a number into the SQL itself and fill
+ * the statement cache with copies) and come back as text from MySQL; as a field they are always a safe number.
+ */
+export const id: ValueTransformer = {
+  to: (value: unknown) => (typeof value === 'number' ? String(value) : value),
+  from: (value: string | number | null) => {
+    if (value === null) return null;
+    const number = Number(value);
+    if (!Number.isSafeInteger(number)) throw new RangeError(`The id ${value} is not a safe integer.`);
+    return number;
+  },
+};

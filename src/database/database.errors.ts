@@ -1,0 +1,11 @@
+import { defineErrors } from '../http/error-catalogue';
+
+export const DatabaseErrors = defineErrors({
+  UNAVAILABLE: {
+    reason: 'DATABASE_UNAVAILABLE',
+    status: 503,
+    zh: '数据库暂时不可用，请稍后重试',
+    en: 'The database is not available at the moment; try again shortly',
+    retryAfter: 1,
+  },
+});

@@ -1,0 +1,7 @@
+import { DeptEntity } from '../dept/dept.entity';
+import { TenantEntity } from '../tenant/tenant.entity';
+import { AccountEntity } from '../user/account.entity';
+import { UnitEntity } from './unit.entity';
+
+/** Every entity of the library; a host adds them to its own DataSource. */
+export const entities = [TenantEntity, DeptEntity, AccountEntity, UnitEntity];

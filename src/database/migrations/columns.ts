@@ -1,0 +1,55 @@
+import type { QueryRunner } from 'typeorm';
+import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
+
+type More = Partial<TableColumnOptions>;
+
+/** Column builders for migrations: the few places where the two databases differ are all here. */
+export class Columns {
+  readonly #mysql: boolean;
+
+  constructor(runner: QueryRunner) {
+    this.#mysql = runner.dataSource.driver.options.type !== 'better-sqlite3';
+  }
+
+  autoId(name: string): TableColumnOptions {
+    return this.big(name, { isPrimary: true, isGenerated: true, generationStrategy: 'increment' });
+  }
+
+  big(name: string, more: More = {}): TableColumnOptions {
+    return { name, type: this.#mysql ? 'bigint' : 'integer', ...more };
+  }
+
+  integer(name: string, more: More = {}): TableColumnOptions {
+    return { name, type: this.#mysql ? 'int' : 'integer', ...more };
+  }
+
+  /** Codes and paths: ASCII. */
+  code(name: string, length: number, more: More = {}): TableColumnOptions {
+    return { name, type: 'varchar', length: String(length), ...this.#charset('ascii'), ...more };
+  }
+
+  /** Texts of people. */
+  text(name: string, length: number, more: More = {}): TableColumnOptions {
+    return { name, type: 'varchar', length: String(length), ...this.#charset('utf8mb4'), ...more };
+  }
+
+  instant(name: string, more: More = {}): TableColumnOptions {
+    return { name, type: 'datetime', ...(this.#mysql ? { precision: 3 } : {}), ...more };
+  }
+
+  /** State and audit columns that every resource of the contract has. */
+  life(): TableColumnOptions[] {
+    return [
+      this.code('status', 1, { default: "'0'" }),
+      this.code('del_flag', 1, { default: "'0'" }),
+      this.text('create_by', 64, { default: "''" }),
+      this.instant('create_time'),
+      this.text('update_by', 64, { default: "''" }),
+      this.instant('update_time', { isNullable: true }),
+    ];
+  }
+
+  #charset(charset: 'ascii' | 'utf8mb4'): More {
+    return this.#mysql ? { charset, collation: `${charset}_bin` } : {};
+  }
+}

@@ -1,0 +1,78 @@
+import { QueryFailedError } from 'typeorm';
+
+/**
+ * What a database error says about the unit of work it ended.
+ * - `conflict`: not committed; another unit won, replay soon
+ * - `unreachable`: not committed; the server or this connection is away for a moment, replay later
+ * - `lost`: the connection broke; not committed if COMMIT was not yet sent, unknown if it was
+ * - `fatal`: replaying gives the same again
+ */
+export type Fault = 'conflict' | 'unreachable' | 'lost' | 'fatal';
+
+const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
+  [1213, 'conflict'], // deadlock; on Galera also a failed certification
+  [1205, 'conflict'], // lock wait timeout
+  [1040, 'unreachable'], // too many connections
+  [1203, 'unreachable'], // too many connections of this user
+  [1047, 'unreachable'], // a Galera node without quorum
+  [1053, 'unreachable'], // server shutdown
+  [1927, 'unreachable'], // connection killed
+  ['ECONNREFUSED', 'unreachable'],
+  ['EHOSTUNREACH', 'unreachable'],
+  ['ENOTFOUND', 'unreachable'],
+  ['EAI_AGAIN', 'unreachable'],
+  [1180, 'lost'], // error during COMMIT
+  [2006, 'lost'],
+  [2013, 'lost'],
+  [4031, 'lost'], // the server closed an idle connection
+  ['PROTOCOL_CONNECTION_LOST', 'lost'],
+  ['ECONNRESET', 'lost'],
+  ['EPIPE', 'lost'],
+  ['ETIMEDOUT', 'lost'],
+]);
+
+/** Another process is writing to the SQLite file. */
+const SQLITE_BUSY = 5;
+
+interface DriverError {
+  readonly errno?: unknown;
+  readonly code?: unknown;
+  readonly errcode?: unknown;
+  readonly message?: unknown;
+}
+
+export function faultOf(error: unknown): Fault {
+  const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
+  if (typeof raw !== 'object' || raw === null) return 'fatal';
+  const known = FAULTS.get(raw.errno as number) ?? FAULTS.get(raw.code as string);
+  if (known) return known;
+  if (raw.errcode === SQLITE_BUSY) return 'unreachable';
+  // mysql2 names no code when it is asked to use a connection that it has already lost.
+  return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
+    ? 'lost'
+    : 'fatal';
+}
+
+const MAX_TRIES = 12;
+const BUDGET_MS = 3000;
+
+/** Counts the tries of one unit of work and says how long to wait before the next, or that there is none. */
+export class RetryBudget {
+  #tries = 0;
+  readonly #end: number;
+
+  constructor(private readonly now: () => number = Date.now) {
+    this.#end = now() + BUDGET_MS;
+  }
+
+  /** Milliseconds until the next try, or null when the budget is spent. */
+  next(fault: Exclude<Fault, 'fatal'>): number | null {
+    this.#tries += 1;
+    if (this.#tries >= MAX_TRIES) return null;
+    const [first, most] = fault === 'conflict' ? [3, 200] : [50, 1000];
+    const ceiling = Math.min(first * 2 ** (this.#tries - 1), most);
+    // Jitter, so that two units that collided do not meet again.
+    const wait = ceiling * (0.5 + Math.random() / 2);
+    return this.now() + wait > this.#end ? null : wait;
+  }
+}

@@ -1,0 +1,49 @@
+import type { ColumnType, QueryRunner } from 'typeorm';
+import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
+import { FifoGate } from './fifo-gate';
+import { SqliteConnection } from './sqlite.connection';
+import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
+
+/**
+ * TypeORM's SQLite driver hands ONE query runner to every caller: two concurrent transactions become one, and
+ * the rollback of either takes the other's acknowledged work with it. This one gives each caller its own
+ * runner; the gate lets one writer at a time onto the connection, and reads outside a transaction go to a
+ * second, read-only connection, so that they never see what is not committed.
+ */
+export class SqliteDriver extends BetterSqlite3Driver {
+  readonly gate = new FifoGate();
+  readonly #reads = new SqliteReadRunner(this);
+  #reader: SqliteConnection | undefined;
+
+  override createQueryRunner(): QueryRunner {
+    return new SqliteQueryRunner(this, this.#reads);
+  }
+
+  get reader(): SqliteConnection {
+    if (!this.#reader) throw new Error('The SQLite database is not open.');
+    return this.#reader;
+  }
+
+  /** SQLite's only 64-bit auto-increment is called INTEGER. */
+  override normalizeType(column: {
+    type?: ColumnType;
+    length?: number | string;
+    precision?: number | null;
+    scale?: number;
+  }): string {
+    return column.type === 'bigint' ? 'integer' : super.normalizeType(column);
+  }
+
+  override async disconnect(): Promise<void> {
+    this.#reader?.close();
+    this.#reader = undefined;
+    await super.disconnect();
+  }
+
+  protected override async createDatabaseConnection(): Promise<SqliteConnection> {
+    const writer = (await super.createDatabaseConnection()) as SqliteConnection;
+    writer.pragma('synchronous = FULL');
+    this.#reader = new SqliteConnection(this.options.database, { readonly: true, timeout: 5000 });
+    return writer;
+  }
+}

@@ -1,0 +1,76 @@
+import type { QueryResult } from 'typeorm';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
+import type { Leave } from './fifo-gate';
+import type { SqliteConnection } from './sqlite.connection';
+import type { SqliteDriver } from './sqlite.driver';
+
+const READS = /^\s*(SELECT|EXPLAIN)\b/i;
+
+/** Runs reads outside any transaction, on the read-only connection; it has no state, so all callers share it. */
+export class SqliteReadRunner extends BetterSqlite3QueryRunner {
+  declare driver: SqliteDriver;
+
+  override connect(): Promise<SqliteConnection> {
+    return Promise.resolve(this.driver.reader);
+  }
+}
+
+/** A caller's own runner: it holds the driver's gate for the length of a transaction or of a single write. */
+export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
+  declare driver: SqliteDriver;
+  readonly #reads: SqliteReadRunner;
+  #leave: Leave | undefined;
+
+  constructor(driver: SqliteDriver, reads: SqliteReadRunner) {
+    super(driver);
+    this.#reads = reads;
+  }
+
+  override async startTransaction(level?: IsolationLevel): Promise<void> {
+    if (this.#leave) return super.startTransaction(level);
+    this.#leave = await this.driver.gate.enter();
+    try {
+      await super.startTransaction(level);
+    } catch (error) {
+      this.#endTransaction();
+      throw error;
+    }
+  }
+
+  override async commitTransaction(): Promise<void> {
+    await super.commitTransaction();
+    if (this.transactionDepth === 0) this.#endTransaction();
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    const outermost = this.transactionDepth <= 1;
+    try {
+      await super.rollbackTransaction();
+    } finally {
+      if (outermost) this.#endTransaction();
+    }
+  }
+
+  override async release(): Promise<void> {
+    if (this.#leave) await this.rollbackTransaction().catch(() => undefined);
+    await super.release();
+  }
+
+  override async query(sql: string, parameters?: unknown[], structured?: boolean): Promise<QueryResult> {
+    if (!this.isTransactionActive && READS.test(sql)) {
+      return (await this.#reads.query(sql, parameters, structured)) as QueryResult;
+    }
+    // IMMEDIATE: a write lock taken at the start can wait for another process; one taken halfway cannot.
+    const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
+    const run = async () => (await super.query(statement, parameters, structured)) as QueryResult;
+    return this.isTransactionActive ? run() : this.driver.gate.run(run);
+  }
+
+  #endTransaction(): void {
+    this.isTransactionActive = false;
+    this.transactionDepth = 0;
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+}

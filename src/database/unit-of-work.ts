@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { DatabaseErrors } from './database.errors';
+import { faultOf, RetryBudget, type Fault } from './retry-policy';
+import { recordUnit, wasCommitted } from './unit-ledger';
+
+type Work<T> = (manager: EntityManager) => Promise<T>;
+
+/** One try's end that the loop has to think about. */
+class Interrupted extends Error {
+  constructor(readonly fault: Exclude<Fault, 'fatal'>) {
+    super(`The unit of work was interrupted (${fault}).`);
+  }
+}
+
+/**
+ * The only place where transactions begin and end. Work given to it is a closure without outside effects: it
+ * may run several times, and exactly one of those runs is committed.
+ */
+@Injectable()
+export class UnitOfWork {
+  #isolation: Promise<'READ COMMITTED' | undefined> | undefined;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Runs a read outside a transaction, again when the database was away for a moment. */
+  read<T>(work: Work<T>): Promise<T> {
+    return this.#persist(async () => {
+      try {
+        return await work(this.dataSource.manager);
+      } catch (error) {
+        throw asInterruption(error);
+      }
+    });
+  }
+
+  /**
+   * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
+   * data have in common: on one server it is the lock, on a cluster it is what certification collides on.
+   */
+  run<T>(lock: Work<void>, work: Work<T>): Promise<T> {
+    const unitId = randomUUID();
+    // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
+    let unanswered: { result: T } | undefined;
+    return this.#persist(async () => {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        await runner.startTransaction(await this.#isolationLevel());
+        await lock(runner.manager);
+        if (unanswered && (await wasCommitted(runner.manager, unitId))) {
+          await runner.rollbackTransaction();
+          return unanswered.result;
+        }
+        const result = await work(runner.manager);
+        await recordUnit(runner.manager, unitId);
+        unanswered = { result };
+        await runner.commitTransaction();
+        return result;
+      } catch (error) {
+        await abandon(runner);
+        throw asInterruption(error);
+      } finally {
+        await runner.release();
+      }
+    });
+  }
+
+  async #persist<T>(attempt: () => Promise<T>): Promise<T> {
+    const budget = new RetryBudget();
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+        const wait = budget.next(error.fault);
+        if (wait === null) throw DatabaseErrors.UNAVAILABLE();
+        await sleep(wait);
+      }
+    }
+  }
+
+  /** READ COMMITTED has to be asked for only where the sessions of a host's own DataSource default to another. */
+  #isolationLevel(): Promise<'READ COMMITTED' | undefined> {
+    this.#isolation ??= askIsolation(this.dataSource).catch((error: unknown) => {
+      this.#isolation = undefined;
+      throw error;
+    });
+    return this.#isolation;
+  }
+}
+
+async function askIsolation(dataSource: DataSource): Promise<'READ COMMITTED' | undefined> {
+  if (dataSource.driver.options.type === 'better-sqlite3') return undefined;
+  const rows = await dataSource.query<{ Value: string }[]>(
+    "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')",
+  );
+  return rows.every((row) => row.Value === 'READ-COMMITTED') ? undefined : 'READ COMMITTED';
+}
+
+function asInterruption(error: unknown): unknown {
+  const fault = faultOf(error);
+  return fault === 'fatal' ? error : new Interrupted(fault);
+}
+
+/** Rolls back; a connection that cannot even do that must not go back to the pool with a transaction open. */
+async function abandon(runner: QueryRunner): Promise<void> {
+  if (!runner.isTransactionActive) return;
+  try {
+    await runner.rollbackTransaction();
+  } catch {
+    const connection = (await runner.connect().catch(() => undefined)) as
+      { destroy?: () => void } | undefined;
+    connection?.destroy?.();
+  }
+}

@@ -1,0 +1,36 @@
+import { descendantPaths, isWithin, pathBelow, placeUnder, TOP_LEVEL, type TreeNode } from './dept-tree';
+
+const node = (deptId: number, under?: TreeNode): TreeNode => ({
+  deptId,
+  ...(under ? placeUnder(under) : TOP_LEVEL),
+});
+
+describe('department paths', () => {
+  const top = node(100);
+  const child = node(101, top);
+  const grandchild = node(102, child);
+  const lookalike = node(103, node(1001));
+
+  it('start at the root and end at the parent', () => {
+    expect(top.ancestors).toBe('0');
+    expect(child.ancestors).toBe('0,100');
+    expect(grandchild).toMatchObject({ parentId: 101, ancestors: '0,100,101', depth: 3 });
+  });
+
+  it('tell a descendant from a node whose id merely begins alike', () => {
+    expect(isWithin(top, top)).toBe(true);
+    expect(isWithin(top, child)).toBe(true);
+    expect(isWithin(top, grandchild)).toBe(true);
+    expect(isWithin(top, lookalike)).toBe(false);
+    expect(isWithin(child, top)).toBe(false);
+  });
+
+  it('give the range of the descendants and of nothing else', () => {
+    const { from, before } = descendantPaths(top);
+    const inRange = (path: string) => path >= from && path < before;
+    expect([child, grandchild].every((each) => inRange(each.ancestors))).toBe(true);
+    expect([top.ancestors, lookalike.ancestors, pathBelow(node(99)), '0,1000', '0,100-'].some(inRange)).toBe(
+      false,
+    );
+  });
+});

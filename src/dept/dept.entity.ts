@@ -1,0 +1,71 @@
+import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { ascii, id, text } from '../database/columns';
+import type { TenantOwned } from '../tenancy/tenant-owned';
+import { TenantEntity } from '../tenant/tenant.entity';
+
+@Entity('tenantry_dept')
+@Index('ix_dept_path', ['tenantId', 'ancestors'])
+@Index('ix_dept_parent', ['tenantId', 'parentId', 'orderNum', 'deptId'])
+export class DeptEntity implements TenantOwned {
+  @PrimaryColumn({ name: 'dept_id', type: 'bigint', transformer: id })
+  @Generated('increment')
+  deptId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii })
+  tenantId!: string;
+
+  @ManyToOne(() => TenantEntity)
+  @JoinColumn({
+    name: 'tenant_id',
+    referencedColumnName: 'tenantId',
+    foreignKeyConstraintName: 'fk_dept_tenant',
+  })
+  tenant?: TenantEntity;
+
+  @Column({ name: 'parent_id', type: 'bigint', transformer: id })
+  parentId!: number;
+
+  /** Path from the root `0` down to the parent. 64 levels of 16-digit ids fit. */
+  @Column({ type: 'varchar', length: 1100, ...ascii })
+  ancestors!: string;
+
+  /** 1 at top level; the number of ids in `ancestors`. */
+  @Column({ type: 'integer' })
+  depth!: number;
+
+  @Column({ name: 'dept_name', type: 'varchar', length: 64, default: '', ...text })
+  deptName!: string;
+
+  @Column({ name: 'order_num', type: 'integer', default: 0 })
+  orderNum!: number;
+
+  @Column({ type: 'varchar', length: 64, nullable: true, ...text })
+  leader!: string | null;
+
+  @Column({ type: 'varchar', length: 32, nullable: true, ...text })
+  phone!: string | null;
+
+  @Column({ type: 'varchar', length: 100, nullable: true, ...text })
+  email!: string | null;
+
+  @Column({ type: 'varchar', length: 1, default: '0', ...ascii })
+  status!: string;
+
+  @Column({ name: 'del_flag', type: 'varchar', length: 1, default: '0', ...ascii })
+  delFlag!: string;
+
+  @Column({ name: 'create_by', type: 'varchar', length: 64, default: '', ...text })
+  createBy!: string;
+
+  @Column({ name: 'create_time', type: 'datetime', precision: 3 })
+  createTime!: Date;
+
+  @Column({ name: 'update_by', type: 'varchar', length: 64, default: '', ...text })
+  updateBy!: string;
+
+  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
+  updateTime!: Date | null;
+}
+
+/** What a client decides about a department, its place aside. */
+export type DeptFields = Pick<DeptEntity, 'deptName' | 'orderNum' | 'leader' | 'phone' | 'email' | 'status'>;

@@ -1,0 +1,42 @@
+import { defineErrors } from '../http/error-catalogue';
+import { MAX_DEPTH } from './dept-tree';
+
+export const DeptErrors = defineErrors({
+  NOT_FOUND: { reason: 'DEPT_NOT_FOUND', status: 404, zh: '部门不存在', en: 'There is no such department' },
+  PARENT_NOT_FOUND: {
+    reason: 'PARENT_NOT_FOUND',
+    status: 404,
+    zh: '上级部门不存在',
+    en: 'There is no such parent department',
+  },
+  PARENT_DISABLED: {
+    reason: 'PARENT_DISABLED',
+    status: 409,
+    zh: '上级部门已停用',
+    en: 'The parent department is disabled',
+  },
+  CYCLE: {
+    reason: 'DEPT_CYCLE',
+    status: 409,
+    zh: '上级部门不能是自己或自己的下级部门',
+    en: 'A department cannot be moved under itself or below itself',
+  },
+  HAS_CHILDREN: {
+    reason: 'DEPT_HAS_CHILDREN',
+    status: 409,
+    zh: '存在下级部门，不允许删除',
+    en: 'The department has child departments',
+  },
+  HAS_USERS: {
+    reason: 'DEPT_HAS_USERS',
+    status: 409,
+    zh: '部门存在用户，不允许删除',
+    en: 'The department has users',
+  },
+  TOO_DEEP: {
+    reason: 'DEPT_TOO_DEEP',
+    status: 400,
+    zh: `部门层级不能超过 ${MAX_DEPTH} 级`,
+    en: `The department tree is at most ${MAX_DEPTH} levels deep`,
+  },
+});

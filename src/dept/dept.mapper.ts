@@ -1,0 +1,36 @@
+import type { ZonedTime } from '../time/zoned-time';
+import type { CreateDeptDto, DeptDto } from './dept.dto';
+import type { DeptEntity, DeptFields } from './dept.entity';
+
+/** The only place where a column becomes a field. */
+export function toDeptDto(row: DeptEntity, time: ZonedTime): DeptDto {
+  return {
+    deptId: row.deptId,
+    parentId: row.parentId,
+    ancestors: row.ancestors,
+    deptName: row.deptName,
+    orderNum: row.orderNum,
+    leader: row.leader,
+    phone: row.phone,
+    email: row.email,
+    status: row.status,
+    delFlag: row.delFlag,
+    tenantId: row.tenantId,
+    createBy: row.createBy,
+    createTime: time.format(row.createTime),
+    updateBy: row.updateBy,
+    updateTime: time.formatOrNull(row.updateTime),
+  };
+}
+
+/** The only place where a field becomes a column; what was not sent becomes the contract's default. */
+export function toDeptFields(dto: CreateDeptDto): DeptFields {
+  return {
+    deptName: dto.deptName ?? '',
+    orderNum: dto.orderNum ?? 0,
+    leader: dto.leader ?? null,
+    phone: dto.phone ?? null,
+    email: dto.email ?? null,
+    status: dto.status ?? '0',
+  };
+}

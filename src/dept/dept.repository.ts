@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { UnitOfWork } from '../database/unit-of-work';
+import type { RequestContext } from '../tenancy/request-context';
+import { TenantBound } from '../tenancy/tenant-bound';
+import { raiseTreeVersion } from '../tenant/tree-version';
+import { Clock } from '../time/clock';
+import { UserDirectory } from '../user/user-directory';
+import { DeptEntity } from './dept.entity';
+import { LockedDeptTree } from './locked-dept-tree';
+
+/** Departments as one tenant reads them. */
+export interface DeptReader {
+  find(deptId: number): Promise<DeptEntity | null>;
+}
+
+/** The door to the departments: reading in a tenant, and writing in a unit of work that holds its tree. */
+@Injectable()
+export class DeptRepository {
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly users: UserDirectory,
+    private readonly clock: Clock,
+  ) {
+    this.#unitOfWork = unitOfWork;
+  }
+
+  in(ctx: RequestContext): DeptReader {
+    return {
+      find: (deptId) =>
+        this.#unitOfWork.read((manager) =>
+          new TenantBound(manager, DeptEntity, ctx).findOne({ deptId, delFlag: '0' }),
+        ),
+    };
+  }
+
+  /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
+  transaction<T>(ctx: RequestContext, work: (tree: LockedDeptTree) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.run(
+      (manager) => raiseTreeVersion(manager, ctx.tenantId),
+      (manager) => work(this.#lockedTree(ctx, manager)),
+    );
+  }
+
+  #lockedTree(ctx: RequestContext, manager: EntityManager): LockedDeptTree {
+    return new LockedDeptTree(new TenantBound(manager, DeptEntity, ctx), ctx.username, this.clock, (ids) =>
+      this.users.findOccupied(ctx, ids, manager),
+    );
+  }
+}

@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../tenancy/request-context';
+import { TenantErrors } from '../tenant/tenant.errors';
+import { ZonedTime } from '../time/zoned-time';
+import { isWithin, MAX_DEPTH, placeUnder, ROOT_ID, TOP_LEVEL, type Place } from './dept-tree';
+import type { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';
+import type { DeptEntity } from './dept.entity';
+import { DeptErrors } from './dept.errors';
+import { toDeptDto, toDeptFields } from './dept.mapper';
+import { DeptRepository } from './dept.repository';
+import type { LockedDeptTree } from './locked-dept-tree';
+
+/** The rules of the department tree. */
+@Injectable()
+export class DeptService {
+  constructor(
+    private readonly depts: DeptRepository,
+    private readonly time: ZonedTime,
+  ) {}
+
+  async get(ctx: RequestContext, deptId: number): Promise<DeptDto> {
+    const dept = await this.depts.in(ctx).find(deptId);
+    if (!dept) throw DeptErrors.NOT_FOUND();
+    return toDeptDto(dept, this.time);
+  }
+
+  /** Gives the id of the new department. */
+  async create(ctx: RequestContext, dto: CreateDeptDto): Promise<number> {
+    refuseForeignTenant(ctx, dto);
+    return this.depts.transaction(ctx, async (tree) => {
+      const place = await placeFor(tree, dto.parentId ?? ROOT_ID);
+      if (place.depth > MAX_DEPTH) throw tooDeep();
+      return tree.add(toDeptFields(dto), place);
+    });
+  }
+
+  /** Replaces a department; with another `parentId` it moves there, with all that stands below it. */
+  async update(ctx: RequestContext, dto: UpdateDeptDto): Promise<void> {
+    refuseForeignTenant(ctx, dto);
+    await this.depts.transaction(ctx, async (tree) => {
+      const dept = await tree.find(dto.deptId);
+      if (!dept) throw DeptErrors.NOT_FOUND();
+      const moves = (dto.parentId ?? dept.parentId) !== dept.parentId;
+      const place = moves ? await newPlace(tree, dept, dto.parentId ?? ROOT_ID) : undefined;
+      await tree.replace(dept.deptId, { ...toDeptFields(dto), ...place });
+      if (place) await tree.moveDescendants(dept, place);
+    });
+  }
+
+  /** Deletes all of these departments, or none. */
+  async delete(ctx: RequestContext, deptIds: readonly number[]): Promise<void> {
+    await this.depts.transaction(ctx, async (tree) => {
+      const existing = await tree.findExisting(deptIds);
+      if (existing.length < new Set(deptIds).size) throw DeptErrors.NOT_FOUND();
+      refuseAny(await tree.findParents(deptIds), DeptErrors.HAS_CHILDREN);
+      refuseAny(await tree.findOccupied(deptIds), DeptErrors.HAS_USERS);
+      await tree.markDeleted(deptIds);
+    });
+  }
+}
+
+function refuseForeignTenant(ctx: RequestContext, { tenantId }: CreateDeptDto): void {
+  if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
+}
+
+/** A place under a valid parent: one of this tenant, not deleted, not disabled; or the top level. */
+async function placeFor(tree: LockedDeptTree, parentId: number, moving?: DeptEntity): Promise<Place> {
+  if (parentId === ROOT_ID) return TOP_LEVEL;
+  const parent = await tree.find(parentId);
+  if (!parent) throw DeptErrors.PARENT_NOT_FOUND();
+  if (moving && isWithin(moving, parent)) throw DeptErrors.CYCLE();
+  if (parent.status !== '0') throw DeptErrors.PARENT_DISABLED();
+  return placeUnder(parent);
+}
+
+async function newPlace(tree: LockedDeptTree, dept: DeptEntity, parentId: number): Promise<Place> {
+  const place = await placeFor(tree, parentId, dept);
+  const height = (await tree.findDeepest(dept)) - dept.depth;
+  if (place.depth + height > MAX_DEPTH) throw tooDeep();
+  return place;
+}
+
+function tooDeep(): Error {
+  const { zh, en } = DeptErrors.TOO_DEEP.row;
+  return DeptErrors.TOO_DEEP({ fields: [{ field: 'parentId', message: { zh, en } }] });
+}
+
+function refuseAny(ids: number[], refusal: (details: { ids: number[] }) => Error): void {
+  if (ids.length > 0) throw refusal({ ids: ids.toSorted((a, b) => a - b) });
+}

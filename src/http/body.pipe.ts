@@ -1,0 +1,41 @@
+import { ValidationPipe, type ValidationError } from '@nestjs/common';
+import type { Bilingual, FieldProblem } from './error-catalogue';
+import { HttpErrors } from './http.errors';
+
+const NOT_AN_OBJECT: FieldProblem = {
+  field: 'body',
+  message: { zh: '请求体必须为 JSON 对象', en: 'must be a JSON object' },
+};
+
+/** Checks the shape of a body and makes it an instance of its class. Keys the class does not know are ignored. */
+export class BodyPipe extends ValidationPipe {
+  constructor() {
+    super({
+      transform: true,
+      whitelist: true,
+      forbidUnknownValues: true,
+      exceptionFactory: (errors) =>
+        HttpErrors.INVALID({ fields: errors.flatMap((error) => problemsOf(error)) }),
+    });
+  }
+
+  override async transform(
+    value: unknown,
+    metadata: Parameters<ValidationPipe['transform']>[1],
+  ): Promise<unknown> {
+    if (metadata.type !== 'body') return value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
+    }
+    return super.transform(value, metadata);
+  }
+}
+
+function problemsOf(error: ValidationError, path = ''): FieldProblem[] {
+  const field = path + error.property;
+  const own = Object.values((error.contexts ?? {}) as Record<string, Bilingual>).map((message) => ({
+    field,
+    message,
+  }));
+  return [...own, ...(error.children ?? []).flatMap((child) => problemsOf(child, `${field}.`))];
+}

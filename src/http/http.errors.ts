@@ -1,0 +1,49 @@
+import { defineErrors } from './error-catalogue';
+
+/** Refusals that have nothing to do with a domain. */
+export const HttpErrors = defineErrors({
+  INVALID: { reason: 'INVALID_INPUT', status: 400, zh: '请求参数不正确', en: 'The input is not valid' },
+  MALFORMED: {
+    reason: 'MALFORMED_REQUEST',
+    status: 400,
+    zh: '请求格式错误',
+    en: 'The request cannot be read (broken JSON, encoding or address)',
+  },
+  NO_ROUTE: {
+    reason: 'ROUTE_NOT_FOUND',
+    status: 404,
+    zh: '请求的接口不存在',
+    en: 'There is no such operation',
+  },
+  TIMEOUT: {
+    reason: 'REQUEST_TIMEOUT',
+    status: 408,
+    zh: '请求超时',
+    en: 'The request took too long to arrive',
+  },
+  TOO_LARGE: {
+    reason: 'BODY_TOO_LARGE',
+    status: 413,
+    zh: '请求体超过 256 KB',
+    en: 'The body is larger than 256 KB',
+  },
+  MEDIA_TYPE: {
+    reason: 'UNSUPPORTED_MEDIA_TYPE',
+    status: 415,
+    zh: '请求体必须为 UTF-8 编码的 application/json',
+    en: 'The body must be application/json in UTF-8',
+  },
+  EXPECTATION: {
+    reason: 'EXPECTATION_FAILED',
+    status: 417,
+    zh: '不支持的 Expect 请求头',
+    en: 'The Expect header is not supported',
+  },
+  HEADERS_TOO_LARGE: {
+    reason: 'HEADERS_TOO_LARGE',
+    status: 431,
+    zh: '请求地址或请求头过长',
+    en: 'The address or the headers are too long',
+  },
+  INTERNAL: { reason: 'INTERNAL_ERROR', status: 500, zh: '服务器内部错误', en: 'Internal server error' },
+});

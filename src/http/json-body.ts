@@ -1,0 +1,47 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { HttpErrors } from './http.errors';
+
+const LIMIT = '256kb';
+/** Deeper than any body of this API; recursive code further in must not meet 100,000 brackets. */
+const MAX_NESTING = 32;
+
+function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer, encoding: string): void {
+  if (encoding === 'utf-8' && !isUtf8(body)) throw HttpErrors.MALFORMED();
+}
+
+const parse = json({ limit: LIMIT, strict: true, type: 'application/json', verify: refuseBrokenText });
+
+function refuseOtherTypes(request: Request, _: Response, next: NextFunction): void {
+  next(hasBody(request) && !request.is('application/json') ? HttpErrors.MEDIA_TYPE() : undefined);
+}
+
+function parseBody(request: Request, response: Response, next: NextFunction): void {
+  parse(request, response, (error?: unknown) => {
+    next(error ? unwrap(error) : isTooDeep(request.body) ? HttpErrors.MALFORMED() : undefined);
+  });
+}
+
+/** Reads JSON bodies: bounded in size and depth, of the right type, in valid UTF-8. */
+export const jsonBody: RequestHandler[] = [refuseOtherTypes, parseBody];
+
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** body-parser turns what `verify` throws into a 403 of its own. */
+function unwrap(error: unknown): unknown {
+  return (error as { type?: unknown }).type === 'entity.verify.failed' ? HttpErrors.MALFORMED() : error;
+}
+
+function isTooDeep(body: unknown): boolean {
+  let level = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_NESTING) return true;
+    level = level.flatMap((value): unknown[] =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  }
+  return false;
+}

@@ -1,0 +1,7 @@
+const DECIMAL = /^(0|[1-9][0-9]{0,15})$/;
+
+/** Reads an id sent as a JSON number or as a decimal string; null when it is neither. */
+export function parseNumericId(value: unknown): number | null {
+  const id = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) : null;
+}

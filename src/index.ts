@@ -1,0 +1,18 @@
+export type { Principal } from './auth/principal';
+export { PrincipalResolver } from './auth/principal-resolver';
+export { MANAGERS, READERS, ROLES, type Role } from './auth/roles';
+export { entities } from './database/entities';
+export { migrations } from './database/migrations/index';
+export { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept/dept.dto';
+export { DeptErrors } from './dept/dept.errors';
+export { DeptModule } from './dept/dept.module';
+export { DeptService } from './dept/dept.service';
+export { Refusal } from './http/error-catalogue';
+export type { HttpStatusMode } from './http/status-policy';
+export { RequestContext } from './tenancy/request-context';
+export { TenantErrors } from './tenant/tenant.errors';
+export { TenantModule } from './tenant/tenant.module';
+export { TenantryModule } from './tenantry.module';
+export type { TenantryOptions } from './tenantry.options';
+export { Clock } from './time/clock';
+export { UserDirectory } from './user/user-directory';

@@ -1,0 +1,4 @@
+/** A row that belongs to one tenant. */
+export interface TenantOwned {
+  tenantId: string;
+}

@@ -1,0 +1,26 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
+import { AuthErrors } from '../auth/auth.errors';
+import { PrincipalResolver } from '../auth/principal-resolver';
+import { attachContext } from './ctx.decorator';
+import { RequestContext } from './request-context';
+import { TenantAdmission } from './tenant-admission';
+
+/** The one place of tenant policy: from here on a request acts for exactly one tenant, which may be served. */
+@Injectable()
+export class TenantScopeInterceptor implements NestInterceptor {
+  constructor(
+    private readonly principals: PrincipalResolver,
+    private readonly admission: TenantAdmission,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const principal = this.principals.resolve(request);
+    if (!principal) throw AuthErrors.TOKEN_MISSING();
+    await this.admission.admit(principal.tenantId);
+    attachContext(request, RequestContext.of(principal));
+    return next.handle();
+  }
+}

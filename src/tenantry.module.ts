@@ -1,0 +1,47 @@
+import { Global, Module, type Provider, type Type } from '@nestjs/common';
+import { PrincipalResolver } from './auth/principal-resolver';
+import { UnitLedgerCleaner } from './database/unit-ledger';
+import { UnitOfWork } from './database/unit-of-work';
+import { DeptModule } from './dept/dept.module';
+import { StatusPolicy } from './http/status-policy';
+import { TenantModule } from './tenant/tenant.module';
+import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
+import { Clock, SystemClock } from './time/clock';
+import { ZonedTime } from './time/zoned-time';
+import { AccountDirectory } from './user/account.directory';
+import { UserDirectory } from './user/user-directory';
+
+type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
+
+function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions) => T): Provider<T> {
+  return { provide, useFactory, inject: [MODULE_OPTIONS_TOKEN] };
+}
+
+/**
+ * Departments and tenants for a Nest platform: on the host's own DataSource, with nothing registered globally
+ * but the providers that its feature modules share.
+ */
+@Global()
+@Module({
+  imports: [TenantModule, DeptModule],
+  providers: [
+    UnitOfWork,
+    UnitLedgerCleaner,
+    fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver),
+    fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
+    fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
+    fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
+    fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),
+  ],
+  exports: [
+    UnitOfWork,
+    PrincipalResolver,
+    UserDirectory,
+    Clock,
+    ZonedTime,
+    StatusPolicy,
+    TenantModule,
+    DeptModule,
+  ],
+})
+export class TenantryModule extends ConfigurableModuleClass {}

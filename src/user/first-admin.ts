@@ -1,0 +1,40 @@
+import type { DataSource } from 'typeorm';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { AccountEntity } from './account.entity';
+import { generatePassword, hashPassword } from './passwords';
+
+export interface FirstAdminOptions {
+  /** The password to give; generated when absent. */
+  readonly password: string | undefined;
+  /** Refuse to make up a password. */
+  readonly passwordRequired: boolean;
+}
+
+/** What was made at the very first start; `password` only when it was generated. */
+export interface FirstAdmin {
+  readonly username: string;
+  readonly password: string | null;
+}
+
+/** Makes the platform's first account where there is none. Run it under the migration lock. */
+export async function ensureFirstAdmin(
+  dataSource: DataSource,
+  options: FirstAdminOptions,
+): Promise<FirstAdmin | null> {
+  if (await dataSource.manager.existsBy(AccountEntity, { tenantId: PLATFORM_TENANT })) return null;
+  if (options.passwordRequired && options.password === undefined) {
+    throw new Error(
+      'This is the first start in production: set ADMIN_PASSWORD, the password of the account "admin".',
+    );
+  }
+  const password = options.password ?? generatePassword();
+  await dataSource.manager.insert(AccountEntity, {
+    tenantId: PLATFORM_TENANT,
+    username: 'admin',
+    passwordHash: await hashPassword(password),
+    roles: 'superadmin',
+    createBy: 'system',
+    createTime: new Date(),
+  });
+  return { username: 'admin', password: options.password === undefined ? password : null };
+}
