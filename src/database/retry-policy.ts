@@ -3,11 +3,12 @@ import { QueryFailedError } from 'typeorm';
 /**
  * What a database error says about the unit of work it ended.
  * - `conflict`: not committed; another unit won, replay soon
+ * - `busy`: not begun; another process is writing to the SQLite file
  * - `unreachable`: not committed; the server or this connection is away for a moment, replay later
  * - `lost`: the connection broke; not committed if COMMIT was not yet sent, unknown if it was
  * - `fatal`: replaying gives the same again
  */
-export type Fault = 'conflict' | 'unreachable' | 'lost' | 'fatal';
+export type Fault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'fatal';
 
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
@@ -31,7 +32,6 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['ETIMEDOUT', 'lost'],
 ]);
 
-/** Another process is writing to the SQLite file. */
 const SQLITE_BUSY = 5;
 
 interface DriverError {
@@ -46,14 +46,26 @@ export function faultOf(error: unknown): Fault {
   if (typeof raw !== 'object' || raw === null) return 'fatal';
   const known = FAULTS.get(raw.errno as number) ?? FAULTS.get(raw.code as string);
   if (known) return known;
-  if (raw.errcode === SQLITE_BUSY) return 'unreachable';
+  if (raw.errcode === SQLITE_BUSY) return 'busy';
   // mysql2 names no code when it is asked to use a connection that it has already lost.
   return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
     ? 'lost'
     : 'fatal';
 }
 
-const MAX_TRIES = 12;
+/** How long the waits between tries are, in milliseconds, and how many tries there are at most. */
+interface Pace {
+  readonly first: number;
+  readonly most: number;
+  readonly tries: number;
+}
+
+const PACES: Readonly<Record<Exclude<Fault, 'fatal'>, Pace>> = {
+  conflict: { first: 3, most: 200, tries: 12 },
+  busy: { first: 2, most: 50, tries: Infinity },
+  unreachable: { first: 50, most: 1000, tries: 12 },
+  lost: { first: 50, most: 1000, tries: 12 },
+};
 const BUDGET_MS = 3000;
 
 /** Counts the tries of one unit of work and says how long to wait before the next, or that there is none. */
@@ -67,9 +79,9 @@ export class RetryBudget {
 
   /** Milliseconds until the next try, or null when the budget is spent. */
   next(fault: Exclude<Fault, 'fatal'>): number | null {
+    const { first, most, tries } = PACES[fault];
     this.#tries += 1;
-    if (this.#tries >= MAX_TRIES) return null;
-    const [first, most] = fault === 'conflict' ? [3, 200] : [50, 1000];
+    if (this.#tries >= tries) return null;
     const ceiling = Math.min(first * 2 ** (this.#tries - 1), most);
     // Jitter, so that two units that collided do not meet again.
     const wait = ceiling * (0.5 + Math.random() / 2);

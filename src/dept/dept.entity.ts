@@ -33,10 +33,10 @@ export class DeptEntity implements TenantOwned {
   @Column({ type: 'integer' })
   depth!: number;
 
-  @Column({ name: 'dept_name', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'dept_name', type: 'varchar', length: 64, ...text })
   deptName!: string;
 
-  @Column({ name: 'order_num', type: 'integer', default: 0 })
+  @Column({ name: 'order_num', type: 'integer' })
   orderNum!: number;
 
   @Column({ type: 'varchar', length: 64, nullable: true, ...text })
@@ -48,19 +48,19 @@ export class DeptEntity implements TenantOwned {
   @Column({ type: 'varchar', length: 100, nullable: true, ...text })
   email!: string | null;
 
-  @Column({ type: 'varchar', length: 1, default: '0', ...ascii })
+  @Column({ type: 'varchar', length: 1, ...ascii })
   status!: string;
 
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, default: '0', ...ascii })
+  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
   delFlag!: string;
 
-  @Column({ name: 'create_by', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
   createBy!: string;
 
   @Column({ name: 'create_time', type: 'datetime', precision: 3 })
   createTime!: Date;
 
-  @Column({ name: 'update_by', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
   updateBy!: string;
 
   @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })

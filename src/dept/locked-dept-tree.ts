@@ -40,14 +40,8 @@ export class LockedDeptTree {
   }
 
   async add(fields: DeptFields, place: Place): Promise<number> {
-    const audit = { createBy: this.username, createTime: this.clock.now() };
-    const { deptId } = await this.#depts.insert({
-      ...fields,
-      ...place,
-      ...audit,
-      updateBy: '',
-      updateTime: null,
-    });
+    const audit = { createBy: this.username, createTime: this.clock.now(), updateBy: '', updateTime: null };
+    const { deptId } = await this.#depts.insert({ ...fields, ...place, ...LIVE, ...audit });
     if (deptId === undefined) throw new Error('The database gave the new department no id.');
     return deptId;
   }

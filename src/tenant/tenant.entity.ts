@@ -14,23 +14,23 @@ export class TenantEntity {
   @Column({ name: 'tenant_name', type: 'varchar', length: 128, ...text })
   tenantName!: string;
 
-  @Column({ type: 'varchar', length: 1, default: '0', ...ascii })
+  @Column({ type: 'varchar', length: 1, ...ascii })
   status!: string;
 
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, default: '0', ...ascii })
+  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
   delFlag!: string;
 
   /** Raised as the first statement of every structural write to this tenant's trees. */
-  @Column({ name: 'tree_ver', type: 'bigint', default: 0 })
+  @Column({ name: 'tree_ver', type: 'bigint' })
   treeVersion!: string;
 
-  @Column({ name: 'create_by', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
   createBy!: string;
 
   @Column({ name: 'create_time', type: 'datetime', precision: 3 })
   createTime!: Date;
 
-  @Column({ name: 'update_by', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
   updateBy!: string;
 
   @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })

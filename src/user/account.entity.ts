@@ -36,19 +36,19 @@ export class AccountEntity implements TenantOwned {
   @Column({ type: 'varchar', length: 255, ...ascii })
   roles!: string;
 
-  @Column({ type: 'varchar', length: 1, default: '0', ...ascii })
+  @Column({ type: 'varchar', length: 1, ...ascii })
   status!: string;
 
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, default: '0', ...ascii })
+  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
   delFlag!: string;
 
-  @Column({ name: 'create_by', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
   createBy!: string;
 
   @Column({ name: 'create_time', type: 'datetime', precision: 3 })
   createTime!: Date;
 
-  @Column({ name: 'update_by', type: 'varchar', length: 64, default: '', ...text })
+  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
   updateBy!: string;
 
   @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })

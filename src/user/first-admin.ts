@@ -33,8 +33,11 @@ export async function ensureFirstAdmin(
     username: 'admin',
     passwordHash: await hashPassword(password),
     roles: 'superadmin',
+    status: '0',
+    delFlag: '0',
     createBy: 'system',
     createTime: new Date(),
+    updateBy: '',
   });
   return { username: 'admin', password: options.password === undefined ? password : null };
 }

@@ -14,15 +14,16 @@ export class Tenants1763164800000 implements MigrationInterface {
           c.code('id', 20, { isPrimary: true }),
           c.code('tenant_id', 20),
           c.text('tenant_name', 128),
-          c.big('tree_ver', { default: 0 }),
+          c.big('tree_ver'),
           ...c.life(),
         ],
         indices: [{ name: 'ux_tenant_code', columnNames: ['tenant_id'], isUnique: true }],
       }),
     );
     await runner.query(
-      `INSERT INTO tenantry_tenant (id, tenant_id, tenant_name, create_by, create_time)
-       VALUES ('1', '000000', '平台', 'system', CURRENT_TIMESTAMP)`,
+      `INSERT INTO tenantry_tenant
+         (id, tenant_id, tenant_name, tree_ver, status, del_flag, create_by, create_time, update_by)
+       VALUES ('1', '000000', '平台', 0, '0', '0', 'system', CURRENT_TIMESTAMP, '')`,
     );
   }
 

@@ -40,11 +40,11 @@ export class Columns {
   /** State and audit columns that every resource of the contract has. */
   life(): TableColumnOptions[] {
     return [
-      this.code('status', 1, { default: "'0'" }),
-      this.code('del_flag', 1, { default: "'0'" }),
-      this.text('create_by', 64, { default: "''" }),
+      this.code('status', 1),
+      this.code('del_flag', 1),
+      this.text('create_by', 64),
       this.instant('create_time'),
-      this.text('update_by', 64, { default: "''" }),
+      this.text('update_by', 64),
       this.instant('update_time', { isNullable: true }),
     ];
   }

@@ -1,0 +1,55 @@
+import { QueryFailedError } from 'typeorm';
+import { faultOf, RetryBudget } from './retry-policy';
+
+const failed = (fields: object) => new QueryFailedError('SELECT 1', [], Object.assign(new Error('x'), fields));
+
+describe('what a database error says about its unit of work', () => {
+  it.each([
+    [{ errno: 1213 }, 'conflict'],
+    [{ errno: 1205 }, 'conflict'],
+    [{ errcode: 5 }, 'busy'],
+    [{ errno: 1047 }, 'unreachable'],
+    [{ errno: 1053 }, 'unreachable'],
+    [{ errno: 1927 }, 'unreachable'],
+    [{ errno: 1040 }, 'unreachable'],
+    [{ errno: 1203 }, 'unreachable'],
+    [{ errno: -111, code: 'ECONNREFUSED' }, 'unreachable'],
+    [{ errno: 1180 }, 'lost'],
+    [{ code: 'PROTOCOL_CONNECTION_LOST' }, 'lost'],
+    [{ errno: -104, code: 'ECONNRESET' }, 'lost'],
+    [{ message: "Can't add new command when connection is in closed state" }, 'lost'],
+    [{ errno: 1045 }, 'fatal'],
+    [{ errno: 1064 }, 'fatal'],
+    [{ errno: 1146 }, 'fatal'],
+    [{ errno: 1406 }, 'fatal'],
+    [{ errno: 1452 }, 'fatal'],
+    [{ errcode: 2067 }, 'fatal'],
+  ])('%p is %s', (fields, fault) => {
+    expect(faultOf(failed(fields))).toBe(fault);
+    expect(faultOf(Object.assign(new Error('raw'), fields))).toBe(fault);
+  });
+
+  it('takes what is no database error as it is', () => {
+    for (const error of [new Error('bug'), null, undefined, 'text', 1213]) expect(faultOf(error)).toBe('fatal');
+  });
+});
+
+describe('RetryBudget', () => {
+  it('replays a conflict at most eleven times, with short growing waits', () => {
+    const budget = new RetryBudget(() => 0);
+    const waits = Array.from({ length: 12 }, () => budget.next('conflict'));
+    expect(waits.at(-1)).toBeNull();
+    waits.slice(0, 11).forEach((wait, n) => {
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(Math.min(3 * 2 ** n, 200));
+    });
+  });
+
+  it('ends after three seconds whatever the number of tries', () => {
+    let now = 0;
+    const budget = new RetryBudget(() => now);
+    expect(budget.next('unreachable')).toBeLessThanOrEqual(50);
+    now = 2999;
+    expect(budget.next('unreachable')).toBeNull();
+  });
+});

@@ -1,0 +1,282 @@
+import type { ApiClient } from '../support/api-client';
+import { aDept, anAccount, aTenant, deptRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/dept-api';
+const READ_KEYS = [
+  'ancestors',
+  'createBy',
+  'createTime',
+  'delFlag',
+  'deptId',
+  'deptName',
+  'email',
+  'leader',
+  'orderNum',
+  'parentId',
+  'phone',
+  'status',
+  'tenantId',
+  'updateBy',
+  'updateTime',
+];
+
+describe('departments', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  beforeEach(async () => {
+    tenantId = await aTenant(service.dataSource);
+    api = service.as({ tenantId, username: 'alice' });
+  });
+  afterAll(() => service.stop());
+
+  const read = async (id: number) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
+
+  describe('create', () => {
+    it('answers null and names the new path in Location', async () => {
+      const answer = await api.post(PATH, { deptName: '研发部' });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ code: 200, msg: '操作成功', data: null });
+      expect(answer.headers.location).toMatch(/^\/system\/dept-api\/\d+$/);
+      expect((await api.get(answer.headers.location!)).body.data).toMatchObject({ deptName: '研发部' });
+    });
+
+    it('gives every field of an empty body its default', async () => {
+      const dept = await read(await aDept(api));
+      expect(Object.keys(dept).sort()).toEqual(READ_KEYS);
+      expect(dept).toMatchObject({
+        parentId: 0,
+        ancestors: '0',
+        deptName: '',
+        orderNum: 0,
+        leader: null,
+        phone: null,
+        email: null,
+        status: '0',
+        delFlag: '0',
+        tenantId,
+        createBy: 'alice',
+        updateBy: '',
+        updateTime: null,
+      });
+      expect(dept['createTime']).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    });
+
+    it('builds the path from the root down to the parent', async () => {
+      const top = await aDept(api);
+      const child = await aDept(api, { parentId: top });
+      const grandchild = await aDept(api, { parentId: String(child) });
+      expect(await read(child)).toMatchObject({ parentId: top, ancestors: `0,${top}` });
+      expect(await read(grandchild)).toMatchObject({ parentId: child, ancestors: `0,${top},${child}` });
+    });
+
+    it('ignores what only the service decides', async () => {
+      const id = await aDept(api, { deptId: 7, ancestors: '0,7', delFlag: '2', createBy: 'mallory', constructor: 1 });
+      expect(id).not.toBe(7);
+      expect(await read(id)).toMatchObject({ ancestors: '0', delFlag: '0', createBy: 'alice' });
+    });
+
+    it('refuses a parent that is unknown, deleted or foreign', async () => {
+      const deleted = await aDept(api);
+      await api.delete(`${PATH}/${deleted}`);
+      const foreign = await aDept(service.as());
+      for (const parentId of [999_999_999, deleted, foreign]) {
+        const answer = await api.post(PATH, { parentId });
+        expect([answer.status, answer.refusal.reason]).toEqual([404, 'PARENT_NOT_FOUND']);
+      }
+    });
+
+    it('refuses a disabled parent', async () => {
+      const parentId = await aDept(api, { status: '1' });
+      const answer = await api.post(PATH, { parentId });
+      expect([answer.status, answer.refusal.reason]).toEqual([409, 'PARENT_DISABLED']);
+    });
+
+    it('accepts its own tenant in the body and refuses another, writing nothing', async () => {
+      expect((await api.post(PATH, { tenantId })).status).toBe(200);
+      const before = await count();
+      const answer = await api.post(PATH, { tenantId: '000000' });
+      expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_MISMATCH']);
+      expect(await count()).toBe(before);
+    });
+  });
+
+  describe('update', () => {
+    it('replaces everything and resets what was not sent, but not the place', async () => {
+      const parentId = await aDept(api);
+      const full = { deptName: 'a', orderNum: 3, leader: 'b', phone: '13800000000', email: 'a@b.cn', status: '1' };
+      const deptId = await aDept(api, { parentId, ...full });
+      const answer = await service.as({ tenantId, username: 'bob' }).put(PATH, { deptId });
+      expect(answer.body).toEqual({ code: 200, msg: '操作成功', data: null });
+      expect(await read(deptId)).toMatchObject({
+        parentId,
+        ancestors: `0,${parentId}`,
+        deptName: '',
+        orderNum: 0,
+        leader: null,
+        phone: null,
+        email: null,
+        status: '0',
+        createBy: 'alice',
+        updateBy: 'bob',
+        updateTime: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) as string,
+      });
+    });
+
+    it('takes back what was read, unchanged', async () => {
+      const deptId = await aDept(api, { deptName: '财务部 💰', orderNum: -5, leader: '李四', phone: '021-1', email: '' });
+      const before = await read(deptId);
+      expect((await api.put(PATH, before)).status).toBe(200);
+      expect({ ...(await read(deptId)), updateBy: '', updateTime: null }).toEqual(before);
+    });
+
+    it('moves a department with its whole subtree', async () => {
+      const [a, b] = [await aDept(api), await aDept(api)];
+      const child = await aDept(api, { parentId: a });
+      const grandchild = await aDept(api, { parentId: child });
+      expect((await api.put(PATH, { deptId: a, parentId: b })).status).toBe(200);
+      expect(await read(a)).toMatchObject({ parentId: b, ancestors: `0,${b}` });
+      expect(await read(child)).toMatchObject({ parentId: a, ancestors: `0,${b},${a}` });
+      expect(await read(grandchild)).toMatchObject({ parentId: child, ancestors: `0,${b},${a},${child}` });
+      expect((await api.put(PATH, { deptId: child, parentId: 0 })).status).toBe(200);
+      expect(await read(grandchild)).toMatchObject({ ancestors: `0,${child}` });
+    });
+
+    it('refuses to make a department its own ancestor', async () => {
+      const a = await aDept(api);
+      const b = await aDept(api, { parentId: a });
+      const c = await aDept(api, { parentId: b });
+      for (const parentId of [a, b, c]) {
+        const answer = await api.put(PATH, { deptId: a, parentId });
+        expect([answer.status, answer.refusal.reason]).toEqual([409, 'DEPT_CYCLE']);
+      }
+      expect(await read(a)).toMatchObject({ parentId: 0, ancestors: '0', updateTime: null });
+    });
+
+    it('refuses a missing deptId', async () => {
+      for (const deptId of [undefined, null]) {
+        const answer = await api.put(PATH, { deptId, deptName: 'x' });
+        expect([answer.status, answer.refusal.reason]).toEqual([400, 'INVALID_INPUT']);
+        expect(answer.refusal.fields).toEqual([{ field: 'deptId', message: expect.any(String) as string }]);
+      }
+    });
+
+    it('checks a parent only when it changes', async () => {
+      const parentId = await aDept(api);
+      const deptId = await aDept(api, { parentId });
+      await api.put(PATH, { deptId: parentId, status: '1' });
+      expect((await api.put(PATH, { deptId, parentId, deptName: 'stays' })).status).toBe(200);
+      const other = await aDept(api);
+      const answer = await api.put(PATH, { deptId: other, parentId });
+      expect([answer.status, answer.refusal.reason]).toEqual([409, 'PARENT_DISABLED']);
+    });
+
+    it('refuses another tenant in the body', async () => {
+      const deptId = await aDept(api);
+      const answer = await api.put(PATH, { deptId, tenantId: '000000', deptName: 'x' });
+      expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_MISMATCH']);
+      expect(await read(deptId)).toMatchObject({ deptName: '' });
+    });
+
+    it('switches the status freely and touches no other department', async () => {
+      const deptId = await aDept(api);
+      const child = await aDept(api, { parentId: deptId });
+      for (const status of ['1', '0', '1']) {
+        expect((await api.put(PATH, { deptId, status })).status).toBe(200);
+        expect(await read(deptId)).toMatchObject({ status });
+        expect(await read(child)).toMatchObject({ status: '0', updateTime: null });
+      }
+    });
+  });
+
+  describe('delete', () => {
+    it('is logical: the row is kept and nothing finds it any more', async () => {
+      const deptId = await aDept(api, { deptName: 'kept' });
+      expect((await api.delete(`${PATH}/${deptId}`)).body).toEqual({ code: 200, msg: '操作成功', data: null });
+      expect(await deptRow(service.dataSource, deptId)).toMatchObject({ delFlag: '2', deptName: 'kept' });
+      for (const answer of [
+        await api.get(`${PATH}/${deptId}`),
+        await api.put(PATH, { deptId }),
+        await api.delete(`${PATH}/${deptId}`),
+      ]) {
+        expect([answer.status, answer.refusal.reason]).toEqual([404, 'DEPT_NOT_FOUND']);
+      }
+    });
+
+    it('is refused while there are child departments, and names the departments', async () => {
+      const parent = await aDept(api);
+      const child = await aDept(api, { parentId: parent });
+      const free = await aDept(api);
+      for (const ids of [`${parent}`, `${free},${parent},${child}`]) {
+        const answer = await api.delete(`${PATH}/${ids}`);
+        expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([409, 'DEPT_HAS_CHILDREN', [parent]]);
+      }
+      expect(await read(free)).toMatchObject({ delFlag: '0' });
+      await api.delete(`${PATH}/${child}`);
+      expect((await api.delete(`${PATH}/${parent}`)).status).toBe(200);
+    });
+
+    it('is refused while there are users, and names the departments', async () => {
+      const [occupied, free] = [await aDept(api), await aDept(api)];
+      await anAccount(service.dataSource, { tenantId, deptId: occupied });
+      const answer = await api.delete(`${PATH}/${free},${occupied}`);
+      expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([409, 'DEPT_HAS_USERS', [occupied]]);
+      expect(await read(free)).toMatchObject({ delFlag: '0' });
+    });
+
+    it('takes a batch: all or nothing, duplicates collapsed', async () => {
+      const ids = [await aDept(api), await aDept(api), await aDept(api)];
+      const withUnknown = await api.delete(`${PATH}/${ids.join(',')},999999999`);
+      expect([withUnknown.status, withUnknown.refusal.reason]).toEqual([404, 'DEPT_NOT_FOUND']);
+      expect(await read(ids[0]!)).toMatchObject({ delFlag: '0' });
+      expect((await api.delete(`${PATH}/${[...ids, ...ids].join(',')}`)).status).toBe(200);
+      for (const id of ids) expect((await api.get(`${PATH}/${id}`)).status).toBe(404);
+    });
+
+    it('takes at most 500 ids', async () => {
+      const ids = Array.from({ length: 501 }, (_, index) => index + 1);
+      const answer = await api.delete(`${PATH}/${ids.join(',')}`);
+      expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'ids']);
+      expect((await api.delete(`${PATH}/${ids.slice(1).join(',')}`)).status).toBe(404);
+    });
+  });
+
+  it('refuses ids that are no numbers', async () => {
+    for (const id of ['abc', '1.5', '-1', '1e3', '0x10', '9007199254740992', '99999999999999999999', '01', '%20', '1,']) {
+      for (const answer of [await api.get(`${PATH}/${id}`), await api.delete(`${PATH}/${id}`)]) {
+        expect([id, answer.status, answer.refusal.reason]).toEqual([id, 400, 'INVALID_INPUT']);
+      }
+    }
+    expect((await api.get(`${PATH}/9007199254740991`)).status).toBe(404);
+    expect((await api.get(`${PATH}/0`)).status).toBe(404);
+  });
+
+  it('lets members read and only administrators write', async () => {
+    const deptId = await aDept(api);
+    const member = service.as({ tenantId, roles: ['member'] });
+    expect((await member.get(`${PATH}/${deptId}`)).status).toBe(200);
+    for (const answer of [
+      await member.post(PATH, {}),
+      await member.put(PATH, { deptId }),
+      await member.delete(`${PATH}/${deptId}`),
+    ]) {
+      expect([answer.status, answer.refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
+    }
+    expect((await service.as({ roles: ['superadmin'] }).post(PATH, {})).status).toBe(200);
+  });
+
+  it('refuses users of a disabled or unknown tenant', async () => {
+    const disabled = await aTenant(service.dataSource, { status: '1' });
+    const answer = await service.as({ tenantId: disabled }).get(`${PATH}/1`);
+    expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_DISABLED']);
+    const unknown = await service.as({ tenantId: '987654' }).post(PATH, {});
+    expect([unknown.status, unknown.refusal.reason]).toEqual([403, 'TENANT_DELETED']);
+  });
+
+  const count = () => service.dataSource.getRepository('DeptEntity').count();
+});

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import type { ApiClient } from '../support/api-client';
+import { DeptModel } from '../support/dept-model';
+import { aTenant } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { treeProblems } from '../support/tree-check';
+
+const PATH = '/system/dept-api';
+const RUNS = 300;
+const STEPS = 40;
+
+/** Departments are named by their number in the program, because ids are not known before it runs. */
+type Step =
+  | { readonly kind: 'create'; readonly under: number; readonly status: '0' | '1' }
+  | { readonly kind: 'move'; readonly dept: number; readonly under: number; readonly status: '0' | '1' }
+  | { readonly kind: 'delete'; readonly depts: readonly number[] };
+
+const dept = fc.nat({ max: 12 });
+const status = fc.constantFrom<('0' | '1')[]>('0', '0', '0', '1');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), under: dept, status }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('move' as const), dept, under: dept, status }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('delete' as const),
+      depts: fc.array(dept, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+);
+
+describe('random programs of create, move and delete', () => {
+  let service: ServiceUnderTest;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  afterAll(() => service.stop());
+
+  it(`answer as a plain model does, and leave the same tree (${RUNS} programs of ${STEPS} steps)`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), async (program) => {
+        const api = service.as({ tenantId: await aTenant(service.dataSource) });
+        const model = new DeptModel();
+        for (const each of program) await runStep(api, model, each);
+        for (const id of model.ids()) {
+          const answer = await api.get(`${PATH}/${id}`);
+          const seen = answer.status === 200 ? (answer.body.data as { ancestors: string }).ancestors : null;
+          expect([id, seen]).toEqual([id, model.path(id)]);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(await treeProblems(service.dataSource)).toEqual([]);
+  });
+});
+
+/** Sends one step and expects the model's own verdict on it. */
+async function runStep(api: ApiClient, model: DeptModel, each: Step): Promise<void> {
+  // Number 0 is the top level; a number that no department has yet is an id that never existed.
+  const idOf = (number: number) => (number === 0 ? 0 : (model.ids()[number - 1] ?? 900_000_000 + number));
+  if (each.kind === 'create') {
+    const expected = model.judgeCreate(idOf(each.under));
+    const answer = await api.post(PATH, { parentId: idOf(each.under), status: each.status });
+    expect(reasonOf(answer)).toBe(expected);
+    if (!expected) model.create(Number(answer.headers.location?.split('/').at(-1)), idOf(each.under), each.status);
+  } else if (each.kind === 'move') {
+    const [deptId, parentId] = [idOf(each.dept), idOf(each.under)];
+    const expected = model.judgeMove(deptId, parentId);
+    expect(reasonOf(await api.put(PATH, { deptId, parentId, status: each.status }))).toBe(expected);
+    if (!expected) model.move(deptId, parentId, each.status);
+  } else {
+    const ids = each.depts.map(idOf);
+    const expected = model.judgeDelete(ids);
+    expect(reasonOf(await api.delete(`${PATH}/${ids.join(',')}`))).toBe(expected);
+    if (!expected) model.delete(ids);
+  }
+}
+
+function reasonOf({ status: code, refusal }: { status: number; refusal: { reason: string } | null }): string | null {
+  return code === 200 ? null : (refusal?.reason ?? 'none');
+}

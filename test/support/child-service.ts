@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from './api-client';
+import { freePort } from './mariadb-server';
+import { SECRET, tokenFor, type Caller } from './service-under-test';
+import type { TestDatabase } from './test-database';
+
+const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+const START_MS = 30_000;
+
+/** The built service as a process of its own, the way it runs in production. */
+export class ChildService {
+  private constructor(
+    readonly process: ChildProcess,
+    readonly anonymous: ApiClient,
+    private readonly output: string[],
+  ) {}
+
+  static async start(database: TestDatabase, env: Record<string, string> = {}): Promise<ChildService> {
+    const port = await freePort();
+    const child = ChildService.spawn({
+      DATABASE_URL: database.url,
+      DATA_DIR: database.folder,
+      JWT_SECRET: SECRET,
+      ADMIN_PASSWORD: 'admin-password',
+      PORT: String(port),
+      ...env,
+    });
+    await child.untilReady();
+    return child;
+  }
+
+  /** Starts it with exactly these settings and does not wait. */
+  static spawn(env: Record<string, string>, cwd = process.cwd()): ChildService {
+    const child = spawn(process.execPath, [MAIN], { cwd, env: { PATH: process.env['PATH'], ...env } });
+    const output: string[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+    process.once('exit', () => child.kill('SIGKILL'));
+    return new ChildService(child, new ApiClient(`http://127.0.0.1:${env['PORT'] ?? '3000'}`), output);
+  }
+
+  get printed(): string {
+    return this.output.join('');
+  }
+
+  as(caller: Caller = {}): ApiClient {
+    return this.anonymous.as(tokenFor(caller));
+  }
+
+  async untilReady(): Promise<void> {
+    const giveUp = Date.now() + START_MS;
+    for (;;) {
+      const answer = await this.anonymous.get('/health/ready').catch(() => null);
+      if (answer?.status === 200) return;
+      if (this.process.exitCode !== null || Date.now() > giveUp) throw new Error(`It did not start: ${this.printed}`);
+      await sleep(50);
+    }
+  }
+
+  /** Waits for the process to end by itself; gives its exit code. */
+  async ended(): Promise<number | null> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      await new Promise((resolve) => this.process.once('exit', resolve));
+    }
+    return this.process.exitCode;
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.process.kill(signal);
+    const code = await this.ended();
+    this.anonymous.close();
+    return code;
+  }
+}

@@ -1,0 +1,2 @@
+export function mariadbBinary(): string | undefined;
+export const LOUD: string;
