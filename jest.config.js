@@ -38,7 +38,11 @@ module.exports = {
   testTimeout: 120_000,
   reporters: ['default', ...(serverAvailable ? [] : ['<rootDir>/test/support/loud-reporter.js'])],
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.unit-spec.ts'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.unit-spec.ts'],
+    },
     e2e('sqlite'),
     ...(serverAvailable
       ? [

@@ -8,7 +8,8 @@ import { principalOf, type Principal } from './principal';
 export const JWT_STRATEGY = 'tenantry-jwt';
 export const JWT_ALGORITHM = 'HS256';
 
-const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/;
+/** Header and claims begin with `e`, as `{` does in base64: jsonwebtoken breaks on claims that are `null`. */
+const BEARER = /^Bearer (e[\w-]+\.e[\w-]+\.[\w-]+)$/;
 
 /** How tokens are signed and whom they must name. */
 export abstract class JwtSettings {

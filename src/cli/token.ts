@@ -29,7 +29,7 @@ function main(): void {
     roles: roles.split(','),
   };
   const principal = principalOf({ ...claims, iat: now, exp: now + lifeSeconds });
-  if (!principal?.roles.length || !(lifeSeconds > 0)) throw new Error(USAGE);
+  if (!principal?.roles.length || !(lifeSeconds > 0)) throw new Error('This would be no valid token.');
   const settings = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
   process.stdout.write(`${signToken(principal, settings, lifeSeconds)}\n`);
 }
@@ -37,6 +37,6 @@ function main(): void {
 try {
   main();
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
+  process.stderr.write(`${(error as Error).message}\nUsage: ${USAGE}\n`);
   process.exit(1);
 }

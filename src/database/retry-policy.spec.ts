@@ -1,7 +1,8 @@
 import { QueryFailedError } from 'typeorm';
 import { faultOf, RetryBudget } from './retry-policy';
 
-const failed = (fields: object) => new QueryFailedError('SELECT 1', [], Object.assign(new Error('x'), fields));
+const failed = (fields: object) =>
+  new QueryFailedError('SELECT 1', [], Object.assign(new Error('x'), fields));
 
 describe('what a database error says about its unit of work', () => {
   it.each([
@@ -30,7 +31,8 @@ describe('what a database error says about its unit of work', () => {
   });
 
   it('takes what is no database error as it is', () => {
-    for (const error of [new Error('bug'), null, undefined, 'text', 1213]) expect(faultOf(error)).toBe('fatal');
+    for (const error of [new Error('bug'), null, undefined, 'text', 1213])
+      expect(faultOf(error)).toBe('fatal');
   });
 });
 

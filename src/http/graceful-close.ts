@@ -3,17 +3,19 @@ import type { Server, ServerResponse } from 'node:http';
 const SWEEP_MS = 50;
 
 /**
- * Makes `server.close()` end soon and politely: answers given after it tell the client that the connection
- * ends, and connections that became idle are closed instead of being waited for.
+ * Makes `server.close()` end soon and politely: answers that were not begun before it tell the client that the
+ * connection ends, and connections that became idle are closed instead of being waited for.
  */
 export function closeGracefully(server: Server): void {
   const close = server.close.bind(server);
-  let closing = false;
+  const inFlight = new Set<ServerResponse>();
   server.prependListener('request', (_, response: ServerResponse) => {
-    if (closing) response.setHeader('Connection', 'close');
+    if (!server.listening) announceEnd(response);
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
   });
   server.close = (done) => {
-    closing = true;
+    inFlight.forEach(announceEnd);
     const sweep = setInterval(() => {
       server.closeIdleConnections();
     }, SWEEP_MS);
@@ -22,4 +24,8 @@ export function closeGracefully(server: Server): void {
       done?.(error);
     });
   };
+}
+
+function announceEnd(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 }

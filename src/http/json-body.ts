@@ -7,8 +7,9 @@ const LIMIT = '256kb';
 /** Deeper than any body of this API; recursive code further in must not meet 100,000 brackets. */
 const MAX_NESTING = 32;
 
+/** An empty text is not the empty object that body-parser would make of it. */
 function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer, encoding: string): void {
-  if (encoding === 'utf-8' && !isUtf8(body)) throw HttpErrors.MALFORMED();
+  if (body.length === 0 || (encoding === 'utf-8' && !isUtf8(body))) throw HttpErrors.MALFORMED();
 }
 
 const parse = json({ limit: LIMIT, strict: true, type: 'application/json', verify: refuseBrokenText });
@@ -18,6 +19,10 @@ function refuseOtherTypes(request: Request, _: Response, next: NextFunction): vo
 }
 
 function parseBody(request: Request, response: Response, next: NextFunction): void {
+  if (!hasBody(request)) {
+    next();
+    return;
+  }
   parse(request, response, (error?: unknown) => {
     next(error ? unwrap(error) : isTooDeep(request.body) ? HttpErrors.MALFORMED() : undefined);
   });

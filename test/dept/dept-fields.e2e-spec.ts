@@ -15,13 +15,32 @@ interface FieldRule {
 }
 
 const text = (max: number) => ['a'.repeat(max), '部'.repeat(max), '😀'.repeat(max), '"\'\\%_;--', 'x\ny'];
-const notText = (max: number) => ['a'.repeat(max + 1), '😀'.repeat(max + 1), 5, true, [], ['a'], {}, 'nul\0', '\ud800'];
-const trimmed = [['  a  ', 'a'], ['   ', '']] as const;
+const notText = (max: number) => [
+  'a'.repeat(max + 1),
+  '😀'.repeat(max + 1),
+  5,
+  true,
+  [],
+  ['a'],
+  {},
+  'nul\0',
+  '\ud800',
+];
+const trimmed = [
+  ['  a  ', 'a'],
+  ['   ', ''],
+] as const;
 
 const RULES: readonly FieldRule[] = [
   { field: 'deptName', reset: '', kept: ['', ...text(64)], changed: trimmed, refused: notText(64) },
   { field: 'leader', reset: null, kept: ['', ...text(64)], changed: trimmed, refused: notText(64) },
-  { field: 'phone', reset: null, kept: ['', '13800138000', '+86 21', ...text(32)], changed: trimmed, refused: notText(32) },
+  {
+    field: 'phone',
+    reset: null,
+    kept: ['', '13800138000', '+86 21', ...text(32)],
+    changed: trimmed,
+    refused: notText(32),
+  },
   {
     field: 'email',
     reset: null,

@@ -39,16 +39,19 @@ describe('random programs of create, move and delete', () => {
 
   it(`answer as a plain model does, and leave the same tree (${RUNS} programs of ${STEPS} steps)`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), async (program) => {
-        const api = service.as({ tenantId: await aTenant(service.dataSource) });
-        const model = new DeptModel();
-        for (const each of program) await runStep(api, model, each);
-        for (const id of model.ids()) {
-          const answer = await api.get(`${PATH}/${id}`);
-          const seen = answer.status === 200 ? (answer.body.data as { ancestors: string }).ancestors : null;
-          expect([id, seen]).toEqual([id, model.path(id)]);
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }),
+        async (program) => {
+          const api = service.as({ tenantId: await aTenant(service.dataSource) });
+          const model = new DeptModel();
+          for (const each of program) await runStep(api, model, each);
+          for (const id of model.ids()) {
+            const answer = await api.get(`${PATH}/${id}`);
+            const seen = answer.status === 200 ? (answer.body.data as { ancestors: string }).ancestors : null;
+            expect([id, seen]).toEqual([id, model.path(id)]);
+          }
+        },
+      ),
       { numRuns: RUNS },
     );
     expect(await treeProblems(service.dataSource)).toEqual([]);
@@ -63,7 +66,8 @@ async function runStep(api: ApiClient, model: DeptModel, each: Step): Promise<vo
     const expected = model.judgeCreate(idOf(each.under));
     const answer = await api.post(PATH, { parentId: idOf(each.under), status: each.status });
     expect(reasonOf(answer)).toBe(expected);
-    if (!expected) model.create(Number(answer.headers.location?.split('/').at(-1)), idOf(each.under), each.status);
+    if (!expected)
+      model.create(Number(answer.headers.location?.split('/').at(-1)), idOf(each.under), each.status);
   } else if (each.kind === 'move') {
     const [deptId, parentId] = [idOf(each.dept), idOf(each.under)];
     const expected = model.judgeMove(deptId, parentId);
@@ -77,6 +81,12 @@ async function runStep(api: ApiClient, model: DeptModel, each: Step): Promise<vo
   }
 }
 
-function reasonOf({ status: code, refusal }: { status: number; refusal: { reason: string } | null }): string | null {
+function reasonOf({
+  status: code,
+  refusal,
+}: {
+  status: number;
+  refusal: { reason: string } | null;
+}): string | null {
   return code === 200 ? null : (refusal?.reason ?? 'none');
 }

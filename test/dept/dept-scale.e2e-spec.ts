@@ -78,7 +78,13 @@ describe('department trees of any size', () => {
     const first = 1_000_000_000_000_000;
     for (let n = 0; n < MAX_DEPTH; n += 1) {
       const above = Array.from({ length: n }, (_, index) => first + index);
-      const row = { deptId: first + n, tenantId, parentId: above.at(-1) ?? 0, ancestors: [0, ...above].join(','), depth: n + 1 };
+      const row = {
+        deptId: first + n,
+        tenantId,
+        parentId: above.at(-1) ?? 0,
+        ancestors: [0, ...above].join(','),
+        depth: n + 1,
+      };
       await service.dataSource.manager.insert(DeptEntity, { ...row, deptName: '', orderNum: 0, ...life() });
     }
     const answer = await api.get(`${PATH}/${first + MAX_DEPTH - 1}`);
@@ -115,7 +121,10 @@ describe('department trees of any size', () => {
   });
 
   async function planOf({ sql, parameters }: RecordedQuery): Promise<string> {
-    const rows: unknown = await service.dataSource.query(`EXPLAIN ${onMariadb ? '' : 'QUERY PLAN '}${sql}`, parameters);
+    const rows: unknown = await service.dataSource.query(
+      `EXPLAIN ${onMariadb ? '' : 'QUERY PLAN '}${sql}`,
+      parameters,
+    );
     return JSON.stringify(rows);
   }
 });

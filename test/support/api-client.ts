@@ -33,11 +33,11 @@ export class ApiClient {
   ) {}
 
   as(token: string): ApiClient {
-    return new ApiClient(this.baseUrl, { ...this.headers, authorization: `Bearer ${token}` }, this.agent);
+    return this.with({ authorization: `Bearer ${token}` });
   }
 
-  at(baseUrl: string): ApiClient {
-    return new ApiClient(baseUrl, this.headers, this.agent);
+  with(headers: Headers): ApiClient {
+    return new ApiClient(this.baseUrl, { ...this.headers, ...headers }, this.agent);
   }
 
   get(path: string, headers?: Headers): Promise<Answer> {
@@ -58,7 +58,8 @@ export class ApiClient {
 
   /** A body that is text or bytes is sent as it is, anything else as JSON. */
   send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
-    const raw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const raw =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const type = raw === undefined ? {} : { 'content-type': 'application/json' };
     return new Promise((resolve, reject) => {
       const sent = httpRequest(

@@ -33,12 +33,12 @@ export class ChildService {
 
   /** Starts it with exactly these settings and does not wait. */
   static spawn(env: Record<string, string>, cwd = process.cwd()): ChildService {
-    const child = spawn(process.execPath, [MAIN], { cwd, env: { PATH: process.env['PATH'], ...env } });
+    const child = spawn(process.execPath, [MAIN], { cwd, env: { PATH: process.env.PATH, ...env } });
     const output: string[] = [];
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
     process.once('exit', () => child.kill('SIGKILL'));
-    return new ChildService(child, new ApiClient(`http://127.0.0.1:${env['PORT'] ?? '3000'}`), output);
+    return new ChildService(child, new ApiClient(`http://127.0.0.1:${env.PORT ?? '3000'}`), output);
   }
 
   get printed(): string {
@@ -54,7 +54,8 @@ export class ChildService {
     for (;;) {
       const answer = await this.anonymous.get('/health/ready').catch(() => null);
       if (answer?.status === 200) return;
-      if (this.process.exitCode !== null || Date.now() > giveUp) throw new Error(`It did not start: ${this.printed}`);
+      if (this.process.exitCode !== null || Date.now() > giveUp)
+        throw new Error(`It did not start: ${this.printed}`);
       await sleep(50);
     }
   }

@@ -31,7 +31,9 @@ export class DeptModel {
 
   judgeDelete(ids: number[]): string | null {
     if (ids.some((id) => !this.#live(id))) return 'DEPT_NOT_FOUND';
-    const parents = new Set([...this.#depts.values()].filter(({ deleted }) => !deleted).map(({ parentId }) => parentId));
+    const parents = new Set(
+      [...this.#depts.values()].filter(({ deleted }) => !deleted).map(({ parentId }) => parentId),
+    );
     return ids.some((id) => parents.has(id)) ? 'DEPT_HAS_CHILDREN' : null;
   }
 

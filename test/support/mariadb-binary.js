@@ -6,7 +6,9 @@ const NAMES = ['mariadbd', 'mysqld'];
 /** The database server installed on this machine, if any. */
 exports.mariadbBinary = () => {
   const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin', '/usr/libexec'];
-  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((path) => existsSync(path));
+  return folders
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find((path) => existsSync(path));
 };
 
 exports.LOUD =

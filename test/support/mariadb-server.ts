@@ -52,7 +52,9 @@ export async function startMariadb(binary: string): Promise<MariadbServer> {
 function initialise(binary: string, base: string[]): void {
   const installer = join(dirname(binary), '..', 'bin', 'mariadb-install-db');
   try {
-    execFileSync(installer, [...base, '--auth-root-authentication-method=normal', '--skip-test-db'], { stdio: 'pipe' });
+    execFileSync(installer, [...base, '--auth-root-authentication-method=normal', '--skip-test-db'], {
+      stdio: 'pipe',
+    });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || basename(binary) !== 'mysqld') throw error;
     execFileSync(binary, [...base, '--initialize-insecure'], { stdio: 'pipe' });

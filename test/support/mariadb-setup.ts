@@ -6,9 +6,9 @@ declare global {
 }
 
 export default async function setup(): Promise<void> {
-  const given = process.env['TEST_DATABASE_URL'];
+  const given = process.env.TEST_DATABASE_URL;
   const binary = mariadbBinary();
   if (!given && binary) globalThis.tenantryMariadb = await startMariadb(binary);
   // Test workers are started after this and inherit the environment.
-  process.env['TENANTRY_TEST_SERVER'] = given ?? globalThis.tenantryMariadb?.url;
+  process.env.TENANTRY_TEST_SERVER = given ?? globalThis.tenantryMariadb?.url;
 }

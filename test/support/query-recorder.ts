@@ -6,7 +6,10 @@ export interface RecordedQuery {
 }
 
 /** The statements that TypeORM sends while `work` runs. */
-export async function recordQueries(dataSource: DataSource, work: () => Promise<unknown>): Promise<RecordedQuery[]> {
+export async function recordQueries(
+  dataSource: DataSource,
+  work: () => Promise<unknown>,
+): Promise<RecordedQuery[]> {
   const queries: RecordedQuery[] = [];
   const spy = jest.spyOn(dataSource.logger, 'logQuery').mockImplementation((sql, parameters) => {
     queries.push({ sql, parameters: (parameters ?? []) as unknown[] });

@@ -14,13 +14,23 @@ export function life(): Pick<DeptEntity, 'status' | 'delFlag' | 'createBy' | 'cr
 /** A live tenant of its own for a test; gives its code. */
 export async function aTenant(dataSource: DataSource, values: Partial<TenantEntity> = {}): Promise<string> {
   const tenantId = String((nextTenant += 1));
-  const row = { id: tenantId, tenantId, tenantName: `tenant ${tenantId}`, treeVersion: '0', ...life(), ...values };
+  const row = {
+    id: tenantId,
+    tenantId,
+    tenantName: `tenant ${tenantId}`,
+    treeVersion: '0',
+    ...life(),
+    ...values,
+  };
   await dataSource.manager.insert(TenantEntity, row);
   return tenantId;
 }
 
 /** An account in a department. */
-export async function anAccount(dataSource: DataSource, values: Pick<AccountEntity, 'tenantId' | 'deptId'>): Promise<void> {
+export async function anAccount(
+  dataSource: DataSource,
+  values: Pick<AccountEntity, 'tenantId' | 'deptId'>,
+): Promise<void> {
   const username = `user-${Math.random().toString(36).slice(2)}`;
   const row = { username, passwordHash: '-', roles: 'member', ...life(), ...values };
   await dataSource.manager.insert(AccountEntity, row);

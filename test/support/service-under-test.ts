@@ -21,7 +21,11 @@ export interface Caller {
 }
 
 /** A token for a caller; an administrator of the platform's tenant unless told otherwise. */
-export function tokenFor({ tenantId = '000000', username = 'tester', roles = ['tenant_admin'] }: Caller = {}): string {
+export function tokenFor({
+  tenantId = '000000',
+  username = 'tester',
+  roles = ['tenant_admin'],
+}: Caller = {}): string {
   return signToken({ subject: `test|${username}`, tenantId, username, roles }, JWT, 600);
 }
 
@@ -40,7 +44,11 @@ export class ServiceUnderTest {
     return ServiceUnderTest.on(database, env, clock);
   }
 
-  static async on(database: TestDatabase, env: Record<string, string> = {}, clock?: Clock): Promise<ServiceUnderTest> {
+  static async on(
+    database: TestDatabase,
+    env: Record<string, string> = {},
+    clock?: Clock,
+  ): Promise<ServiceUnderTest> {
     const parsed = parseEnv({
       DATABASE_URL: database.url,
       DATA_DIR: database.folder,

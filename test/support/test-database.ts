@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
@@ -19,18 +20,16 @@ export const onMariadb = globalThis.TEST_DATABASE === 'mariadb';
 /** An empty database of the kind this run is about: a SQLite file, or this worker's schema, made anew. */
 export async function emptyDatabase(): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-test-'));
-  const removeFolder = () => {
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
   if (!onMariadb) {
     return {
       url: `sqlite:${join(folder, 'test.sqlite')}`,
       folder,
-      drop: () => Promise.resolve(removeFolder()),
+      drop: removeFolder,
     };
   }
-  const url = new URL(process.env['TENANTRY_TEST_SERVER']!);
-  const schema = `tenantry_test_${process.env['JEST_WORKER_ID'] ?? '1'}`;
+  const url = new URL(process.env.TENANTRY_TEST_SERVER!);
+  const schema = `tenantry_test_${process.env.JEST_WORKER_ID ?? '1'}`;
   const onServer = async (sql: string) => {
     const connection = await createConnection({ uri: url.href, multipleStatements: true });
     await connection.query(sql);
@@ -42,7 +41,7 @@ export async function emptyDatabase(): Promise<TestDatabase> {
     url: url.href,
     folder,
     drop: async () => {
-      removeFolder();
+      await removeFolder();
       await onServer(`DROP DATABASE IF EXISTS ${schema}`);
     },
   };

@@ -32,6 +32,8 @@ export class Depts1763164800001 implements MigrationInterface {
             columnNames: ['tenant_id'],
             referencedTableName: 'tenantry_tenant',
             referencedColumnNames: ['tenant_id'],
+            onDelete: 'NO ACTION',
+            onUpdate: 'NO ACTION',
           },
         ],
       }),

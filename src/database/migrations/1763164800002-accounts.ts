@@ -28,6 +28,8 @@ export class Accounts1763164800002 implements MigrationInterface {
             columnNames: ['tenant_id'],
             referencedTableName: 'tenantry_tenant',
             referencedColumnNames: ['tenant_id'],
+            onDelete: 'NO ACTION',
+            onUpdate: 'NO ACTION',
           },
         ],
       }),

@@ -34,7 +34,7 @@ export class Columns {
   }
 
   instant(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: 'datetime', ...(this.#mysql ? { precision: 3 } : {}), ...more };
+    return { name, type: 'datetime', precision: 3, ...more };
   }
 
   /** State and audit columns that every resource of the contract has. */

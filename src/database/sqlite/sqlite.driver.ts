@@ -11,17 +11,12 @@ import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
  * second, read-only connection, so that they never see what is not committed.
  */
 export class SqliteDriver extends BetterSqlite3Driver {
-  readonly gate = new FifoGate();
-  readonly #reads = new SqliteReadRunner(this);
+  readonly #gate = new FifoGate();
+  readonly #reads = new SqliteReadRunner(this, () => this.#openReader());
   #reader: SqliteConnection | undefined;
 
   override createQueryRunner(): QueryRunner {
-    return new SqliteQueryRunner(this, this.#reads);
-  }
-
-  get reader(): SqliteConnection {
-    if (!this.#reader) throw new Error('The SQLite database is not open.');
-    return this.#reader;
+    return new SqliteQueryRunner(this, this.#gate, this.#reads);
   }
 
   /** SQLite's only 64-bit auto-increment is called INTEGER. */
@@ -45,5 +40,10 @@ export class SqliteDriver extends BetterSqlite3Driver {
     writer.pragma('synchronous = FULL');
     this.#reader = new SqliteConnection(this.options.database, { readonly: true, timeout: 5000 });
     return writer;
+  }
+
+  #openReader(): SqliteConnection {
+    if (!this.#reader) throw new Error('The SQLite database is not open.');
+    return this.#reader;
   }
 }

@@ -1,35 +1,41 @@
 import type { QueryResult } from 'typeorm';
-import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import type { Leave } from './fifo-gate';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import type { FifoGate, Leave } from './fifo-gate';
 import type { SqliteConnection } from './sqlite.connection';
-import type { SqliteDriver } from './sqlite.driver';
 
 const READS = /^\s*(SELECT|EXPLAIN)\b/i;
 
 /** Runs reads outside any transaction, on the read-only connection; it has no state, so all callers share it. */
 export class SqliteReadRunner extends BetterSqlite3QueryRunner {
-  declare driver: SqliteDriver;
+  constructor(
+    driver: BetterSqlite3Driver,
+    private readonly reader: () => SqliteConnection,
+  ) {
+    super(driver);
+  }
 
   override connect(): Promise<SqliteConnection> {
-    return Promise.resolve(this.driver.reader);
+    return Promise.resolve(this.reader());
   }
 }
 
 /** A caller's own runner: it holds the driver's gate for the length of a transaction or of a single write. */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
-  declare driver: SqliteDriver;
-  readonly #reads: SqliteReadRunner;
   #leave: Leave | undefined;
 
-  constructor(driver: SqliteDriver, reads: SqliteReadRunner) {
+  constructor(
+    driver: BetterSqlite3Driver,
+    private readonly gate: FifoGate,
+    private readonly reads: SqliteReadRunner,
+  ) {
     super(driver);
-    this.#reads = reads;
   }
 
   override async startTransaction(level?: IsolationLevel): Promise<void> {
     if (this.#leave) return super.startTransaction(level);
-    this.#leave = await this.driver.gate.enter();
+    this.#leave = await this.gate.enter();
     try {
       await super.startTransaction(level);
     } catch (error) {
@@ -59,12 +65,12 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   override async query(sql: string, parameters?: unknown[], structured?: boolean): Promise<QueryResult> {
     if (!this.isTransactionActive && READS.test(sql)) {
-      return (await this.#reads.query(sql, parameters, structured)) as QueryResult;
+      return (await this.reads.query(sql, parameters, structured)) as QueryResult;
     }
     // IMMEDIATE: a write lock taken at the start can wait for another process; one taken halfway cannot.
     const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
     const run = async () => (await super.query(statement, parameters, structured)) as QueryResult;
-    return this.isTransactionActive ? run() : this.driver.gate.run(run);
+    return this.isTransactionActive ? run() : this.gate.run(run);
   }
 
   #endTransaction(): void {

@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = join(__dirname, '..');
+const SRC = join(ROOT, 'src');
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  /** Files of this project that it imports. */
+  readonly imports: readonly string[];
+  readonly packages: readonly string[];
+}
+
+function load(): SourceFile[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'))
+    .map((path) => {
+      const text = readFileSync(join(SRC, path), 'utf8');
+      const specifiers = [...text.matchAll(/from '([^']+)'/g)].map((match) => match[1]!);
+      const toFile = (specifier: string) => `${relative(SRC, resolve(SRC, dirname(path), specifier))}.ts`;
+      return {
+        path,
+        text,
+        imports: specifiers.filter((each) => each.startsWith('.')).map(toFile),
+        packages: specifiers.filter((each) => !each.startsWith('.')),
+      };
+    });
+}
+
+describe('the house', () => {
+  const files = load();
+  const paths = (found: SourceFile[]) => found.map(({ path }) => path);
+
+  it('lets TypeORM only into files whose role is storage', () => {
+    const storage =
+      /(^database\/|\.(entity|repository|directory)\.ts$|locked-.*-tree\.ts$|data-source\.options\.ts$)/;
+    // Each with its reason: they hand a manager or a DataSource on and know nothing else of it.
+    const exempt = new Map([
+      ['app.module.ts', 'gives the open DataSource to Nest'],
+      ['service.ts', 'opens the DataSource'],
+      ['tenancy/tenant-bound.ts', 'is the tenant-bound table itself'],
+      ['tenant/tree-version.ts', 'is the first statement of a unit of work'],
+      ['user/user-directory.ts', 'a port that is asked inside a transaction'],
+      ['user/first-admin.ts', 'runs before there is a service'],
+      ['health/database-health.ts', 'asks the database itself'],
+    ]);
+    const offenders = files.filter(
+      ({ path, packages }) =>
+        packages.some((each) => /^(typeorm|@nestjs\/typeorm)/.test(each)) &&
+        !storage.test(path) &&
+        !exempt.has(path),
+    );
+    expect(paths(offenders)).toEqual([]);
+    for (const path of exempt.keys()) expect(paths(files)).toContain(path);
+  });
+
+  it('never saves by key alone, and hands no query builder out of storage', () => {
+    expect(paths(files.filter(({ text }) => /\.(save|upsert|remove|softDelete)\(/.test(text)))).toEqual([]);
+    const builders = files.filter(({ text }) => text.includes('createQueryBuilder'));
+    expect(paths(builders).sort()).toEqual(['tenancy/tenant-bound.ts', 'tenant/tree-version.ts']);
+  });
+
+  it('reads process.env only where the service starts', () => {
+    expect(paths(files.filter(({ text }) => text.includes('process.env')))).toEqual(['config/env.ts']);
+  });
+
+  it('registers global providers only in the standalone service', () => {
+    expect(paths(files.filter(({ text }) => /\bAPP_[A-Z]+\b/.test(text)))).toEqual(['app.module.ts']);
+  });
+
+  it('never lets TypeORM change the schema by itself', () => {
+    expect(paths(files.filter(({ text }) => /synchronize: *true/.test(text)))).toEqual([]);
+  });
+
+  it('has one barrel', () => {
+    const barrels = files.filter(
+      ({ text, path }) => /export (\*|\{[^}]*\}) from/.test(text) && path !== 'index.ts',
+    );
+    expect(paths(barrels)).toEqual([]);
+  });
+
+  it('keeps its files small', () => {
+    const lengths = files
+      .map(({ text, path }) => ({ path, lines: text.split('\n').length }))
+      .sort((a, b) => a.lines - b.lines);
+    expect(lengths.filter(({ lines }) => lines > 250)).toEqual([]);
+    expect(lengths[Math.floor(lengths.length / 2)]!.lines).toBeLessThanOrEqual(50);
+    expect(lengths[Math.floor(lengths.length * 0.95)]!.lines).toBeLessThanOrEqual(150);
+  });
+
+  it('has no import cycle', () => {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const done = new Set<string>();
+    const visit = (path: string, trail: string[]): void => {
+      if (trail.includes(path)) throw new Error(`Cycle: ${[...trail, path].join(' -> ')}`);
+      if (done.has(path)) return;
+      for (const next of byPath.get(path)?.imports ?? []) visit(next, [...trail, path]);
+      done.add(path);
+    };
+    for (const { path } of files) visit(path, []);
+  });
+
+  it('has no room for odds and ends', () => {
+    expect(paths(files.filter(({ path }) => /(^|\/)(utils|helpers|shared|types)\//.test(path)))).toEqual([]);
+  });
+
+  it('loosens no type and no rule', () => {
+    const loose = /:\s*any\b|\bas any\b|@ts-(ignore|nocheck|expect-error)|eslint-disable/;
+    expect(paths(files.filter(({ text }) => loose.test(text)))).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { aDept, aTenant } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/dept-api';
+
+describe('concurrent units of work', () => {
+  let service: ServiceUnderTest;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  afterAll(() => service.stop());
+
+  it('keep every acknowledged write and no refused one: 100 at once, half refused inside their transaction', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const tenantId = await aTenant(service.dataSource);
+      const api = service.as({ tenantId });
+      const disabled = await aDept(api, { status: '1' });
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, n) =>
+          api.post(PATH, { deptName: `${n % 2 ? 'refused' : 'kept'} ${n}`, parentId: n % 2 ? disabled : 0 }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(50);
+      const rows = await service.dataSource.manager.findBy(DeptEntity, { tenantId });
+      const names = rows.map(({ deptName }) => deptName).filter((name) => name !== '');
+      expect(names.sort()).toEqual(Array.from({ length: 50 }, (_, n) => `kept ${2 * n}`).sort());
+    }
+  });
+
+  it('leave readers undisturbed: what is not committed is never seen', async () => {
+    const api = service.as();
+    const [a, b] = [await aDept(api, { deptName: 'a' }), await aDept(api)];
+    const child = await aDept(api, { parentId: a });
+    const progress = { moving: true };
+    const moves = (async () => {
+      for (let n = 0; n < 50; n += 1) await api.put(PATH, { deptId: a, parentId: n % 2 ? 0 : b });
+      progress.moving = false;
+    })();
+    while (progress.moving) {
+      const seen = (await api.get(`${PATH}/${child}`)).body.data as DeptEntity;
+      expect([`0,${a}`, `0,${b},${a}`]).toContain(seen.ancestors);
+    }
+    await moves;
+  });
+});

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
+import { UnitEntity } from '../../src/database/unit.entity';
+import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { aDept } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { TcpProxy } from '../support/tcp-proxy';
+import { emptyDatabase, onMariadb, type TestDatabase } from '../support/test-database';
+
+const PATH = '/system/dept-api';
+const named = (service: ServiceUnderTest, deptName: string) =>
+  service.dataSource.manager.countBy(DeptEntity, { deptName });
+
+if (onMariadb) {
+  describe('a unit of work on a server that fails', () => {
+    let service: ServiceUnderTest;
+    let proxy: TcpProxy;
+    let database: TestDatabase;
+
+    beforeAll(async () => {
+      database = await emptyDatabase();
+      const url = new URL(database.url);
+      proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
+      url.host = `127.0.0.1:${proxy.port}`;
+      service = await ServiceUnderTest.on({ ...database, url: url.href });
+    });
+    afterAll(async () => {
+      await service.stop();
+      await proxy.close();
+    });
+
+    it('is replayed when the connection breaks before COMMIT arrives', async () => {
+      for (let n = 0; n < 10; n += 1) {
+        proxy.fault = 'cut-before';
+        expect((await service.as().post(PATH, { deptName: `before ${n}` })).status).toBe(200);
+        expect(await named(service, `before ${n}`)).toBe(1);
+      }
+      expect(proxy.struck).toBe(10);
+    });
+
+    it('is not done twice when the answer to COMMIT is lost, and the answer names the right department', async () => {
+      for (let n = 0; n < 20; n += 1) {
+        proxy.fault = 'cut-after';
+        const answer = await service.as().post(PATH, { deptName: `after ${n}` });
+        expect(answer.status).toBe(200);
+        expect(await named(service, `after ${n}`)).toBe(1);
+        const made = (await service.as().get(answer.headers.location!)).body.data;
+        expect(made).toMatchObject({ deptName: `after ${n}` });
+      }
+      expect(proxy.struck).toBe(30);
+    });
+
+    it('is replayed after a deadlock', async () => {
+      const api = service.as();
+      const deptId = await aDept(api);
+      // A transaction that takes the department first and the tenant second: the other way round than a unit.
+      const rival = service.dataSource.createQueryRunner();
+      await rival.startTransaction();
+      await rival.query('SET SESSION innodb_lock_wait_timeout = 5');
+      await rival.query('UPDATE tenantry_dept SET order_num = 1 WHERE dept_id = ?', [deptId]);
+      // Much written work makes the server choose the other one as its victim.
+      await rival.query(`INSERT INTO tenantry_unit SELECT CONCAT('x', seq), NOW() FROM seq_1_to_2000`);
+      const update = api.put(PATH, { deptId, deptName: 'after the deadlock' });
+      await sleep(200);
+      await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
+      await rival.commitTransaction();
+      await rival.release();
+      expect((await update).status).toBe(200);
+      expect(await named(service, 'after the deadlock')).toBe(1);
+    });
+
+    it('ends with 503 when the server stays away, for writes and reads, and works when it is back', async () => {
+      const api = service.as();
+      const deptId = await aDept(api);
+      proxy.open = false;
+      const answers = await Promise.all([
+        api.post(PATH, { deptName: 'nowhere' }),
+        api.get(`${PATH}/${deptId}`),
+      ]);
+      for (const answer of answers) {
+        expect([answer.status, answer.refusal.reason]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+        expect(answer.headers['retry-after']).toBe('1');
+      }
+      const ready = await service.anonymous.get('/health/ready');
+      expect([ready.status, JSON.parse(ready.text)]).toEqual([
+        503,
+        { status: 'unready', checks: { database: 'down', migrations: 'unknown' } },
+      ]);
+      proxy.open = true;
+      expect((await api.post(PATH, { deptName: 'back' })).status).toBe(200);
+      expect((await service.anonymous.get('/health/ready')).status).toBe(200);
+      expect(await named(service, 'nowhere')).toBe(0);
+    });
+  });
+} else {
+  describe('a unit of work on a file that another process writes to', () => {
+    let service: ServiceUnderTest;
+    let rival: SqliteConnection;
+
+    beforeAll(async () => {
+      service = await ServiceUnderTest.start();
+      rival = new SqliteConnection(service.dataSource.options.database as string);
+    });
+    afterAll(async () => {
+      rival.close();
+      await service.stop();
+    });
+
+    it('waits for it without stopping the service, and reads go on', async () => {
+      const api = service.as();
+      const deptId = await aDept(api);
+      rival.exec('BEGIN IMMEDIATE');
+      const write = api.post(PATH, { deptName: 'patient' });
+      for (let n = 0; n < 10; n += 1) {
+        await sleep(30);
+        expect((await api.get(`${PATH}/${deptId}`)).status).toBe(200);
+      }
+      rival.exec('COMMIT');
+      expect((await write).status).toBe(200);
+      expect(await named(service, 'patient')).toBe(1);
+    });
+
+    it('ends with 503 when the other does not finish, and nothing was written', async () => {
+      rival.exec('BEGIN IMMEDIATE');
+      const answer = await service.as().post(PATH, { deptName: 'impatient' });
+      rival.exec('COMMIT');
+      expect([answer.status, answer.refusal.reason]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+      expect(await named(service, 'impatient')).toBe(0);
+    });
+  });
+}
+
+describe('the ledger of units', () => {
+  it('keeps a row per committed unit for a day', async () => {
+    const service = await ServiceUnderTest.start();
+    const { manager } = service.dataSource;
+    await aDept(service.as());
+    await service.as().post(PATH, { parentId: 999_999 });
+    expect(await manager.count(UnitEntity)).toBe(1);
+    await manager.insert(UnitEntity, {
+      unitId: 'old',
+      createdAt: new Date(Date.now() - 25 * 60 * 60 * 1000),
+    });
+    await service.app.get(UnitLedgerCleaner).clean();
+    expect((await manager.find(UnitEntity)).map(({ unitId }) => unitId)).toEqual([
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ]);
+    await service.stop();
+  });
+});

@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { parseDatabaseUrl } from '../../src/config/database-url';
+import { createDataSource } from '../../src/database/data-source';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { ApiClient } from '../support/api-client';
+import { ChildService } from '../support/child-service';
+import { freePort } from '../support/mariadb-server';
+import { SECRET } from '../support/service-under-test';
+import { emptyDatabase, type TestDatabase } from '../support/test-database';
+
+const ROOT = join(__dirname, '..', '..');
+const run = promisify(execFile);
+
+describe('a start', () => {
+  let database: TestDatabase;
+  let port: string;
+
+  beforeEach(async () => {
+    database = await emptyDatabase();
+    port = String(await freePort());
+  });
+  afterEach(() => database.drop());
+
+  const settings = (more: Record<string, string> = {}) => ({
+    DATABASE_URL: database.url,
+    PORT: port,
+    ...more,
+  });
+
+  it('says where it is, and the first one says the password it made, once', async () => {
+    const first = ChildService.spawn(settings(), database.folder);
+    await first.untilReady();
+    expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${port}\n`));
+    expect(first.printed).toMatch(new RegExp(`Swagger UI +http://127.0.0.1:${port}/docs\n`));
+    expect(first.printed).toMatch(/Database +(SQLite|MySQL) /);
+    const password = /Admin +admin \/ (\S{24}) /.exec(first.printed)?.[1];
+    expect(password).toBeDefined();
+    expect((await first.anonymous.get('/docs')).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+
+    const second = ChildService.spawn(settings(), database.folder);
+    await second.untilReady();
+    expect(second.printed).not.toMatch(/Admin/);
+    await second.stop();
+  });
+
+  it('makes a secret that only its owner can read, and signs tokens with it', async () => {
+    const service = ChildService.spawn(settings(), database.folder);
+    await service.untilReady();
+    const file = join(database.folder, 'data', 'jwt-secret');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { stdout } = await run(process.execPath, [join(ROOT, 'dist', 'cli', 'token.js')], {
+      cwd: database.folder,
+    });
+    const api = service.anonymous.as(stdout.trim());
+    expect((await api.post('/system/dept-api', { deptName: '总公司' })).status).toBe(200);
+    expect(service.printed).not.toContain(readFileSync(file, 'utf8'));
+    expect(service.printed).not.toContain(stdout.trim());
+    await service.stop();
+  });
+
+  it('reads .env, and lets the environment win', async () => {
+    writeFileSync(join(database.folder, '.env'), `PORT=1\nJWT_ISSUER=from-file\nLOG_LEVEL=silent\n`);
+    const service = ChildService.spawn(settings({ JWT_SECRET: SECRET }), database.folder);
+    await service.untilReady();
+    expect(service.printed).not.toContain('"method"');
+    expect((await service.as().get('/system/dept-api/1')).refusal.reason).toBe('TOKEN_INVALID');
+    await service.stop();
+  });
+
+  it('with a bad environment ends with one message that lists every problem', async () => {
+    const service = ChildService.spawn({
+      PORT: 'x',
+      TIME_ZONE: 'nowhere',
+      DATABASE_URL: 'mysql://u:pw-123@',
+      JWT_SECRET: 'short',
+    });
+    expect(await service.ended()).toBe(1);
+    for (const name of ['PORT', 'TIME_ZONE', 'DATABASE_URL', 'JWT_SECRET'])
+      expect(service.printed).toContain(name);
+    expect(service.printed).not.toContain('pw-123');
+    expect(service.printed).not.toMatch(/\bat .*\.js/);
+  });
+
+  it('in production wants a secret, and a password for the first administrator', async () => {
+    const withoutSecret = ChildService.spawn(settings({ NODE_ENV: 'production' }), database.folder);
+    expect(await withoutSecret.ended()).toBe(1);
+    expect(withoutSecret.printed).toContain('JWT_SECRET: must be set in production');
+    const production = { NODE_ENV: 'production', JWT_SECRET: SECRET };
+    const withoutPassword = ChildService.spawn(settings(production), database.folder);
+    expect(await withoutPassword.ended()).toBe(1);
+    expect(withoutPassword.printed).toContain('set ADMIN_PASSWORD');
+    const service = ChildService.spawn(
+      settings({ ...production, ADMIN_PASSWORD: 'long-enough' }),
+      database.folder,
+    );
+    await service.untilReady();
+    expect((await service.anonymous.get('/docs')).status).toBe(404);
+    expect(service.printed).not.toContain('long-enough');
+    await service.stop();
+  });
+});
+
+describe('a stop by SIGTERM', () => {
+  it('finishes the request in flight, closes idle connections, takes no new ones, and exits with 0', async () => {
+    const database = await emptyDatabase();
+    const service = await ChildService.start(database);
+    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    // Hold what every write needs, so that one is surely in flight when the signal comes.
+    const rival = dataSource.createQueryRunner();
+    await rival.startTransaction();
+    await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
+    const idle = new ApiClient(service.anonymous.baseUrl);
+    await idle.get('/health/live');
+    const write = service.as().post('/system/dept-api', { deptName: 'in flight' });
+    await sleep(200);
+    service.process.kill('SIGTERM');
+    await sleep(200);
+    await expect(new ApiClient(service.anonymous.baseUrl).get('/health/live')).rejects.toThrow(
+      /ECONNREFUSED/,
+    );
+    await rival.commitTransaction();
+    await rival.release();
+    const answer = await write;
+    expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+    expect(await service.ended()).toBe(0);
+    expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
+    await dataSource.destroy();
+    await database.drop();
+  });
+});
+
+describe('the TypeORM CLI', () => {
+  it('works on the same database through ormconfig.ts', async () => {
+    const database = await emptyDatabase();
+    const cli = async (command: string) => {
+      const { stdout } = await run(
+        'npx',
+        ['tsx', 'node_modules/typeorm/cli.js', '-d', 'ormconfig.ts', command],
+        {
+          cwd: ROOT,
+          env: { ...process.env, DATABASE_URL: database.url },
+        },
+      );
+      return stdout;
+    };
+    expect(await cli('migration:show')).toContain('[ ] Tenants1763164800000');
+    await cli('migration:run');
+    expect(await cli('migration:show')).not.toContain('[ ]');
+    await database.drop();
+  });
+});
+
+describe('the token command', () => {
+  it('refuses what would be no valid token', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tenantry-cli-'));
+    for (const args of [
+      ['--roles', 'root'],
+      ['--tenant', 'x'],
+      ['--minutes', '-1'],
+      ['--tenant', '100001', '--roles', 'superadmin'],
+    ]) {
+      await expect(
+        run(process.execPath, [join(ROOT, 'dist', 'cli', 'token.js'), ...args], { cwd: folder }),
+      ).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('npm run --silent token') as string,
+      });
+    }
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,75 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** What the proxy does with the next COMMIT it sees. */
+export type CommitFault = 'cut-before' | 'cut-after';
+
+/** Stands between the service and its database server, and breaks connections where it hurts. */
+export class TcpProxy {
+  fault: CommitFault | null = null;
+  struck = 0;
+  #open = true;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  static async to(host: string, port: number): Promise<TcpProxy> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const proxy = new TcpProxy(server, (server.address() as AddressInfo).port);
+    server.on('connection', (client) => {
+      proxy.#relay(client, host, port);
+    });
+    return proxy;
+  }
+
+  /** Cuts every connection and refuses new ones until it is opened again. */
+  set open(open: boolean) {
+    this.#open = open;
+    if (!open) for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #relay(client: Socket, host: string, port: number): void {
+    if (!this.#open) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(port, host);
+    let swallow = false;
+    for (const socket of [client, upstream]) {
+      this.#sockets.add(socket);
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          this.#sockets.delete(socket);
+          client.destroy();
+          upstream.destroy();
+        });
+    }
+    client.on('data', (chunk: Buffer) => {
+      const fault = chunk.includes('COMMIT') ? this.fault : null;
+      if (fault === null) {
+        upstream.write(chunk);
+        return;
+      }
+      this.fault = null;
+      this.struck += 1;
+      if (fault === 'cut-before') client.destroy();
+      else {
+        swallow = true;
+        upstream.write(chunk);
+      }
+    });
+    upstream.on('data', (chunk: Buffer) => {
+      if (swallow) client.destroy();
+      else client.write(chunk);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.open = false;
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
