@@ -2,11 +2,12 @@ import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn 
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-owned';
 import { TenantEntity } from '../tenant/tenant.entity';
+import type { TreeRow } from '../tree/tree-table';
 
 @Entity('tenantry_dept')
 @Index('ix_dept_path', ['tenantId', 'ancestors'])
 @Index('ix_dept_parent', ['tenantId', 'parentId', 'orderNum', 'deptId'])
-export class DeptEntity implements TenantOwned {
+export class DeptEntity implements TenantOwned, TreeRow {
   @PrimaryColumn({ name: 'dept_id', type: 'bigint', transformer: id })
   @Generated('increment')
   deptId!: number;
@@ -65,6 +66,10 @@ export class DeptEntity implements TenantOwned {
 
   @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
   updateTime!: Date | null;
+
+  get key(): number {
+    return this.deptId;
+  }
 }
 
 /** What a client decides about a department, its place aside. */

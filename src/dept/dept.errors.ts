@@ -1,5 +1,5 @@
 import { defineErrors } from '../http/error-catalogue';
-import { MAX_DEPTH } from './dept-tree';
+import { MAX_DEPTH } from '../tree/tree-path';
 
 export const DeptErrors = defineErrors({
   NOT_FOUND: { reason: 'DEPT_NOT_FOUND', status: 404, zh: '部门不存在', en: 'There is no such department' },

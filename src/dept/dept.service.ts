@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenant/tenant.errors';
 import { ZonedTime } from '../time/zoned-time';
-import { isWithin, MAX_DEPTH, placeUnder, ROOT_ID, TOP_LEVEL, type Place } from './dept-tree';
+import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
 import type { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';
 import type { DeptEntity } from './dept.entity';
 import { DeptErrors } from './dept.errors';
 import { toDeptDto, toDeptFields } from './dept.mapper';
 import { DeptRepository } from './dept.repository';
-import type { LockedDeptTree } from './locked-dept-tree';
+import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
+
+/** Parent id of a top-level department. */
+const ROOT_ID = 0;
 
 /** The rules of the department tree. */
 @Injectable()
@@ -40,10 +43,9 @@ export class DeptService {
     await this.depts.transaction(ctx, async (tree) => {
       const dept = await tree.find(dto.deptId);
       if (!dept) throw DeptErrors.NOT_FOUND();
-      const moves = (dto.parentId ?? dept.parentId) !== dept.parentId;
-      const place = moves ? await newPlace(tree, dept, dto.parentId ?? ROOT_ID) : undefined;
-      await tree.replace(dept.deptId, { ...toDeptFields(dto), ...place });
-      if (place) await tree.moveDescendants(dept, place);
+      const parentId = dto.parentId ?? dept.parentId;
+      if (parentId !== dept.parentId) await tree.move(dept, await placeForMove(tree, dept, parentId));
+      await tree.replace(dept.deptId, toDeptFields(dto));
     });
   }
 
@@ -64,19 +66,18 @@ function refuseForeignTenant(ctx: RequestContext, { tenantId }: CreateDeptDto): 
 }
 
 /** A place under a valid parent: one of this tenant, not deleted, not disabled; or the top level. */
-async function placeFor(tree: LockedDeptTree, parentId: number, moving?: DeptEntity): Promise<Place> {
-  if (parentId === ROOT_ID) return TOP_LEVEL;
+async function placeFor(tree: LockedDeptTree, parentId: number, moving?: DeptEntity): Promise<DeptPlace> {
+  if (parentId === ROOT_ID) return { parentId, ...TOP_LEVEL };
   const parent = await tree.find(parentId);
   if (!parent) throw DeptErrors.PARENT_NOT_FOUND();
   if (moving && isWithin(moving, parent)) throw DeptErrors.CYCLE();
   if (parent.status !== '0') throw DeptErrors.PARENT_DISABLED();
-  return placeUnder(parent);
+  return { parentId, ...placeUnder(parent) };
 }
 
-async function newPlace(tree: LockedDeptTree, dept: DeptEntity, parentId: number): Promise<Place> {
+async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: number): Promise<DeptPlace> {
   const place = await placeFor(tree, parentId, dept);
-  const height = (await tree.findDeepest(dept)) - dept.depth;
-  if (place.depth + height > MAX_DEPTH) throw tooDeep();
+  if (place.depth + (await tree.findHeight(dept)) > MAX_DEPTH) throw tooDeep();
   return place;
 }
 

@@ -1,14 +1,19 @@
-import { And, In, LessThan, MoreThanOrEqual, type FindOptionsWhere } from 'typeorm';
+import { In } from 'typeorm';
 import type { TenantBound } from '../tenancy/tenant-bound';
 import type { Clock } from '../time/clock';
-import { descendantPaths, pathBelow, type Place } from './dept-tree';
+import type { Place } from '../tree/tree-path';
+import { TreeTable } from '../tree/tree-table';
 import type { DeptEntity, DeptFields } from './dept.entity';
 
 const LIVE = { delFlag: '0' } as const;
 
+/** Where a department stands: its parent, and the path that follows from it. */
+export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
+
 /** A tenant's departments inside a unit of work that holds their tree: the only way to write to it. */
 export class LockedDeptTree {
   readonly #depts: TenantBound<DeptEntity>;
+  readonly #tree: TreeTable<DeptEntity>;
 
   constructor(
     depts: TenantBound<DeptEntity>,
@@ -18,6 +23,7 @@ export class LockedDeptTree {
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
     this.#depts = depts;
+    this.#tree = new TreeTable(depts);
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
@@ -26,42 +32,34 @@ export class LockedDeptTree {
 
   /** Of these ids, the ones that are departments. */
   findExisting(deptIds: readonly number[]): Promise<number[]> {
-    return this.#depts.pluck('deptId', { deptId: In([...deptIds]), ...LIVE });
+    return this.#depts.distinctIds('deptId', { deptId: In([...deptIds]), ...LIVE });
   }
 
   /** Of these departments, the ones that have child departments. */
-  async findParents(deptIds: readonly number[]): Promise<number[]> {
-    return [...new Set(await this.#depts.pluck('parentId', { parentId: In([...deptIds]), ...LIVE }))];
+  findParents(deptIds: readonly number[]): Promise<number[]> {
+    return this.#depts.distinctIds('parentId', { parentId: In([...deptIds]), ...LIVE });
   }
 
-  /** The depth of the deepest department in the subtree of this one. */
-  async findDeepest(dept: DeptEntity): Promise<number> {
-    return (await this.#depts.maximum('depth', below(dept))) ?? dept.depth;
+  /** How many levels there are below this department. */
+  async findHeight(dept: DeptEntity): Promise<number> {
+    return (await this.#tree.findDeepest(dept)) - dept.depth;
   }
 
-  async add(fields: DeptFields, place: Place): Promise<number> {
+  async add(fields: DeptFields, place: DeptPlace): Promise<number> {
     const audit = { createBy: this.username, createTime: this.clock.now(), updateBy: '', updateTime: null };
     const { deptId } = await this.#depts.insert({ ...fields, ...place, ...LIVE, ...audit });
     if (deptId === undefined) throw new Error('The database gave the new department no id.');
     return deptId;
   }
 
-  async replace(deptId: number, values: DeptFields & Partial<Place>): Promise<void> {
-    await this.#depts.update({ deptId, ...LIVE }, { ...values, ...this.#touched() });
+  async replace(deptId: number, fields: DeptFields): Promise<void> {
+    await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.#touched() });
   }
 
-  /** Rewrites the paths of all that stands below `dept`, in one statement, for its new place. */
-  async moveDescendants(dept: DeptEntity, to: Place): Promise<void> {
-    const oldPath = pathBelow(dept);
-    await this.#depts.update(
-      below(dept),
-      { ancestors: () => 'CONCAT(:newPath, SUBSTR(ancestors, :keepFrom))', depth: () => 'depth + :deeper' },
-      {
-        newPath: pathBelow({ deptId: dept.deptId, ...to }),
-        keepFrom: oldPath.length + 1,
-        deeper: to.depth - dept.depth,
-      },
-    );
+  /** Puts a department, and all that stands below it, at another place. */
+  async move(dept: DeptEntity, place: DeptPlace): Promise<void> {
+    await this.#depts.update({ deptId: dept.deptId, ...LIVE }, place);
+    await this.#tree.moveDescendants(dept, place);
   }
 
   async markDeleted(deptIds: readonly number[]): Promise<void> {
@@ -71,10 +69,4 @@ export class LockedDeptTree {
   #touched(): Pick<DeptEntity, 'updateBy' | 'updateTime'> {
     return { updateBy: this.username, updateTime: this.clock.now() };
   }
-}
-
-/** All live departments below this one: a range of the index on (tenant, path). */
-function below(dept: DeptEntity): FindOptionsWhere<DeptEntity> {
-  const { from, before } = descendantPaths(dept);
-  return { ancestors: And(MoreThanOrEqual(from), LessThan(before)), ...LIVE };
 }

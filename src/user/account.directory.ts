@@ -8,13 +8,12 @@ import { UserDirectory } from './user-directory';
 /** The service's own answer: its accounts. */
 @Injectable()
 export class AccountDirectory extends UserDirectory {
-  override async findOccupied(
+  override findOccupied(
     ctx: RequestContext,
     deptIds: readonly number[],
     manager: EntityManager,
   ): Promise<number[]> {
     const accounts = new TenantBound(manager, AccountEntity, ctx);
-    const occupied = await accounts.pluck('deptId', { deptId: In([...deptIds]), delFlag: '0' });
-    return [...new Set(occupied.filter((id) => id !== null))];
+    return accounts.distinctIds('deptId', { deptId: In([...deptIds]), delFlag: '0' });
   }
 }

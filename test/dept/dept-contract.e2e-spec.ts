@@ -244,18 +244,24 @@ describe('departments', () => {
         ]);
       }
       expect(await read(free)).toMatchObject({ delFlag: '0' });
+      const second = await aDept(api);
+      await aDept(api, { parentId: second });
+      await aDept(api, { parentId: second });
+      const both = await api.delete(`${PATH}/${second},${parent}`);
+      expect(both.refusal.ids).toEqual([parent, second]);
       await api.delete(`${PATH}/${child}`);
       expect((await api.delete(`${PATH}/${parent}`)).status).toBe(200);
     });
 
     it('is refused while there are users, and names the departments', async () => {
-      const [occupied, free] = [await aDept(api), await aDept(api)];
+      const [occupied, free, other] = [await aDept(api), await aDept(api), await aDept(api)];
       await anAccount(service.dataSource, { tenantId, deptId: occupied });
-      const answer = await api.delete(`${PATH}/${free},${occupied}`);
+      await anAccount(service.dataSource, { tenantId, deptId: other });
+      const answer = await api.delete(`${PATH}/${other},${free},${occupied}`);
       expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([
         409,
         'DEPT_HAS_USERS',
-        [occupied],
+        [occupied, other],
       ]);
       expect(await read(free)).toMatchObject({ delFlag: '0' });
     });

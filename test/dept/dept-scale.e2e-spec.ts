@@ -1,6 +1,6 @@
 import type { ApiClient } from '../support/api-client';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { MAX_DEPTH } from '../../src/dept/dept-tree';
+import { MAX_DEPTH } from '../../src/tree/tree-path';
 import { aDept, aTenant, life } from '../support/seeds';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';

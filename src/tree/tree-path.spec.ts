@@ -1,11 +1,11 @@
-import { descendantPaths, isWithin, pathBelow, placeUnder, TOP_LEVEL, type TreeNode } from './dept-tree';
+import { descendantPaths, isWithin, pathBelow, placeUnder, TOP_LEVEL, type TreeNode } from './tree-path';
 
-const node = (deptId: number, under?: TreeNode): TreeNode => ({
-  deptId,
+const node = (key: number, under?: TreeNode): TreeNode => ({
+  key,
   ...(under ? placeUnder(under) : TOP_LEVEL),
 });
 
-describe('department paths', () => {
+describe('paths', () => {
   const top = node(100);
   const child = node(101, top);
   const grandchild = node(102, child);
@@ -14,10 +14,10 @@ describe('department paths', () => {
   it('start at the root and end at the parent', () => {
     expect(top.ancestors).toBe('0');
     expect(child.ancestors).toBe('0,100');
-    expect(grandchild).toMatchObject({ parentId: 101, ancestors: '0,100,101', depth: 3 });
+    expect(grandchild).toMatchObject({ ancestors: '0,100,101', depth: 3 });
   });
 
-  it('tell a descendant from a node whose id merely begins alike', () => {
+  it('tell a descendant from a node whose key merely begins alike', () => {
     expect(isWithin(top, top)).toBe(true);
     expect(isWithin(top, child)).toBe(true);
     expect(isWithin(top, grandchild)).toBe(true);

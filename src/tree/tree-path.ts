@@ -1,37 +1,36 @@
-/** The path rules of a tree kept by ancestor paths. Pure: no database, no request. */
+/** The rules of a tree that is kept by ancestor paths. Pure: no database, no request. */
 
-/** Parent id of a top-level node, and the first id of every path. */
-export const ROOT_ID = 0;
 export const MAX_DEPTH = 64;
 
 /** Where a node stands. */
 export interface Place {
-  readonly parentId: number;
-  /** Comma-separated ids from the root down to the parent. */
+  /** Comma-separated keys from the root down to the parent. */
   readonly ancestors: string;
-  /** 1 at top level. */
+  /** The number of keys in `ancestors`: 1 right below the root. */
   readonly depth: number;
 }
 
 export interface TreeNode extends Place {
-  readonly deptId: number;
+  /** What stands for the node in the paths below it: digits only. */
+  readonly key: number | string;
 }
 
-export const TOP_LEVEL: Place = Object.freeze({ parentId: ROOT_ID, ancestors: String(ROOT_ID), depth: 1 });
+/** Right below a root that is no node itself. */
+export const TOP_LEVEL: Place = Object.freeze({ ancestors: '0', depth: 1 });
 
 /** The `ancestors` of a node's children. */
-export function pathBelow(node: TreeNode): string {
-  return `${node.ancestors},${node.deptId}`;
+export function pathBelow(node: Pick<TreeNode, 'key' | 'ancestors'>): string {
+  return `${node.ancestors},${node.key}`;
 }
 
 export function placeUnder(parent: TreeNode): Place {
-  return { parentId: parent.deptId, ancestors: pathBelow(parent), depth: parent.depth + 1 };
+  return { ancestors: pathBelow(parent), depth: parent.depth + 1 };
 }
 
 /** Whether `node` is `top` or stands below it. */
 export function isWithin(top: TreeNode, node: TreeNode): boolean {
   const path = pathBelow(top);
-  return node.deptId === top.deptId || node.ancestors === path || node.ancestors.startsWith(`${path},`);
+  return node.key === top.key || node.ancestors === path || node.ancestors.startsWith(`${path},`);
 }
 
 /**

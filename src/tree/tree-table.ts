@@ -1,0 +1,38 @@
+import { And, LessThan, MoreThanOrEqual, type FindOptionsWhere } from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import type { ScopedTable } from '../tenancy/scoped-table';
+import { descendantPaths, pathBelow, type Place, type TreeNode } from './tree-path';
+
+/** A row that is a node of a tree, deleted or not. */
+export interface TreeRow extends TreeNode {
+  readonly delFlag: string;
+}
+
+/** What every tree does with its table, whatever its nodes are. Use it only while the tree is held. */
+export class TreeTable<E extends TreeRow> {
+  constructor(private readonly table: ScopedTable<E>) {}
+
+  /** The depth of the deepest node in the subtree of this one. */
+  async findDeepest(node: E): Promise<number> {
+    return (await this.table.maximum('depth', below(node))) ?? node.depth;
+  }
+
+  /** Rewrites the paths of all that stands below `node`, in one statement, for its new place. */
+  async moveDescendants(node: E, to: Place): Promise<void> {
+    const values = {
+      ancestors: () => 'CONCAT(:newPath, SUBSTR(ancestors, :keepFrom))',
+      depth: () => 'depth + :deeper',
+    } as unknown as QueryDeepPartialEntity<E>;
+    await this.table.update(below(node), values, {
+      newPath: pathBelow({ key: node.key, ...to }),
+      keepFrom: pathBelow(node).length + 1,
+      deeper: to.depth - node.depth,
+    });
+  }
+}
+
+/** All live nodes below this one: a range of the index on the path. */
+function below<E extends TreeRow>(node: E): FindOptionsWhere<E> {
+  const { from, before } = descendantPaths(node);
+  return { ancestors: And(MoreThanOrEqual(from), LessThan(before)), delFlag: '0' } as FindOptionsWhere<E>;
+}
