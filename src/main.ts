@@ -2,27 +2,38 @@ import 'reflect-metadata';
 import type { Logger } from 'pino';
 import { loadEnv, type Env } from './config/env';
 import { jwtKey } from './config/jwt-secret';
+import { openDatabase } from './database/open-database';
 import { createLogger } from './logging/logger';
-import { banner, createService, openDatabase } from './service';
+import { adminLines, banner, createService } from './service';
 
-/** How long requests in flight may take to finish after a signal. */
-const SHUTDOWN_MS = 10_000;
+/** A stop that has not come to its end by then has failed. */
+const STOP_MS = 10_000;
 
 async function start(env: Env, logger: Logger): Promise<void> {
+  const stopping = stopOnSignal(logger);
   const jwt = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
-  const { dataSource, firstAdmin } = await openDatabase(env);
-  const app = await createService({ env, jwt, dataSource }, logger);
-  stopOnSignal(() => app.close(), logger);
-  await app.listen(env.PORT, env.HOST);
-  process.stdout.write(`${banner(await app.getUrl(), env, firstAdmin)}\n`);
+  const { dataSource, firstAdmin } = await openDatabase(env, () => {
+    logger.warn('waiting for the database');
+  });
+  try {
+    const app = await createService({ env, jwt, dataSource }, logger);
+    stopping.close = () => app.close();
+    await app.listen(env.PORT, env.HOST);
+    print(banner(await app.getUrl(), env, firstAdmin));
+  } catch (error) {
+    // The account is there, and this is the only chance to learn its password.
+    adminLines(firstAdmin).forEach(print);
+    throw error;
+  }
 }
 
 /** Finishes what is in flight and exits with 0, so that process managers see an orderly end. */
-function stopOnSignal(close: () => Promise<void>, logger: Logger): void {
+function stopOnSignal(logger: Logger): { close: () => Promise<void> } {
+  const stopping = { close: () => Promise.resolve() };
   const stop = (signal: NodeJS.Signals): void => {
     logger.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
-    close().then(
+    setTimeout(() => process.exit(1), STOP_MS).unref();
+    stopping.close().then(
       () => process.exit(0),
       (error: unknown) => {
         logger.error({ err: error }, 'the stop failed');
@@ -31,6 +42,16 @@ function stopOnSignal(close: () => Promise<void>, logger: Logger): void {
     );
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
+  return stopping;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`Tenantry did not start. ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }
 
 function main(): void {
@@ -40,11 +61,6 @@ function main(): void {
   } catch (error) {
     fail(error);
   }
-}
-
-function fail(error: unknown): void {
-  process.stderr.write(`Tenantry did not start. ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
 }
 
 main();

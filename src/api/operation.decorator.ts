@@ -9,9 +9,11 @@ import {
 import { AuthErrors } from '../auth/auth.errors';
 import { AllowRoles } from '../auth/roles.guard';
 import type { Role } from '../auth/roles';
+import { DatabaseErrors } from '../database/database.errors';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from '../http/envelope';
 import type { ErrorRow, RefusalFactory } from '../http/error-catalogue';
 import { HttpErrors } from '../http/http.errors';
+import { TenantErrors } from '../tenant/tenant.errors';
 
 export interface OperationOptions {
   readonly summary: string;
@@ -25,7 +27,19 @@ export interface OperationOptions {
 
 type Schema = ApiResponseSchemaHost['schema'];
 
-const EVERYWHERE = [HttpErrors.INVALID, AuthErrors.TOKEN_MISSING, AuthErrors.TOKEN_INVALID, AuthErrors.ROLE];
+const EVERYWHERE = [
+  ...Object.values(AuthErrors),
+  TenantErrors.DELETED,
+  TenantErrors.DISABLED,
+  TenantErrors.NOT_STARTED,
+  TenantErrors.EXPIRED,
+  HttpErrors.INVALID,
+  HttpErrors.MALFORMED,
+  HttpErrors.TOO_LARGE,
+  HttpErrors.MEDIA_TYPE,
+  HttpErrors.INTERNAL,
+  DatabaseErrors.UNAVAILABLE,
+];
 
 /** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
 export function Operation({ summary, roles, data, refusals }: OperationOptions): MethodDecorator {

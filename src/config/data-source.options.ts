@@ -1,7 +1,7 @@
 import type { DataSourceOptions } from 'typeorm';
 import { entities } from '../database/entities';
 import { migrations } from '../database/migrations/index';
-import { mysqlSessions } from '../database/mysql-sessions';
+import { MysqlSessions } from '../database/mysql-sessions';
 import { SqliteConnection } from '../database/sqlite/sqlite.connection';
 import type { DatabaseLocation } from './database-url';
 
@@ -36,7 +36,7 @@ export function dataSourceOptions(location: DatabaseLocation, flavour: MysqlFlav
     ...common,
     ...credentials,
     type: flavour,
-    driver: mysqlSessions,
+    driver: new MysqlSessions(),
     charset: 'utf8mb4',
     timezone: 'Z',
     connectTimeout: 5000,

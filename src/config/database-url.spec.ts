@@ -28,6 +28,7 @@ describe('DATABASE_URL', () => {
     'mysql://u:p@h/',
     'mysql:nothing',
     'postgres://u@h/d',
+    'mysql://u:p@h/d?ssl=true',
   ])('refuses %p', (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow('must be sqlite:');
   });

@@ -10,7 +10,8 @@ export type DatabaseLocation =
       readonly database: string;
     };
 
-const SHAPE = 'must be sqlite:<file> or mysql://user:password@host:3306/database';
+const SHAPE =
+  'must be sqlite:<file> or mysql://user:password@host:3306/database (special characters percent-encoded, no options)';
 
 /** Reads a database address; throws an `Error` whose message never repeats the address (it holds a password). */
 export function parseDatabaseUrl(url: string): DatabaseLocation {
@@ -34,7 +35,8 @@ function sqliteLocation(rest: string): DatabaseLocation {
 
 function mysqlLocation(url: URL): DatabaseLocation {
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (!url.hostname || !database || database.includes('/')) throw new Error(SHAPE);
+  // An option that was silently ignored, such as one about TLS, would be worse than none.
+  if (!url.hostname || !database || database.includes('/') || url.search || url.hash) throw new Error(SHAPE);
   return {
     kind: 'mysql',
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -17,6 +17,10 @@ describe('configuration', () => {
     expect(parseEnv({ PORT: '', JWT_SECRET: '' }).PORT).toBe(3000);
   });
 
+  it.each([' ', '0x10', '1e3', '-1', '70000', '80.5'])('refuses the port %p', (PORT) => {
+    expect(() => parseEnv({ PORT })).toThrow('PORT: must be a port number');
+  });
+
   it('lists every problem in one message, without the secrets themselves', () => {
     const bad = {
       PORT: 'http',
@@ -38,6 +42,7 @@ describe('configuration', () => {
 
   it('wants a secret of its own in production, and hides the documentation there', () => {
     expect(() => parseEnv({ NODE_ENV: 'production' })).toThrow('JWT_SECRET: must be set in production');
+    expect(() => parseEnv({ NODE_ENV: 'production', PORT: 'x' })).toThrow(/PORT.*JWT_SECRET/s);
     expect(parseEnv({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32) }).DOCS).toBe('off');
   });
 });

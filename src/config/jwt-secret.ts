@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from './env';
 
@@ -10,15 +10,23 @@ export function jwtKey({ JWT_SECRET, DATA_DIR }: Pick<Env, 'JWT_SECRET' | 'DATA_
 
 function keptSecret(folder: string): string {
   const file = join(folder, 'jwt-secret');
-  mkdirSync(folder, { recursive: true });
-  try {
-    // `wx` fails when the file exists, so of processes that start together one makes it and all read it.
-    writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  if (!existsSync(file)) makeSecret(folder, file);
   const secret = readFileSync(file, 'utf8').trim();
   if (Buffer.byteLength(secret) < 32)
     throw new Error(`${file} holds no secret of 32 bytes or more; remove it.`);
   return secret;
+}
+
+/** Of processes that start together one makes the secret: a link appears whole, and only if there is none yet. */
+function makeSecret(folder: string, file: string): void {
+  mkdirSync(folder, { recursive: true });
+  const draft = `${file}.${randomBytes(8).toString('hex')}`;
+  writeFileSync(draft, randomBytes(48).toString('base64url'), { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
 }

@@ -9,18 +9,21 @@ import { SqliteDriver } from './sqlite/sqlite.driver';
 /** How long a start waits for a database server that is itself still starting. */
 const PATIENCE_MS = 30_000;
 
-/** A DataSource for this location, not yet initialised. */
-export async function createDataSource(location: DatabaseLocation): Promise<DataSource> {
-  const flavour = location.kind === 'mysql' ? await askFlavour(location) : 'mysql';
+/** A DataSource for this location, not yet initialised. `onWait` is called when the server is not there yet. */
+export async function createDataSource(location: DatabaseLocation, onWait?: () => void): Promise<DataSource> {
+  const flavour = location.kind === 'mysql' ? await askFlavour(location, onWait) : 'mysql';
   const dataSource = new DataSource(dataSourceOptions(location, flavour));
   if (location.kind === 'sqlite') dataSource.driver = new SqliteDriver(dataSource);
   return dataSource;
 }
 
-async function askFlavour(location: DatabaseLocation & { kind: 'mysql' }): Promise<MysqlFlavour> {
+async function askFlavour(
+  location: DatabaseLocation & { kind: 'mysql' },
+  onWait?: () => void,
+): Promise<MysqlFlavour> {
   const { host, port, username: user, password, database } = location;
   const giveUp = Date.now() + PATIENCE_MS;
-  for (;;) {
+  for (let tries = 0; ; tries += 1) {
     try {
       const connection = await createConnection({
         host,
@@ -35,6 +38,7 @@ async function askFlavour(location: DatabaseLocation & { kind: 'mysql' }): Promi
       return JSON.stringify(rows).includes('MariaDB') ? 'mariadb' : 'mysql';
     } catch (error) {
       if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
+      if (tries === 0) onWait?.();
       await sleep(500);
     }
   }

@@ -1,7 +1,8 @@
 import { DeptEntity } from '../dept/dept.entity';
+import { IdBlockEntity } from '../tenant/id-block.entity';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { AccountEntity } from '../user/account.entity';
 import { UnitEntity } from './unit.entity';
 
 /** Every entity of the library; a host adds them to its own DataSource. */
-export const entities = [TenantEntity, DeptEntity, AccountEntity, UnitEntity];
+export const entities = [TenantEntity, DeptEntity, AccountEntity, UnitEntity, IdBlockEntity];

@@ -9,6 +9,7 @@ describe('what a database error says about its unit of work', () => {
     [{ errno: 1213 }, 'conflict'],
     [{ errno: 1205 }, 'conflict'],
     [{ errcode: 5 }, 'busy'],
+    [{ errcode: 261 }, 'busy'],
     [{ errno: 1047 }, 'unreachable'],
     [{ errno: 1053 }, 'unreachable'],
     [{ errno: 1927 }, 'unreachable'],

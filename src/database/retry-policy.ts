@@ -30,9 +30,12 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['ECONNRESET', 'lost'],
   ['EPIPE', 'lost'],
   ['ETIMEDOUT', 'lost'],
+  ['PROTOCOL_SEQUENCE_TIMEOUT', 'lost'],
 ]);
 
 const SQLITE_BUSY = 5;
+/** SQLite's extended codes have the plain one in their lowest byte. */
+const PRIMARY = 0xff;
 
 interface DriverError {
   readonly errno?: unknown;
@@ -46,7 +49,7 @@ export function faultOf(error: unknown): Fault {
   if (typeof raw !== 'object' || raw === null) return 'fatal';
   const known = FAULTS.get(raw.errno as number) ?? FAULTS.get(raw.code as string);
   if (known) return known;
-  if (raw.errcode === SQLITE_BUSY) return 'busy';
+  if (typeof raw.errcode === 'number' && (raw.errcode & PRIMARY) === SQLITE_BUSY) return 'busy';
   // mysql2 names no code when it is asked to use a connection that it has already lost.
   return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
     ? 'lost'
@@ -66,6 +69,7 @@ const PACES: Readonly<Record<Exclude<Fault, 'fatal'>, Pace>> = {
   unreachable: { first: 50, most: 1000, tries: 12 },
   lost: { first: 50, most: 1000, tries: 12 },
 };
+/** All that a unit may take, its waits included. */
 const BUDGET_MS = 3000;
 
 /** Counts the tries of one unit of work and says how long to wait before the next, or that there is none. */
@@ -75,6 +79,10 @@ export class RetryBudget {
 
   constructor(private readonly now: () => number = Date.now) {
     this.#end = now() + BUDGET_MS;
+  }
+
+  get isSpent(): boolean {
+    return this.now() >= this.#end;
   }
 
   /** Milliseconds until the next try, or null when the budget is spent. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { DatabaseErrors } from './database.errors';
+import { KeyedGate } from './keyed-gate';
 import { faultOf, RetryBudget, type Fault } from './retry-policy';
 import { recordUnit, wasCommitted } from './unit-ledger';
 
@@ -10,8 +11,11 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
 
 /** One try's end that the loop has to think about. */
 class Interrupted extends Error {
-  constructor(readonly fault: Exclude<Fault, 'fatal'>) {
-    super(`The unit of work was interrupted (${fault}).`);
+  constructor(
+    readonly fault: Exclude<Fault, 'fatal'>,
+    cause: unknown,
+  ) {
+    super(`The unit of work was interrupted (${fault}).`, { cause });
   }
 }
 
@@ -21,13 +25,18 @@ class Interrupted extends Error {
  */
 @Injectable()
 export class UnitOfWork {
+  readonly #logger = new Logger('UnitOfWork');
+  readonly #queues = new KeyedGate();
   #isolation: Promise<'READ COMMITTED' | undefined> | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Runs a read outside a transaction, again when the database was away for a moment. */
-  read<T>(work: Work<T>): Promise<T> {
-    return this.#persist(async () => {
+  /**
+   * Runs work outside a transaction, again when the database was away for a moment: a read, or a single write
+   * that does no harm when it is done twice.
+   */
+  withoutTransaction<T>(work: Work<T>): Promise<T> {
+    return this.#persist(new RetryBudget(), async () => {
       try {
         return await work(this.dataSource.manager);
       } catch (error) {
@@ -38,13 +47,23 @@ export class UnitOfWork {
 
   /**
    * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
-   * data have in common: on one server it is the lock, on a cluster it is what certification collides on.
+   * data have in common: on one server it is the lock, on a cluster it is what certification collides on. `key`
+   * names that data: in this process its units queue for each other before they take a connection.
    */
-  run<T>(lock: Work<void>, work: Work<T>): Promise<T> {
+  run<T>(key: string, lock: Work<void>, work: Work<T>): Promise<T> {
+    const budget = new RetryBudget();
+    return this.#queues.run(key, () => {
+      if (budget.isSpent) throw DatabaseErrors.UNAVAILABLE();
+      return this.#persist(budget, this.#attempts(lock, work));
+    });
+  }
+
+  /** Gives a function that tries the unit once; its tries know of each other. */
+  #attempts<T>(lock: Work<void>, work: Work<T>): () => Promise<T> {
     const unitId = randomUUID();
     // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
     let unanswered: { result: T } | undefined;
-    return this.#persist(async () => {
+    return async () => {
       const runner = this.dataSource.createQueryRunner();
       try {
         await runner.startTransaction(await this.#isolationLevel());
@@ -64,18 +83,20 @@ export class UnitOfWork {
       } finally {
         await runner.release();
       }
-    });
+    };
   }
 
-  async #persist<T>(attempt: () => Promise<T>): Promise<T> {
-    const budget = new RetryBudget();
+  async #persist<T>(budget: RetryBudget, attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof Interrupted)) throw error;
         const wait = budget.next(error.fault);
-        if (wait === null) throw DatabaseErrors.UNAVAILABLE();
+        if (wait === null) {
+          this.#logger.warn({ err: error }, 'gave up on the database');
+          throw DatabaseErrors.UNAVAILABLE();
+        }
         await sleep(wait);
       }
     }
@@ -101,7 +122,7 @@ async function askIsolation(dataSource: DataSource): Promise<'READ COMMITTED' | 
 
 function asInterruption(error: unknown): unknown {
   const fault = faultOf(error);
-  return fault === 'fatal' ? error : new Interrupted(fault);
+  return fault === 'fatal' ? error : new Interrupted(fault, error);
 }
 
 /** Rolls back; a connection that cannot even do that must not go back to the pool with a transaction open. */

@@ -20,28 +20,42 @@ export class CreateDeptDto {
   @IntegerField()
   orderNum?: number;
 
-  /** Name of the person in charge. */
+  /**
+   * Name of the person in charge.
+   * @example 张三
+   */
   @TextField(64)
   leader?: string;
 
-  /** An 11-digit mobile number is recommended. */
+  /**
+   * An 11-digit mobile number is recommended.
+   * @example "13800138000"
+   */
   @TextField(32)
   phone?: string;
 
+  /** @example office@example.com */
   @EmailField(100)
   email?: string;
 
-  /** `0` normal, `1` disabled. */
+  /**
+   * `0` normal, `1` disabled.
+   * @example "0"
+   */
   @ChoiceField('0', '1')
   status?: string;
 
-  /** Only the caller's own tenant is accepted. */
-  @TextField(20)
+  /**
+   * Only the caller's own tenant is accepted.
+   * @example "000000"
+   */
+  @TextField(64)
   tenantId?: string;
 }
 
 /** A department as it shall be: fields not sent are reset, only a `parentId` not sent stays as it is. */
 export class UpdateDeptDto extends CreateDeptDto {
+  /** @example 1 */
   @RequiredIdField()
   deptId!: number;
 }

@@ -30,7 +30,7 @@ export class DeptRepository {
   in(ctx: RequestContext): DeptReader {
     return {
       find: (deptId) =>
-        this.#unitOfWork.read((manager) =>
+        this.#unitOfWork.withoutTransaction((manager) =>
           new TenantBound(manager, DeptEntity, ctx).findOne({ deptId, delFlag: '0' }),
         ),
     };
@@ -39,6 +39,7 @@ export class DeptRepository {
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
   transaction<T>(ctx: RequestContext, work: (tree: LockedDeptTree) => Promise<T>): Promise<T> {
     return this.#unitOfWork.run(
+      ctx.tenantId,
       (manager) => raiseTreeVersion(manager, ctx.tenantId),
       (manager) => work(this.#lockedTree(ctx, manager)),
     );

@@ -14,6 +14,7 @@ export class BodyPipe extends ValidationPipe {
       transform: true,
       whitelist: true,
       forbidUnknownValues: true,
+      stopAtFirstError: true,
       exceptionFactory: (errors) =>
         HttpErrors.INVALID({ fields: errors.flatMap((error) => problemsOf(error)) }),
     });

@@ -36,14 +36,17 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
     response
       .status(this.statuses.statusFor(refusal.row.status))
       .set(refusalHeaders(refusal.row))
+      .type('json')
       .json(failure(refusal, requestId, languageOf(request)));
   }
 }
 
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  const factory = BY_STATUS.get(statusOf(error)) ?? HttpErrors.INTERNAL;
-  return factory();
+  const status = statusOf(error);
+  // Other refusals of the framework are about requests too, whatever their number.
+  const fallback = status >= 400 && status < 500 ? HttpErrors.MALFORMED : HttpErrors.INTERNAL;
+  return (BY_STATUS.get(status) ?? fallback)();
 }
 
 /** Nest's exceptions answer `getStatus()`; errors of Express and its parsers have a `status` of their own. */

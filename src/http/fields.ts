@@ -1,18 +1,16 @@
 import { applyDecorators } from '@nestjs/common';
-import { Transform } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import {
-  IsEmail,
+  isEmail,
   IsIn,
-  IsInt,
   IsOptional,
-  Max,
-  Min,
   ValidateBy,
-  ValidateIf,
+  ValidateNested,
+  type ValidationArguments,
   type ValidationOptions,
 } from 'class-validator';
 import type { Bilingual } from './error-catalogue';
-import { parseNumericId } from './numeric-id';
+import { isTextId, parseNumericId } from './ids';
 
 /** Gives a validation rule its text in both languages. */
 export function says(zh: string, en: string): ValidationOptions {
@@ -38,9 +36,19 @@ function fits(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max);
 }
 
-/** NUL ends texts early in too many places; half a surrogate pair is no character at all. */
-function isCleanText(value: string): boolean {
-  return !value.includes('\0') && value.isWellFormed();
+/** SQLite ends a text at NUL; half a surrogate pair is no character at all. */
+function isClean(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
+}
+
+function isText(value: unknown, max: number): value is string {
+  return isClean(value) && fits(value, max);
+}
+
+function isDay(value: unknown): value is string {
+  if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return false;
+  const day = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value) && value >= '0001';
 }
 
 /** An optional text: trimmed, at most `max` characters. Null is the same as not sent. */
@@ -50,7 +58,7 @@ export function TextField(max: number): PropertyDecorator {
     Transform(trimmed),
     rule(
       'text',
-      (value) => typeof value === 'string' && isCleanText(value) && fits(value, max),
+      (value) => isText(value, max),
       `必须为不超过 ${max} 个字符的文本`,
       `must be a text of at most ${max} characters`,
     ),
@@ -60,19 +68,92 @@ export function TextField(max: number): PropertyDecorator {
 /** An optional e-mail address; the empty text is allowed. */
 export function EmailField(max: number): PropertyDecorator {
   return applyDecorators(
-    TextField(max),
-    ValidateIf((_, value) => value !== '' && value !== null && value !== undefined),
-    IsEmail({}, says('邮箱格式不正确', 'must be an e-mail address')),
+    IsOptional(),
+    Transform(trimmed),
+    rule(
+      'email',
+      (value) => isText(value, max) && (value === '' || isEmail(value)),
+      `必须为不超过 ${max} 个字符的邮箱地址`,
+      `must be an e-mail address of at most ${max} characters`,
+    ),
   );
 }
 
-/** An optional 32-bit integer. */
-export function IntegerField(): PropertyDecorator {
+/** A text that must be sent and not be blank. */
+export function RequiredTextField(max: number): PropertyDecorator {
+  return applyDecorators(
+    Transform(trimmed),
+    rule(
+      'requiredText',
+      (value) => value !== '' && isText(value, max),
+      `必填，不超过 ${max} 个字符`,
+      `must be sent: a text of 1 to ${max} characters`,
+    ),
+  );
+}
+
+/** An optional text that is kept to the byte. */
+export function OpaqueField(maxBytes: number): PropertyDecorator {
   return applyDecorators(
     IsOptional(),
-    IsInt(says('必须为整数', 'must be an integer')),
-    Min(-(2 ** 31), says('数值过小', 'is too small')),
-    Max(2 ** 31 - 1, says('数值过大', 'is too large')),
+    rule(
+      'opaque',
+      (value) => isClean(value) && Buffer.byteLength(value) <= maxBytes,
+      `必须为不超过 ${maxBytes} 字节的文本`,
+      `must be a text of at most ${maxBytes} bytes`,
+    ),
+  );
+}
+
+/** An optional list of decimal ids in one text, kept as sent. */
+export function IdListField(maxIds: number): PropertyDecorator {
+  const count = (value: string) => value.split(',').filter((id) => id.trim() !== '').length;
+  return applyDecorators(
+    IsOptional(),
+    rule(
+      'idList',
+      (value) => typeof value === 'string' && /^[0-9, ]*$/.test(value) && count(value) <= maxIds,
+      `必须为逗号分隔的数字 id，最多 ${maxIds} 个`,
+      `must be decimal ids separated by commas, at most ${maxIds}`,
+    ),
+  );
+}
+
+/** An optional integer of 32 bits. */
+export function IntegerField(min = -(2 ** 31)): PropertyDecorator {
+  const max = 2 ** 31 - 1;
+  return applyDecorators(
+    IsOptional(),
+    rule(
+      'integer',
+      (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
+      `必须为 ${min} 到 ${max} 的整数`,
+      `must be an integer from ${min} to ${max}`,
+    ),
+  );
+}
+
+/** An optional calendar day, `YYYY-MM-DD`, not before the day in the field `notBefore`. */
+export function DayField(notBefore?: string): PropertyDecorator {
+  const inOrder = (value: unknown, args?: ValidationArguments): boolean => {
+    const earliest = (args?.object as Record<string, unknown> | undefined)?.[notBefore ?? ''];
+    return !isDay(earliest) || !isDay(value) || earliest <= value;
+  };
+  return applyDecorators(
+    IsOptional(),
+    rule('day', isDay, '必须为有效日期 YYYY-MM-DD', 'must be a calendar day YYYY-MM-DD'),
+    rule('dayOrder', inOrder, `不能早于 ${notBefore}`, `must not be before ${notBefore}`),
+  );
+}
+
+/** An optional object with fields of its own. */
+export function ObjectField(type: () => new () => object): PropertyDecorator {
+  const text = ['必须为对象', 'must be an object'] as const;
+  return applyDecorators(
+    IsOptional(),
+    Type(type),
+    rule('object', (value) => typeof value === 'object' && !Array.isArray(value), ...text),
+    ValidateNested(says(...text)),
   );
 }
 
@@ -95,4 +176,9 @@ export function RequiredIdField(): PropertyDecorator {
     Transform(idOrAsSent),
     rule('id', isId, '必须为数字 id（不超过 2^53-1）', 'must be a numeric id up to 2^53-1'),
   );
+}
+
+/** A snowflake id that must be sent, as text. */
+export function RequiredTextIdField(): PropertyDecorator {
+  return rule('textId', isTextId, '必填，数字文本 id', 'must be sent: an id of digits, as text');
 }

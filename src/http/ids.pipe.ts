@@ -1,6 +1,6 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { HttpErrors } from './http.errors';
-import { parseNumericId } from './numeric-id';
+import { isTextId, parseNumericId } from './ids';
 
 const MAX_IDS = 500;
 
@@ -15,13 +15,20 @@ export class IdPipe implements PipeTransform<string, number> {
   }
 }
 
+/** A snowflake id in a path: digits that no JSON number holds. */
+@Injectable()
+export class TextIdPipe implements PipeTransform<string, string> {
+  transform(value: string): string {
+    return isTextId(value) ? value : refuse('id', NOT_AN_ID);
+  }
+}
+
 /** Numeric ids in a path, separated by commas; duplicates collapse. */
 @Injectable()
 export class IdsPipe implements PipeTransform<string, number[]> {
   transform(value: string): number[] {
-    const ids = value.split(',').map((id) => parseNumericId(id) ?? refuse('ids', NOT_AN_ID));
-    if (ids.length > MAX_IDS) refuse('ids', TOO_MANY);
-    return [...new Set(ids)];
+    const ids = new Set(value.split(',').map((id) => parseNumericId(id) ?? refuse('ids', NOT_AN_ID)));
+    return ids.size > MAX_IDS ? refuse('ids', TOO_MANY) : [...ids];
   }
 }
 

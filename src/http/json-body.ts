@@ -8,14 +8,16 @@ const LIMIT = '256kb';
 const MAX_NESTING = 32;
 
 /** An empty text is not the empty object that body-parser would make of it. */
-function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer, encoding: string): void {
-  if (body.length === 0 || (encoding === 'utf-8' && !isUtf8(body))) throw HttpErrors.MALFORMED();
+function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer): void {
+  if (body.length === 0 || !isUtf8(body)) throw HttpErrors.MALFORMED();
 }
 
 const parse = json({ limit: LIMIT, strict: true, type: 'application/json', verify: refuseBrokenText });
 
 function refuseOtherTypes(request: Request, _: Response, next: NextFunction): void {
-  next(hasBody(request) && !request.is('application/json') ? HttpErrors.MEDIA_TYPE() : undefined);
+  const wrong =
+    hasBody(request) && !(request.is('application/json') && isUtf8Type(request.headers['content-type']));
+  next(wrong ? HttpErrors.MEDIA_TYPE() : undefined);
 }
 
 function parseBody(request: Request, response: Response, next: NextFunction): void {
@@ -30,6 +32,12 @@ function parseBody(request: Request, response: Response, next: NextFunction): vo
 
 /** Reads JSON bodies: bounded in size and depth, of the right type, in valid UTF-8. */
 export const jsonBody: RequestHandler[] = [refuseOtherTypes, parseBody];
+
+/** JSON is UTF-8; another charset would be decoded, but who sends one means something else. */
+function isUtf8Type(type = ''): boolean {
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
+  return charset === undefined || charset.toLowerCase() === 'utf-8';
+}
 
 function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

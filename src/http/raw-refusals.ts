@@ -1,7 +1,7 @@
-import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { failure, refusalHeaders } from './envelope';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { failure } from './envelope';
 import type { RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
 import type { StatusPolicy } from './status-policy';
@@ -11,37 +11,25 @@ const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', HttpErrors.TIMEOUT],
 ]);
 
-/** Answers in the envelope where Node refuses a request by itself, before Express has seen it. */
+/** Answers in the envelope where bytes never became a request. */
 export function refuseInEnvelope(server: Server, statuses: StatusPolicy): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const { status, headers, body } = answer(BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, statuses);
-    const lines = Object.entries({ ...headers, Connection: 'close' }).map(
-      ([name, value]) => `${name}: ${value}`,
-    );
-    socket.end([`HTTP/1.1 ${status} Refused`, ...lines, '', body].join('\r\n'));
-  });
-  server.on('checkExpectation', (_, response: ServerResponse) => {
-    const { status, headers, body } = answer(HttpErrors.EXPECTATION, statuses);
-    response.writeHead(status, headers).end(body);
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else socket.end(answer(BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, statuses));
   });
 }
 
-function answer(factory: RefusalFactory, statuses: StatusPolicy) {
-  const refusal = factory();
+function answer(refuse: RefusalFactory, statuses: StatusPolicy): string {
+  const refusal = refuse();
   const requestId = randomUUID();
   const body = JSON.stringify(failure(refusal, requestId, 'zh'));
-  return {
-    status: statuses.statusFor(refusal.row.status),
+  return [
+    `HTTP/1.1 ${statuses.statusFor(refusal.row.status)} Refused`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    '',
     body,
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'X-Request-Id': requestId,
-      ...refusalHeaders(refusal.row),
-    },
-  };
+  ].join('\r\n');
 }

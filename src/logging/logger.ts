@@ -1,5 +1,6 @@
-import { pino, type Logger } from 'pino';
+import { destination, pino, type DestinationStream, type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import { describeError } from './describe-error';
 
 /** Keys that must not reach a log, wherever an object that is logged may carry them. */
 const SECRETS = [
@@ -13,9 +14,12 @@ const SECRETS = [
 ];
 
 /** JSON lines for collectors; readable lines when a person is watching. */
-export function createLogger(level: string, terminal = process.stdout.isTTY): Logger {
-  const options = { level, base: null, redact: SECRETS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]) };
-  return terminal
-    ? pino(options, pretty({ sync: true, translateTime: 'SYS:HH:MM:ss', singleLine: true }))
-    : pino(options);
+export function createLogger(level: string, sink: DestinationStream = defaultSink()): Logger {
+  const redact = SECRETS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]);
+  return pino({ level, base: null, serializers: { err: describeError }, redact }, sink);
+}
+
+function defaultSink(): DestinationStream {
+  if (!process.stdout.isTTY) return destination(1);
+  return pretty({ sync: true, translateTime: 'SYS:HH:MM:ss', singleLine: true });
 }

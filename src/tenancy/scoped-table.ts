@@ -13,7 +13,7 @@ type Values<E> = QueryDeepPartialEntity<E>;
 /** What every statement on a table is bound to. */
 export interface Scope<E> {
   /** Added last to every condition. */
-  readonly where: Where<E>;
+  readonly where: Where<E> | Where<E>[];
   /** Written last into every new row. */
   readonly stamp?: Values<E>;
 }
@@ -41,13 +41,15 @@ export class ScopedTable<E extends ObjectLiteral> {
     return this.#select(where).getExists();
   }
 
-  /** The different ids in one column of the rows that match; null is none. */
+  /** The different values of a text column in the rows that match. */
+  async distinct(column: keyof E & string, where: Where<E>): Promise<string[]> {
+    const select = this.#select(where).select(`t.${column}`, 'value').distinct();
+    return (await select.getRawMany<{ value: unknown }>()).map(({ value }) => String(value));
+  }
+
+  /** The different values of a column of ids in the rows that match. */
   async distinctIds(column: keyof E & string, where: Where<E>): Promise<number[]> {
-    const rows = await this.#select(where)
-      .select(`t.${column}`, 'id')
-      .distinct()
-      .getRawMany<{ id: unknown }>();
-    return rows.map(({ id }) => Number(id));
+    return (await this.distinct(column, where)).map(Number);
   }
 
   async maximum(column: keyof E & string, where: Where<E>): Promise<number | null> {

@@ -1,51 +1,69 @@
 import { Injectable } from '@nestjs/common';
-import type { Refusal } from '../http/error-catalogue';
-import { UnitOfWork } from '../database/unit-of-work';
 import { TenantAdmission } from '../tenancy/tenant-admission';
 import { Clock } from '../time/clock';
-import { TenantEntity } from './tenant.entity';
+import { ZonedTime } from '../time/zoned-time';
 import { TenantErrors } from './tenant.errors';
+import { TenantFactsRepository } from './tenant-facts.repository';
+import { tenantState, type TenantFacts, type TenantState } from './tenant-state';
 
-interface Verdict {
-  readonly refusal: Refusal | null;
+const REFUSALS = {
+  DELETED: TenantErrors.DELETED,
+  DISABLED: TenantErrors.DISABLED,
+  NOT_STARTED: TenantErrors.NOT_STARTED,
+  EXPIRED: TenantErrors.EXPIRED,
+} as const;
+
+interface Remembered {
+  readonly facts: Promise<TenantFacts | null>;
   readonly until: number;
 }
 
 const FRESH_MS = 5000;
 const MAX_REMEMBERED = 10_000;
 
-/** Lets users of live tenants in, without a query per request: what it knows is at most five seconds old. */
+/**
+ * Lets users of active tenants in, without a query per request. What it remembers is at most five seconds old,
+ * and is forgotten at once on the node that changes a tenant; the days of a service period are held against the
+ * clock at every request.
+ */
 @Injectable()
 export class TenantGate extends TenantAdmission {
-  readonly #verdicts = new Map<string, Verdict>();
+  readonly #remembered = new Map<string, Remembered>();
 
   constructor(
-    private readonly unitOfWork: UnitOfWork,
+    private readonly tenants: TenantFactsRepository,
     private readonly clock: Clock,
+    private readonly time: ZonedTime,
   ) {
     super();
   }
 
   override async admit(tenantId: string): Promise<void> {
+    const state = await this.stateOf(tenantId);
+    if (state !== 'ACTIVE') throw REFUSALS[state]();
+  }
+
+  async stateOf(tenantId: string): Promise<TenantState> {
+    const facts = await this.#factsOf(tenantId);
+    return facts ? tenantState(facts, this.time.day(this.clock.now())) : 'DELETED';
+  }
+
+  /** To be called after every committed change of a tenant. */
+  forget(tenantId: string): void {
+    this.#remembered.delete(tenantId);
+  }
+
+  /** Requests that come together share one query; one that began before a change is not remembered after it. */
+  #factsOf(tenantId: string): Promise<TenantFacts | null> {
     const now = this.clock.now().getTime();
-    let verdict = this.#verdicts.get(tenantId);
-    if (!verdict || verdict.until <= now) {
-      verdict = { refusal: await this.#judge(tenantId), until: now + FRESH_MS };
-      this.#remember(tenantId, verdict);
-    }
-    if (verdict.refusal) throw verdict.refusal;
-  }
-
-  async #judge(tenantId: string): Promise<Refusal | null> {
-    const tenant = await this.unitOfWork.read((manager) =>
-      manager.findOneBy(TenantEntity, { tenantId, delFlag: '0' }),
-    );
-    if (!tenant) return TenantErrors.GONE();
-    return tenant.status === '0' ? null : TenantErrors.DISABLED();
-  }
-
-  #remember(tenantId: string, verdict: Verdict): void {
-    if (this.#verdicts.size >= MAX_REMEMBERED) this.#verdicts.clear();
-    this.#verdicts.set(tenantId, verdict);
+    const known = this.#remembered.get(tenantId);
+    if (known && known.until > now) return known.facts;
+    const facts = this.tenants.find(tenantId);
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(tenantId, { facts, until: now + FRESH_MS });
+    facts.catch(() => {
+      if (this.#remembered.get(tenantId)?.facts === facts) this.forget(tenantId);
+    });
+    return facts;
   }
 }

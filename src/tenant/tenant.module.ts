@@ -1,9 +1,24 @@
 import { Module } from '@nestjs/common';
 import { TenantAdmission } from '../tenancy/tenant-admission';
+import { IdBlockRepository } from './id-block.repository';
+import { TenantFactsRepository } from './tenant-facts.repository';
 import { TenantGate } from './tenant-gate';
+import { TenantIds } from './tenant-ids';
+import { TenantController } from './tenant.controller';
+import { TenantRepository } from './tenant.repository';
+import { TenantService } from './tenant.service';
 
 @Module({
-  providers: [TenantGate, { provide: TenantAdmission, useExisting: TenantGate }],
-  exports: [TenantAdmission],
+  controllers: [TenantController],
+  providers: [
+    TenantService,
+    TenantRepository,
+    TenantFactsRepository,
+    TenantGate,
+    TenantIds,
+    IdBlockRepository,
+    { provide: TenantAdmission, useExisting: TenantGate },
+  ],
+  exports: [TenantService, TenantAdmission],
 })
 export class TenantModule {}

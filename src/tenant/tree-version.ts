@@ -13,5 +13,5 @@ export async function raiseTreeVersion(manager: EntityManager, tenantId: string)
     .set({ treeVersion: () => 'tree_ver + 1' })
     .where({ tenantId, delFlag: '0' })
     .execute();
-  if (affected !== 1) throw TenantErrors.GONE();
+  if (affected !== 1) throw TenantErrors.DELETED();
 }

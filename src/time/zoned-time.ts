@@ -20,6 +20,11 @@ export class ZonedTime {
     return this.#format.format(instant);
   }
 
+  /** The calendar day, `YYYY-MM-DD`. */
+  day(instant: Date): string {
+    return this.format(instant).slice(0, 10);
+  }
+
   formatOrNull(instant: Date | null): string | null {
     return instant && this.format(instant);
   }

@@ -25,7 +25,7 @@ describe('units of work that give way to each other', () => {
 
   it('do not mix: a rollback takes only its own work, and plain writes stay outside', async () => {
     const work = async (n: number) => {
-      await units.run(nothing, async (manager) => {
+      await units.run(`mixed ${n}`, nothing, async (manager) => {
         await write(manager, `mixed ${n} a`);
         for (let turn = 0; turn < 5; turn += 1) await nextTurn();
         await write(manager, `mixed ${n} b`);
@@ -48,7 +48,7 @@ describe('units of work that give way to each other', () => {
   });
 
   it('show nobody what is not committed', async () => {
-    await units.run(nothing, async (manager) => {
+    await units.run('hidden', nothing, async (manager) => {
       await write(manager, 'hidden');
       await nextTurn();
       expect(await written('hidden')).toEqual([]);

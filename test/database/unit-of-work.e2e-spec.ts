@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MysqlSessions } from '../../src/database/mysql-sessions';
 import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept } from '../support/seeds';
+import { aDept, aTenant } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
 import { emptyDatabase, onMariadb, type TestDatabase } from '../support/test-database';
@@ -68,6 +69,51 @@ if (onMariadb) {
       await rival.release();
       expect((await update).status).toBe(200);
       expect(await named(service, 'after the deadlock')).toBe(1);
+    });
+
+    describe('while another session holds the tenant', () => {
+      async function holding(milliseconds: number): Promise<void> {
+        const rival = service.dataSource.createQueryRunner();
+        await rival.startTransaction();
+        await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
+        void sleep(milliseconds)
+          .then(() => rival.commitTransaction())
+          .then(() => rival.release());
+      }
+
+      it('is replayed after a lock wait that was in vain', async () => {
+        await holding(1500);
+        expect((await service.as().post(PATH, { deptName: 'replayed' })).status).toBe(200);
+        expect(await named(service, 'replayed')).toBe(1);
+      });
+
+      it('ends with 503 within its time, and leaves other tenants alone', async () => {
+        const other = service.as({ tenantId: await aTenant(service.dataSource) });
+        const deptId = await aDept(other);
+        await holding(6500);
+        const begun = Date.now();
+        const writes = Promise.all(Array.from({ length: 30 }, () => service.as().post(PATH, {})));
+        await sleep(100);
+        const asked = Date.now();
+        expect((await other.get(`${PATH}/${deptId}`)).status).toBe(200);
+        expect((await other.post(PATH, {})).status).toBe(200);
+        expect(Date.now() - asked).toBeLessThan(1000);
+        expect(new Set((await writes).map(({ status }) => status))).toEqual(new Set([503]));
+        expect(Date.now() - begun).toBeLessThan(6000);
+        expect(service.log.join('')).toContain('gave up on the database');
+      });
+    });
+
+    it('ends with 503 when the server hangs', async () => {
+      (service.dataSource.options as { driver: MysqlSessions }).driver.limitHolding(500);
+      const api = service.as();
+      const deptId = await aDept(api);
+      proxy.frozen = true;
+      const answers = await Promise.all([api.post(PATH, { deptName: 'hung' }), api.get(`${PATH}/${deptId}`)]);
+      proxy.frozen = false;
+      expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+      (service.dataSource.options as { driver: MysqlSessions }).driver.limitHolding(10_000);
+      expect((await api.get(`${PATH}/${deptId}`)).status).toBe(200);
     });
 
     it('ends with 503 when the server stays away, for writes and reads, and works when it is back', async () => {

@@ -46,7 +46,20 @@ const RULES: readonly FieldRule[] = [
     reset: null,
     kept: ['', 'a@b.cn', `${'a'.repeat(60)}@${'b'.repeat(35)}.cn`],
     changed: [[' a@b.cn ', 'a@b.cn']],
-    refused: ['a', 'a@', '@b.cn', 'a b@c.cn', `${'a'.repeat(60)}@${'b'.repeat(37)}.cn`, 5, true, [], {}],
+    refused: [
+      'a',
+      'a@',
+      '@b.cn',
+      'a b@c.cn',
+      '\ud800',
+      '\ud800@a.co',
+      'a\0@b.cn',
+      `${'a'.repeat(60)}@${'b'.repeat(37)}.cn`,
+      5,
+      true,
+      [],
+      {},
+    ],
   },
   {
     field: 'orderNum',
@@ -62,7 +75,7 @@ const RULES: readonly FieldRule[] = [
     changed: [['0', 0]],
     refused: [-1, 1.5, 'x', '', ' 1', '1e3', true, [], [0], {}, 9007199254740992, '9007199254740992'],
   },
-  { field: 'tenantId', reset: '000000', kept: ['000000'], refused: [0, true, [], {}, '0'.repeat(21)] },
+  { field: 'tenantId', reset: '000000', kept: ['000000'], refused: [0, true, [], {}, '0'.repeat(65)] },
 ];
 
 describe.each(RULES)('department field $field', ({ field, reset, kept, changed = [], refused }) => {

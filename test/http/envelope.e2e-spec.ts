@@ -75,6 +75,24 @@ describe('every answer', () => {
       'UNSUPPORTED_MEDIA_TYPE',
     ],
     [
+      'UTF-16',
+      'POST',
+      PATH,
+      '{}',
+      { 'content-type': 'application/json; charset=utf-16le' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    [
+      'UTF-7',
+      'POST',
+      PATH,
+      '{}',
+      { 'content-type': 'application/json;charset="utf-7"' },
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    [
       'another content encoding',
       'POST',
       PATH,
@@ -115,23 +133,64 @@ describe('every answer', () => {
     expectRefusal(await service.as().send(method, path, body, headers), status, reason);
   });
 
-  it('to what is no HTTP at all is the envelope, and the connection ends', async () => {
+  it.each([
+    ['what is no HTTP at all', 'NONSENSE\r\n\r\n'],
+    ['a request without Host', `GET ${PATH}/1 HTTP/1.1\r\n\r\n`],
+    ['2,500 headers', `GET ${PATH}/1 HTTP/1.1\r\n${'a: b\r\n'.repeat(2500)}Host: x\r\n\r\n`],
+    ['an address without a host', 'GET http:// HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['a target that is no path', 'GET x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+  ])('to %s is the envelope', async (_, bytes) => {
+    const text = await sendRaw(bytes);
+    expect(text).toMatch(/^HTTP\/1\.1 (400|404|431) /);
+    expect(Object.keys(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))) as object)).toEqual([
+      'code',
+      'msg',
+      'data',
+    ]);
+  });
+
+  it('to a whole address is the answer to its path, and Location stays a path', async () => {
+    const head = `Host: x\r\nAuthorization: Bearer ${tokenFor()}\r\nConnection: close\r\n`;
+    const text = await sendRaw(
+      `POST http://proxied.example${PATH}/?x=1 HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text).toMatch(/\r\nLocation: \/system\/dept-api\/\d+\r\n/);
+  });
+
+  it('to a path in other letters is 404', async () => {
+    expect((await service.as().post('/SYSTEM/Dept-Api', {})).status).toBe(404);
+  });
+
+  it('to an odd request for a file of the documentation is no bug', async () => {
+    for (const headers of [{ range: 'bytes=99999999-' }, { 'if-match': '"x"' }]) {
+      const answer = await service.anonymous.get('/docs/swagger-ui.css', headers);
+      expectRefusal(answer, 400, 'MALFORMED_REQUEST');
+    }
+  });
+
+  it('to an expectation speaks the language asked for, under the id that was sent', async () => {
+    const headers = { expect: 'x', 'accept-language': 'en', 'x-request-id': 'mine' };
+    const answer = await service.as().get(`${PATH}/1`, headers);
+    expect(answer.body.msg).toBe('The Expect header is not supported');
+    expect(answer.refusal.requestId).toBe('mine');
+  });
+
+  function sendRaw(bytes: string): Promise<string> {
     const { hostname, port } = new URL(service.anonymous.baseUrl);
-    const text = await new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(port), hostname, () => socket.write('NONSENSE\r\n\r\n'));
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => socket.write(bytes));
       let seen = '';
-      socket.on('data', (chunk) => (seen += chunk.toString()));
-      socket.on('end', () => {
+      socket.on('data', (chunk) => {
+        seen += chunk.toString();
+        if (/\r\n\r\n.*\}$/s.test(seen)) socket.end();
+      });
+      socket.on('close', () => {
         resolve(seen);
       });
       socket.on('error', reject);
     });
-    expect(text).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject({
-      code: 400,
-      data: { reason: 'MALFORMED_REQUEST' },
-    });
-  });
+  }
 
   it('to a bug is a 500 that tells nothing, and the log tells all under the same id', async () => {
     jest.spyOn(service.app.get(DeptService), 'get').mockRejectedValue(new Error('secret detail'));
@@ -214,12 +273,16 @@ describe('the log', () => {
       { 'x-request-id': 'traced' },
     );
     await api.get(`${PATH}/x`);
+    // A statement that fails carries its values with it.
+    await service.dataSource.query('ALTER TABLE tenantry_dept RENAME COLUMN phone TO renamed');
+    expect((await api.post(PATH, { leader: 'in-the-statement' })).status).toBe(500);
+    expect(service.log.join('')).toContain('QueryFailedError');
     const line = service.log
       .map((each) => JSON.parse(each) as Record<string, unknown>)
       .find(({ requestId }) => requestId === 'traced');
     expect(line).toMatchObject({ method: 'POST', path: PATH, status: 200, tenant: '000000', user: 'carol' });
     const all = service.log.join('');
-    for (const secret of [token, 'in-the-body', 'in-the-query', 'admin-password'])
+    for (const secret of [token, 'in-the-body', 'in-the-query', 'in-the-statement', 'admin-password'])
       expect(all).not.toContain(secret);
     await service.stop();
   });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/config/database-url';
@@ -62,6 +63,25 @@ describe('a start', () => {
     expect(service.printed).not.toContain(readFileSync(file, 'utf8'));
     expect(service.printed).not.toContain(stdout.trim());
     await service.stop();
+  });
+
+  it('that fails at the port still tells the password it made', async () => {
+    const taken = createServer().listen(Number(port), '127.0.0.1');
+    const service = ChildService.spawn(settings(), database.folder);
+    expect(await service.ended()).toBe(1);
+    expect(service.printed).toMatch(/Admin +admin \/ \S{24} .*EADDRINUSE/s);
+    taken.close();
+  });
+
+  it('of several processes at once makes one secret', async () => {
+    const script = `process.stdout.write(require('${join(ROOT, 'dist/config/jwt-secret.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
+    for (let round = 0; round < 5; round += 1) {
+      const folder = join(database.folder, `secret-${round}`);
+      const made = await Promise.all(
+        Array.from({ length: 4 }, () => run(process.execPath, ['-e', script, folder])),
+      );
+      expect(new Set(made.map(({ stdout }) => stdout)).size).toBe(1);
+    }
   });
 
   it('reads .env, and lets the environment win', async () => {
@@ -131,6 +151,37 @@ describe('a stop by SIGTERM', () => {
     expect(await service.ended()).toBe(0);
     expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
     await dataSource.destroy();
+    await database.drop();
+  });
+});
+
+describe('a stop while clients dawdle', () => {
+  it('does not wait for connections on which nothing was asked, nor for ever for half a body', async () => {
+    const database = await emptyDatabase();
+    const service = await ChildService.start(database);
+    const port = Number(new URL(service.anonymous.baseUrl).port);
+    const dawdle = async (bytes: string) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      await new Promise((resolve) => socket.once('connect', resolve));
+      socket.write(bytes);
+      return new Promise<number>((resolve) =>
+        socket.once('close', () => {
+          resolve(Date.now());
+        }),
+      );
+    };
+    const silent = dawdle('');
+    const halfHeader = dawdle('POST /system/dept-api HTTP/1.1\r\nHost: x\r\n');
+    const halfBody = dawdle(
+      'POST /system/dept-api HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await sleep(300);
+    const signalled = Date.now();
+    expect(await service.stop()).toBe(0);
+    expect(Date.now() - signalled).toBeLessThan(9900);
+    expect((await silent) - signalled).toBeLessThan(2000);
+    expect((await halfHeader) - signalled).toBeLessThan(2000);
+    expect((await halfBody) - signalled).toBeGreaterThan(2000);
     await database.drop();
   });
 });

@@ -1,12 +1,13 @@
 import { createSecretKey } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { pino } from 'pino';
 import type { DataSource } from 'typeorm';
 import type { Role } from '../../src/auth/roles';
 import { signToken } from '../../src/auth/sign-token';
 import { parseEnv } from '../../src/config/env';
-import { createService, openDatabase } from '../../src/service';
+import { openDatabase } from '../../src/database/open-database';
+import { createLogger } from '../../src/logging/logger';
+import { createService } from '../../src/service';
 import type { Clock } from '../../src/time/clock';
 import { ApiClient } from './api-client';
 import { emptyDatabase, type TestDatabase } from './test-database';
@@ -65,7 +66,7 @@ export class ServiceUnderTest {
       },
     });
     const { dataSource } = await openDatabase(parsed);
-    const logger = pino({ level: parsed.LOG_LEVEL }, sink);
+    const logger = createLogger(parsed.LOG_LEVEL, sink);
     const app = await createService({ env: parsed, jwt: JWT, dataSource, ...(clock && { clock }) }, logger);
     await app.listen(0, '127.0.0.1');
     return new ServiceUnderTest(app, dataSource, database, new ApiClient(await app.getUrl()), log);

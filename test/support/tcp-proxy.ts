@@ -7,6 +7,8 @@ export type CommitFault = 'cut-before' | 'cut-after';
 export class TcpProxy {
   fault: CommitFault | null = null;
   struck = 0;
+  /** Takes connections and bytes, and passes nothing on. */
+  frozen = false;
   #open = true;
   readonly #sockets = new Set<Socket>();
 
@@ -49,6 +51,7 @@ export class TcpProxy {
         });
     }
     client.on('data', (chunk: Buffer) => {
+      if (this.frozen) return;
       const fault = chunk.includes('COMMIT') ? this.fault : null;
       if (fault === null) {
         upstream.write(chunk);
@@ -63,6 +66,7 @@ export class TcpProxy {
       }
     });
     upstream.on('data', (chunk: Buffer) => {
+      if (this.frozen) return;
       if (swallow) client.destroy();
       else client.write(chunk);
     });

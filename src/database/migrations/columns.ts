@@ -33,6 +33,16 @@ export class Columns {
     return { name, type: 'varchar', length: String(length), ...this.#charset('utf8mb4'), ...more };
   }
 
+  /** A code of up to 16 MB. */
+  longCode(name: string, more: More = {}): TableColumnOptions {
+    return { name, type: this.#mysql ? 'mediumtext' : 'text', ...this.#charset('ascii'), ...more };
+  }
+
+  /** A text of up to 16 MB. */
+  longText(name: string, more: More = {}): TableColumnOptions {
+    return { name, type: this.#mysql ? 'mediumtext' : 'text', ...this.#charset('utf8mb4'), ...more };
+  }
+
   instant(name: string, more: More = {}): TableColumnOptions {
     return { name, type: 'datetime', precision: 3, ...more };
   }

@@ -1,6 +1,6 @@
 import type { ColumnType, QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { FifoGate } from './fifo-gate';
+import { FifoGate } from '../fifo-gate';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
 
@@ -19,14 +19,17 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return new SqliteQueryRunner(this, this.#gate, this.#reads);
   }
 
-  /** SQLite's only 64-bit auto-increment is called INTEGER. */
+  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
+
+  /** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
   override normalizeType(column: {
     type?: ColumnType;
     length?: number | string;
     precision?: number | null;
     scale?: number;
   }): string {
-    return column.type === 'bigint' ? 'integer' : super.normalizeType(column);
+    if (column.type === 'bigint') return 'integer';
+    return column.type === 'mediumtext' ? 'text' : super.normalizeType(column);
   }
 
   override async disconnect(): Promise<void> {

@@ -5,3 +5,8 @@ export function parseNumericId(value: unknown): number | null {
   const id = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
   return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) : null;
 }
+
+/** Whether this is a snowflake id, which always travels as text. */
+export function isTextId(value: unknown): value is string {
+  return typeof value === 'string' && /^[1-9][0-9]{0,18}$/.test(value);
+}

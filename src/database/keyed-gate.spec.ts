@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KeyedGate } from './keyed-gate';
+
+describe('KeyedGate', () => {
+  it('lets one in at a time per key, in the order of arrival, whatever becomes of it', async () => {
+    const gate = new KeyedGate();
+    const seen: string[] = [];
+    const work = (key: string, n: number) =>
+      gate.run(key, async () => {
+        seen.push(`${key}${n} in`);
+        await sleep(2);
+        seen.push(`${key}${n} out`);
+        if (n === 1) throw new Error('broken');
+      });
+    const results = await Promise.allSettled([work('a', 1), work('a', 2), work('b', 1), work('a', 3)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(seen.filter((each) => each.startsWith('a'))).toEqual([
+      'a1 in',
+      'a1 out',
+      'a2 in',
+      'a2 out',
+      'a3 in',
+      'a3 out',
+    ]);
+    expect(seen.indexOf('b1 in')).toBeLessThan(seen.indexOf('a1 out'));
+  });
+});

@@ -1,0 +1,41 @@
+import type { DataSource } from 'typeorm';
+import type { Env } from '../config/env';
+import { ensureFirstAdmin, type FirstAdmin } from '../user/first-admin';
+import { createDataSource } from './data-source';
+import { MysqlSessions } from './mysql-sessions';
+import { exclusively } from './start-lock';
+
+/** A request never needs a connection for longer than this. */
+const HOLD_MS = 10_000;
+
+export interface OpenDatabase {
+  readonly dataSource: DataSource;
+  /** Who was made, at the very first start. */
+  readonly firstAdmin: FirstAdmin | null;
+}
+
+/** Opens the database and brings it up to date; replicas that start together take turns. */
+export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenDatabase> {
+  const dataSource = await createDataSource(env.DATABASE_URL, onWait);
+  return exclusively(env.DATABASE_URL, async () => {
+    await dataSource.initialize();
+    try {
+      const firstAdmin = await prepare(dataSource, env);
+      // Only now: a migration may well take longer.
+      const { driver } = dataSource.options as { driver?: unknown };
+      if (driver instanceof MysqlSessions) driver.limitHolding(HOLD_MS);
+      return { dataSource, firstAdmin };
+    } catch (error) {
+      await dataSource.destroy();
+      throw error;
+    }
+  });
+}
+
+async function prepare(dataSource: DataSource, env: Env): Promise<FirstAdmin | null> {
+  await dataSource.runMigrations();
+  return ensureFirstAdmin(dataSource, {
+    password: env.ADMIN_PASSWORD,
+    passwordRequired: env.NODE_ENV === 'production',
+  });
+}

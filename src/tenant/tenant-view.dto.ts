@@ -1,0 +1,46 @@
+/** A tenant's package as it is read. */
+export class PackageView {
+  menuIds!: string;
+}
+
+/** The six total quotas. */
+export class QuotaView {
+  enterpriseQuery!: number;
+  annualReportQuery!: number;
+  chainReport!: number;
+  businessReport!: number;
+  riskReport!: number;
+  merchant!: number;
+}
+
+/** The seven rules; null where none is configured. */
+export class RuleView {
+  modelZr!: string | null;
+  modelPf!: string | null;
+  modelEd!: string | null;
+  catalogZr!: string | null;
+  catalogPf!: string | null;
+  catalogEd!: string | null;
+  catalogRw!: string | null;
+}
+
+/** A tenant as it is read. */
+export class TenantDto {
+  /** Internal id, used in paths. */
+  id!: string;
+  /** Business code. */
+  tenantId!: string;
+  tenantName!: string;
+  /** Code of the parent; null only for the platform tenant. */
+  tenantParent!: string | null;
+  startTime!: string | null;
+  endTime!: string | null;
+  contactUserName!: string | null;
+  contactPhone!: string | null;
+  companyName!: string | null;
+  status!: string;
+  accountCount!: number;
+  packageBo!: PackageView;
+  quotaBo!: QuotaView;
+  ruleBo!: RuleView;
+}

@@ -1,0 +1,153 @@
+import {
+  ChoiceField,
+  DayField,
+  IdListField,
+  IntegerField,
+  ObjectField,
+  OpaqueField,
+  RequiredTextField,
+  RequiredTextIdField,
+  TextField,
+} from '../http/fields';
+
+const RULE_BYTES = 64 * 1024;
+const MENU_IDS = 10_000;
+const UNLIMITED = -1;
+
+/** The package of a tenant. */
+export class PackageBo {
+  /**
+   * Ids of the authorised menus, separated by commas.
+   * @example "1, 100, 101"
+   */
+  @IdListField(MENU_IDS)
+  menuIds?: string;
+}
+
+/** The quotas of a tenant: integers from -1 (unlimited); not sent is 0. */
+export class QuotaBo {
+  @IntegerField(UNLIMITED)
+  enterpriseQuery?: number;
+
+  @IntegerField(UNLIMITED)
+  annualReportQuery?: number;
+
+  @IntegerField(UNLIMITED)
+  chainReport?: number;
+
+  @IntegerField(UNLIMITED)
+  businessReport?: number;
+
+  @IntegerField(UNLIMITED)
+  riskReport?: number;
+
+  @IntegerField(UNLIMITED)
+  merchant?: number;
+
+  /** Kept, never read back; an update that does not send it leaves it as it is. So are the three below. */
+  @IntegerField(UNLIMITED)
+  riskReportUsed?: number;
+
+  @IntegerField(UNLIMITED)
+  zr?: number;
+
+  @IntegerField(UNLIMITED)
+  credit?: number;
+
+  @IntegerField(UNLIMITED)
+  pf?: number;
+}
+
+/** The rules of a tenant: opaque texts of up to 64 KB, returned to the byte. */
+export class RuleBo {
+  @OpaqueField(RULE_BYTES)
+  modelZr?: string;
+
+  @OpaqueField(RULE_BYTES)
+  modelPf?: string;
+
+  @OpaqueField(RULE_BYTES)
+  modelEd?: string;
+
+  @OpaqueField(RULE_BYTES)
+  catalogZr?: string;
+
+  @OpaqueField(RULE_BYTES)
+  catalogPf?: string;
+
+  @OpaqueField(RULE_BYTES)
+  catalogEd?: string;
+
+  @OpaqueField(RULE_BYTES)
+  catalogRw?: string;
+}
+
+/** The fields of a tenant that a client sends. Not sent and null mean the same: the default. */
+export class CreateTenantDto {
+  /** @example 示例科技 */
+  @RequiredTextField(128)
+  tenantName!: string;
+
+  /**
+   * Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
+   * @example "000000"
+   */
+  @TextField(20)
+  tenantParent?: string;
+
+  /**
+   * First day of service; not sent: open.
+   * @example "2026-01-01"
+   */
+  @DayField()
+  startTime?: string;
+
+  /**
+   * Last day of service; not sent: open.
+   * @example "2036-12-31"
+   */
+  @DayField('startTime')
+  endTime?: string;
+
+  /** @example 张三 */
+  @TextField(64)
+  contactUserName?: string;
+
+  /** @example "13800138000" */
+  @TextField(64)
+  contactPhone?: string;
+
+  /** @example 示例科技有限公司 */
+  @TextField(128)
+  companyName?: string;
+
+  /**
+   * `0` normal, `1` disabled.
+   * @example "0"
+   */
+  @ChoiceField('0', '1')
+  status?: string;
+
+  /**
+   * Limit on the number of accounts; -1 is none.
+   * @example -1
+   */
+  @IntegerField(UNLIMITED)
+  accountCount?: number;
+
+  @ObjectField(() => PackageBo)
+  packageBo?: PackageBo;
+
+  @ObjectField(() => QuotaBo)
+  quotaBo?: QuotaBo;
+
+  @ObjectField(() => RuleBo)
+  ruleBo?: RuleBo;
+}
+
+/** A tenant as it shall be: fields not sent are reset; only the parent and the four extra quotas stay. */
+export class UpdateTenantDto extends CreateTenantDto {
+  /** @example "1099511627776000000" */
+  @RequiredTextIdField()
+  id!: string;
+}

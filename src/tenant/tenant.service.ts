@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../tenancy/request-context';
+import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
+import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
+import { freeTenantCode } from './tenant-code';
+import { TenantGate } from './tenant-gate';
+import { TenantIds } from './tenant-ids';
+import type { TenantDto } from './tenant-view.dto';
+import type { CreateTenantDto, UpdateTenantDto } from './tenant.dto';
+import type { TenantEntity } from './tenant.entity';
+import { TenantErrors } from './tenant.errors';
+import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields } from './tenant.mapper';
+import { TenantRepository } from './tenant.repository';
+
+/** The rules of the tree of tenants. */
+@Injectable()
+export class TenantService {
+  constructor(
+    private readonly tenants: TenantRepository,
+    private readonly ids: TenantIds,
+    private readonly gate: TenantGate,
+  ) {}
+
+  async get(ctx: RequestContext, id: string): Promise<TenantDto> {
+    const tenant = await this.tenants.in(ctx).find(id);
+    if (!tenant) throw TenantErrors.NOT_FOUND();
+    return toTenantDto(tenant);
+  }
+
+  /** Gives the id of the new tenant. */
+  async create(ctx: RequestContext, dto: CreateTenantDto): Promise<string> {
+    const id = await this.ids.next();
+    const fields = toTenantFields(dto);
+    const quota = { ...NO_EXTRA_QUOTAS, ...fields.quota } as TenantEntity['quota'];
+    await this.tenants.transaction(ctx, async (tree) => {
+      const place = await placeFor(tree, dto.tenantParent ?? ctx.tenantId);
+      const tenantId = await freeTenantCode((codes) => tree.findTakenCodes(codes));
+      await tree.add({ id, tenantId, ...fields, quota, ...place });
+    });
+    return id;
+  }
+
+  /** Replaces a tenant; with another `tenantParent` it moves there, with all that stands below it. */
+  async update(ctx: RequestContext, dto: UpdateTenantDto): Promise<void> {
+    const code = await this.tenants.transaction(ctx, async (tree) => {
+      const tenant = await findBelow(ctx, tree, dto.id);
+      const parent = dto.tenantParent ?? tenant.tenantParent;
+      if (parent !== null && parent !== tenant.tenantParent) {
+        await tree.move(tenant, await placeFor(tree, parent, tenant));
+      }
+      await tree.replace(tenant.id, toTenantFields(dto));
+      return tenant.tenantId;
+    });
+    this.gate.forget(code);
+  }
+
+  async delete(ctx: RequestContext, id: string): Promise<void> {
+    const code = await this.tenants.transaction(ctx, async (tree) => {
+      const tenant = await findBelow(ctx, tree, id);
+      if (await tree.hasChildren(tenant)) throw TenantErrors.HAS_CHILDREN({ ids: [id] });
+      await tree.markDeleted(id);
+      return tenant.tenantId;
+    });
+    this.gate.forget(code);
+  }
+}
+
+/** A tenant that the caller may change: one below its own. The platform's is below none. */
+async function findBelow(ctx: RequestContext, tree: LockedTenantTree, id: string): Promise<TenantEntity> {
+  const tenant = await tree.find(id);
+  if (!tenant) throw TenantErrors.NOT_FOUND();
+  if (tenant.tenantId === ctx.tenantId) throw TenantErrors.OWN();
+  return tenant;
+}
+
+async function placeFor(tree: LockedTenantTree, code: string, moving?: TenantEntity): Promise<TenantPlace> {
+  const parent = await tree.findByCode(code);
+  if (!parent) throw TenantErrors.PARENT_NOT_FOUND();
+  if (moving && isWithin(moving, parent)) throw TenantErrors.CYCLE();
+  const place = { tenantParent: code, ...placeUnder(parent) };
+  const height = moving ? await tree.findHeight(moving) : 0;
+  if (place.depth + height > MAX_DEPTH) throw tooDeep();
+  return place;
+}
+
+function tooDeep(): Error {
+  const { zh, en } = TenantErrors.TOO_DEEP.row;
+  return TenantErrors.TOO_DEEP({ fields: [{ field: 'tenantParent', message: { zh, en } }] });
+}

@@ -1,0 +1,313 @@
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import type { ApiClient } from '../support/api-client';
+import { aTenantVia } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { tenantTreeProblems } from '../support/tree-check';
+
+const PATH = '/system/tenant-api';
+const KEYS = [
+  'accountCount',
+  'companyName',
+  'contactPhone',
+  'contactUserName',
+  'endTime',
+  'id',
+  'packageBo',
+  'quotaBo',
+  'ruleBo',
+  'startTime',
+  'status',
+  'tenantId',
+  'tenantName',
+  'tenantParent',
+];
+
+describe('tenants', () => {
+  let service: ServiceUnderTest;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+    api = service.as({ roles: ['superadmin'], username: 'root' });
+  });
+  afterAll(() => service.stop());
+  afterEach(async () => {
+    expect(await tenantTreeProblems(service.dataSource)).toEqual([]);
+  });
+
+  const adminOf = ({ tenantId }: { tenantId: string }) => service.as({ tenantId });
+  const read = async (id: string) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
+  const row = (id: string) => service.dataSource.manager.findOneByOrFail(TenantEntity, { id });
+
+  describe('create', () => {
+    it('answers null and names the new path in Location', async () => {
+      const answer = await api.post(PATH, { tenantName: '甲' });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({ code: 200, msg: '操作成功', data: null });
+      expect(answer.headers.location).toMatch(/^\/system\/tenant-api\/\d{17,19}$/);
+    });
+
+    it('gives every field that was not sent its default, and reads exactly the fields of the contract', async () => {
+      const tenant = await aTenantVia(api, { tenantName: ' 甲 ' });
+      expect(Object.keys(tenant).sort()).toEqual(KEYS);
+      expect(tenant).toEqual({
+        id: expect.stringMatching(/^\d{17,19}$/) as string,
+        tenantId: expect.stringMatching(/^\d{6}$/) as string,
+        tenantName: '甲',
+        tenantParent: '000000',
+        startTime: null,
+        endTime: null,
+        contactUserName: null,
+        contactPhone: null,
+        companyName: null,
+        status: '0',
+        accountCount: -1,
+        packageBo: { menuIds: '' },
+        quotaBo: {
+          enterpriseQuery: 0,
+          annualReportQuery: 0,
+          chainReport: 0,
+          businessReport: 0,
+          riskReport: 0,
+          merchant: 0,
+        },
+        ruleBo: {
+          modelZr: null,
+          modelPf: null,
+          modelEd: null,
+          catalogZr: null,
+          catalogPf: null,
+          catalogEd: null,
+          catalogRw: null,
+        },
+      });
+      expect(await row(tenant.id)).toMatchObject({ createBy: 'root', updateBy: '', updateTime: null });
+    });
+
+    it('needs a name', async () => {
+      for (const tenantName of [undefined, null, '', '   ']) {
+        const answer = await api.post(PATH, { tenantName });
+        expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'tenantName']);
+      }
+    });
+
+    it("attaches below a parent in the caller's subtree, by its code", async () => {
+      const parent = await aTenantVia(api);
+      const child = await aTenantVia(adminOf(parent));
+      expect(child.tenantParent).toBe(parent.tenantId);
+      const grandchild = await aTenantVia(adminOf(parent), { tenantParent: child.tenantId });
+      expect(grandchild.tenantParent).toBe(child.tenantId);
+      expect((await row(grandchild.id)).ancestors).toBe(`0,000000,${parent.tenantId},${child.tenantId}`);
+    });
+
+    it('refuses a parent that is unknown, deleted, outside, or named by its id', async () => {
+      const [parent, other, deleted] = [await aTenantVia(api), await aTenantVia(api), await aTenantVia(api)];
+      await api.delete(`${PATH}/${deleted.id}`);
+      for (const tenantParent of ['999', '', 'x', parent.id, deleted.tenantId, other.tenantId, '000000']) {
+        const answer = await adminOf(parent).post(PATH, { tenantName: 'x', tenantParent });
+        expect([tenantParent, answer.status, answer.refusal.reason]).toEqual([
+          tenantParent,
+          404,
+          'PARENT_TENANT_NOT_FOUND',
+        ]);
+      }
+    });
+
+    it('ignores what only the service decides', async () => {
+      const tenant = await aTenantVia(api, {
+        id: '7',
+        tenantId: '000000',
+        ancestors: '0',
+        delFlag: '2',
+        depth: 9,
+      });
+      expect(tenant.id).not.toBe('7');
+      expect(tenant.tenantId).not.toBe('000000');
+    });
+  });
+
+  describe('update', () => {
+    const full = {
+      tenantName: '乙',
+      startTime: '2026-01-01',
+      endTime: '2036-12-31',
+      contactUserName: '李四',
+      contactPhone: '13800000000',
+      companyName: '乙公司',
+      status: '1',
+      accountCount: 7,
+      packageBo: { menuIds: '1, 2,3' },
+      quotaBo: {
+        enterpriseQuery: 1,
+        annualReportQuery: 2,
+        chainReport: 3,
+        businessReport: 4,
+        riskReport: 5,
+        merchant: 6,
+      },
+      ruleBo: {
+        modelZr: 'a',
+        modelPf: 'b',
+        modelEd: 'c',
+        catalogZr: 'd',
+        catalogPf: 'e',
+        catalogEd: 'f',
+        catalogRw: 'g',
+      },
+    };
+
+    it('replaces everything, and resets what is not sent, but not the place', async () => {
+      const parent = await aTenantVia(api);
+      const tenant = await aTenantVia(api, { tenantParent: parent.tenantId });
+      const { id } = tenant;
+      expect((await api.put(PATH, { id, ...full })).body).toEqual({ code: 200, msg: '操作成功', data: null });
+      expect(await read(id)).toEqual({
+        ...full,
+        id,
+        tenantId: tenant.tenantId,
+        tenantParent: parent.tenantId,
+      });
+      expect(await row(id)).toMatchObject({ updateBy: 'root', updateTime: expect.any(Date) as Date });
+      expect((await api.put(PATH, { id, tenantName: 'a tenant' })).status).toBe(200);
+      expect(await read(id)).toEqual(tenant);
+    });
+
+    it('takes back what was read, unchanged', async () => {
+      const before = await aTenantVia(api, full);
+      expect((await api.put(PATH, before)).status).toBe(200);
+      expect(await read(before.id)).toEqual(before);
+    });
+
+    it('keeps the extra quotas that it does not send, and takes those it does', async () => {
+      const { id } = await aTenantVia(api, {
+        quotaBo: { riskReportUsed: 1, zr: 2, credit: 3, pf: 4, merchant: 9 },
+      });
+      const extras = async () => {
+        const { riskReportUsed, zr, credit, pf, merchant } = (await row(id)).quota;
+        return [riskReportUsed, zr, credit, pf, merchant];
+      };
+      expect(await extras()).toEqual([1, 2, 3, 4, 9]);
+      await api.put(PATH, { id, tenantName: 'x' });
+      expect(await extras()).toEqual([1, 2, 3, 4, 0]);
+      await api.put(PATH, { id, tenantName: 'x', quotaBo: { zr: 20, pf: null } });
+      expect(await extras()).toEqual([1, 20, 3, 4, 0]);
+      expect(Object.keys((await read(id)).quotaBo as object)).toHaveLength(6);
+    });
+
+    it('needs an id, as text, and a name', async () => {
+      const { id } = await aTenantVia(api);
+      for (const [body, field] of [
+        [{ tenantName: 'x' }, 'id'],
+        [{ id: null, tenantName: 'x' }, 'id'],
+        [{ id: 1, tenantName: 'x' }, 'id'],
+        [{ id: 'x', tenantName: 'x' }, 'id'],
+        [{ id: '', tenantName: 'x' }, 'id'],
+        [{ id: ['1'], tenantName: 'x' }, 'id'],
+        [{ id: '99999999999999999999', tenantName: 'x' }, 'id'],
+        [{ id }, 'tenantName'],
+      ] as const) {
+        const answer = await api.put(PATH, body);
+        expect([body, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([body, 400, field]);
+      }
+    });
+
+    it('moves a tenant with all below it', async () => {
+      const [a, b] = [await aTenantVia(api), await aTenantVia(api)];
+      const child = await aTenantVia(api, { tenantParent: a.tenantId });
+      const grandchild = await aTenantVia(api, { tenantParent: child.tenantId });
+      expect((await api.put(PATH, { ...a, tenantParent: b.tenantId })).status).toBe(200);
+      expect(await row(grandchild.id)).toMatchObject({
+        ancestors: `0,000000,${b.tenantId},${a.tenantId},${child.tenantId}`,
+        depth: 5,
+      });
+      expect((await adminOf(b).get(`${PATH}/${grandchild.id}`)).status).toBe(200);
+      expect((await api.put(PATH, { ...a, tenantParent: '000000' })).status).toBe(200);
+      expect((await adminOf(b).get(`${PATH}/${grandchild.id}`)).status).toBe(404);
+    });
+
+    it('refuses a parent at or below itself, and one outside', async () => {
+      const a = await aTenantVia(api);
+      const b = await aTenantVia(api, { tenantParent: a.tenantId });
+      const c = await aTenantVia(api, { tenantParent: b.tenantId });
+      for (const { tenantId: tenantParent } of [a, b, c]) {
+        const answer = await api.put(PATH, { ...a, tenantParent });
+        expect([answer.status, answer.refusal.reason]).toEqual([409, 'TENANT_CYCLE']);
+      }
+      const outside = await adminOf(a).put(PATH, { ...c, tenantParent: '000000' });
+      expect([outside.status, outside.refusal.reason]).toEqual([404, 'PARENT_TENANT_NOT_FOUND']);
+      expect(await read(a.id)).toEqual(a);
+    });
+
+    it('refuses depth 65, the height of what moves included', async () => {
+      let parent = await aTenantVia(api);
+      for (let depth = 3; depth <= 64; depth += 1)
+        parent = await aTenantVia(api, { tenantParent: parent.tenantId });
+      const below = await api.post(PATH, { tenantName: 'x', tenantParent: parent.tenantId });
+      expect([below.status, below.refusal.reason, below.refusal.fields?.[0]?.field]).toEqual([
+        400,
+        'TENANT_TOO_DEEP',
+        'tenantParent',
+      ]);
+      const two = await aTenantVia(api);
+      await aTenantVia(api, { tenantParent: two.tenantId });
+      const above = (await row(parent.id)).tenantParent;
+      expect((await api.put(PATH, { ...two, tenantParent: above })).refusal.reason).toBe('TENANT_TOO_DEEP');
+    });
+  });
+
+  describe('delete', () => {
+    it('is logical, and nothing finds the tenant any more', async () => {
+      const { id, tenantId } = await aTenantVia(api);
+      expect((await api.delete(`${PATH}/${id}`)).body).toEqual({ code: 200, msg: '操作成功', data: null });
+      expect(await row(id)).toMatchObject({ delFlag: '2', tenantId });
+      for (const answer of [
+        await api.get(`${PATH}/${id}`),
+        await api.put(PATH, { id, tenantName: 'x' }),
+        await api.delete(`${PATH}/${id}`),
+      ]) {
+        expect([answer.status, answer.refusal.reason]).toEqual([404, 'TENANT_NOT_FOUND']);
+      }
+    });
+
+    it('is refused while there are child tenants', async () => {
+      const parent = await aTenantVia(api);
+      const child = await aTenantVia(api, { tenantParent: parent.tenantId });
+      const answer = await api.delete(`${PATH}/${parent.id}`);
+      expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([
+        409,
+        'TENANT_HAS_CHILDREN',
+        [parent.id],
+      ]);
+      await api.delete(`${PATH}/${child.id}`);
+      expect((await api.delete(`${PATH}/${parent.id}`)).status).toBe(200);
+    });
+
+    it('takes one id, not several', async () => {
+      const [a, b] = [await aTenantVia(api), await aTenantVia(api)];
+      expect((await api.delete(`${PATH}/${a.id},${b.id}`)).status).toBe(400);
+      expect((await api.get(`${PATH}/${a.id}`)).status).toBe(200);
+    });
+  });
+
+  it('protects the platform by what is stored, whatever the body says', async () => {
+    const other = await aTenantVia(api);
+    for (const body of [
+      { id: '1', tenantName: 'mine', status: '1' },
+      { id: '1', tenantName: 'mine', tenantId: other.tenantId },
+      { id: '1', tenantName: 'mine', tenantParent: other.tenantId },
+    ]) {
+      const answer = await api.put(PATH, body);
+      expect([answer.status, answer.refusal.reason]).toEqual([403, 'OWN_TENANT']);
+    }
+    expect((await api.delete(`${PATH}/1`)).refusal.reason).toBe('OWN_TENANT');
+    expect(await read('1')).toMatchObject({ tenantId: '000000', tenantParent: null, status: '0' });
+    await api.put(PATH, { id: other.id, tenantName: 'x', tenantId: '000000' });
+    expect(await read(other.id)).toMatchObject({ tenantId: other.tenantId });
+  });
+
+  it('refuses ids in paths that are no ids', async () => {
+    for (const id of ['abc', '-1', '0', '1.5', '%20', '12345678901234567890']) {
+      expect([id, (await api.get(`${PATH}/${id}`)).status]).toEqual([id, 400]);
+    }
+  });
+});
