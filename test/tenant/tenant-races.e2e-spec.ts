@@ -1,0 +1,120 @@
+import type { DataSource } from 'typeorm';
+import { parseDatabaseUrl } from '../../src/config/database-url';
+import { createDataSource } from '../../src/database/data-source';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import type { ApiClient } from '../support/api-client';
+import { ChildService } from '../support/child-service';
+import { aDept, aTenant, aTenantVia } from '../support/seeds';
+import { emptyDatabase, type TestDatabase } from '../support/test-database';
+import { tenantTreeProblems, treeProblems } from '../support/tree-check';
+
+const PATH = '/system/tenant-api';
+const ROUNDS = 200;
+
+/** Two processes on one database: nothing in memory can keep them apart. */
+describe('changes of tenants that race, from two processes', () => {
+  let database: TestDatabase;
+  let services: [ChildService, ChildService];
+  let dataSource: DataSource;
+  let left: ApiClient;
+  let right: ApiClient;
+
+  beforeAll(async () => {
+    database = await emptyDatabase();
+    services = [await ChildService.start(database), await ChildService.start(database)];
+    dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    [left, right] = [services[0].as({ roles: ['superadmin'] }), services[1].as({ roles: ['superadmin'] })];
+  });
+  afterEach(async () => {
+    expect(await tenantTreeProblems(dataSource)).toEqual([]);
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0]);
+    await database.drop();
+  });
+
+  /** Seeds below each other: the last is a child of the one before. */
+  async function chain(length: number): Promise<TenantEntity[]> {
+    const made: TenantEntity[] = [];
+    for (let n = 0; n < length; n += 1) {
+      const above = made.at(-1);
+      const place = above && {
+        tenantParent: above.tenantId,
+        ancestors: `${above.ancestors},${above.tenantId}`,
+        depth: above.depth + 1,
+      };
+      const tenantId = await aTenant(dataSource, place);
+      made.push(await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId }));
+    }
+    return made;
+  }
+
+  const moved = (tenant: TenantEntity, parent: TenantEntity) => ({
+    id: tenant.id,
+    tenantName: 'moved',
+    tenantParent: parent.tenantId,
+  });
+
+  it('opposing moves, far apart in the tree: one of them wins', async () => {
+    for (let n = 0; n < ROUNDS; n += 1) {
+      const [[a, a2], [b, b2]] = [await chain(2), await chain(2)];
+      const answers = await Promise.all([
+        left.put(PATH, moved(a!, n % 2 ? b! : b2!)),
+        right.put(PATH, moved(b!, n % 2 ? a! : a2!)),
+      ]);
+      const reasons = answers.map(({ status, refusal }) => (status === 200 ? '' : refusal.reason)).sort();
+      expect(reasons).toEqual(['', 'TENANT_CYCLE']);
+    }
+  });
+
+  it('a tenant is deleted while a child is created: one of them wins', async () => {
+    for (let n = 0; n < ROUNDS; n += 1) {
+      const [parent] = await chain(1);
+      const [created, deleted] = await Promise.all([
+        left.post(PATH, { tenantName: 'child', tenantParent: parent!.tenantId }),
+        right.delete(`${PATH}/${parent!.id}`),
+      ]);
+      expect([
+        [200, 409],
+        [404, 200],
+      ]).toContainEqual([created.status, deleted.status]);
+    }
+  });
+
+  it('a tenant is deleted while it gets a department: none is left in a deleted tenant unseen', async () => {
+    for (let n = 0; n < 50; n += 1) {
+      const [tenant] = await chain(1);
+      const user = services[0].as({ tenantId: tenant!.tenantId });
+      const [made, deleted] = await Promise.all([
+        user.post('/system/dept-api', {}),
+        right.delete(`${PATH}/${tenant!.id}`),
+      ]);
+      expect(deleted.status).toBe(200);
+      expect([200, 403]).toContain(made.status);
+    }
+    expect(await treeProblems(dataSource)).toEqual([]);
+  });
+
+  it('parallel creates all succeed, and their ids and codes all differ', async () => {
+    const before = await dataSource.manager.count(TenantEntity);
+    for (let round = 0; round < 4; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => (n % 2 ? left : right).post(PATH, { tenantName: `${n}` })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+      expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(50);
+    }
+    const rows = await dataSource.manager.find(TenantEntity);
+    expect(rows).toHaveLength(before + ROUNDS);
+    expect(new Set(rows.map(({ tenantId }) => tenantId)).size).toBe(rows.length);
+  });
+
+  it('departments of the platform go on while tenants are made', async () => {
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, () => aTenantVia(left)),
+      ...Array.from({ length: 20 }, () => aDept(right)),
+    ]);
+    expect(answers).toHaveLength(40);
+  });
+});

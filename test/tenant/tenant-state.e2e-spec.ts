@@ -1,0 +1,135 @@
+import { Clock } from '../../src/time/clock';
+import type { ApiClient } from '../support/api-client';
+import { recordQueries } from '../support/query-recorder';
+import { aDept, aTenantVia, type ReadTenant } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/tenant-api';
+
+/** A clock that a test holds in its hand. */
+class HandClock extends Clock {
+  #offset = 0;
+
+  override now(): Date {
+    return new Date(Date.now() + this.#offset);
+  }
+
+  set(instant: string): void {
+    this.#offset = new Date(instant).getTime() - Date.now();
+  }
+
+  pass(milliseconds: number): void {
+    this.#offset += milliseconds;
+  }
+}
+
+describe('the state of a tenant, on every request of its users', () => {
+  let service: ServiceUnderTest;
+  let clock: HandClock;
+  let root: ApiClient;
+  let tenant: ReadTenant;
+  let user: ApiClient;
+
+  beforeAll(async () => {
+    clock = new HandClock();
+    service = await ServiceUnderTest.start({}, clock);
+    root = service.as({ roles: ['superadmin'] });
+  });
+  beforeEach(async () => {
+    clock.set('2026-06-15T04:00:00Z');
+    tenant = await aTenantVia(root);
+    user = service.as({ tenantId: tenant.tenantId });
+    expect(await verdict()).toBe('served');
+  });
+  afterAll(() => service.stop());
+
+  /** What a user with a live token meets, on both resources. */
+  async function verdict(): Promise<string> {
+    const answers = [
+      await user.get('/system/dept-api/1'),
+      await user.post('/system/dept-api', {}),
+      await user.get(`${PATH}/${tenant.id}`),
+    ];
+    const seen = answers.map(({ status, body, refusal }) =>
+      status === 403 ? refusal.reason : body.code === 401 ? 'no' : 'served',
+    );
+    expect(new Set(seen).size).toBe(1);
+    return seen[0]!;
+  }
+
+  const change = async (values: Record<string, unknown>) => {
+    expect((await root.put(PATH, { ...tenant, ...values })).status).toBe(200);
+  };
+
+  it('disabled is refused on the next request, and revived works again', async () => {
+    await change({ status: '1' });
+    expect(await verdict()).toBe('TENANT_DISABLED');
+    await change({ status: '0' });
+    expect(await verdict()).toBe('served');
+  });
+
+  it('expired is refused on the next request, and prolonged works again', async () => {
+    await change({ endTime: '2026-06-14' });
+    expect(await verdict()).toBe('TENANT_EXPIRED');
+    await change({ endTime: '2026-06-15' });
+    expect(await verdict()).toBe('served');
+  });
+
+  it('not yet started is refused', async () => {
+    await change({ startTime: '2026-06-16' });
+    expect(await verdict()).toBe('TENANT_NOT_STARTED');
+    await change({ startTime: '2026-06-15' });
+    expect(await verdict()).toBe('served');
+  });
+
+  it('deleted is refused on the next request', async () => {
+    await root.delete(`${PATH}/${tenant.id}`);
+    expect(await verdict()).toBe('TENANT_DELETED');
+  });
+
+  it('begins and ends at midnight of the configured zone, both days included', async () => {
+    await change({ startTime: '2026-07-01', endTime: '2026-07-02' });
+    // Midnight in Shanghai is 16:00 UTC of the day before.
+    for (const [instant, expected] of [
+      ['2026-06-30T15:59:58Z', 'TENANT_NOT_STARTED'],
+      ['2026-06-30T16:00:00Z', 'served'],
+      ['2026-07-02T15:59:58Z', 'served'],
+      ['2026-07-02T16:00:00Z', 'TENANT_EXPIRED'],
+    ] as const) {
+      clock.set(instant);
+      expect([instant, await verdict()]).toEqual([instant, expected]);
+    }
+  });
+
+  it('flips at midnight even for what was just remembered', async () => {
+    await change({ endTime: '2026-06-15' });
+    clock.set('2026-06-15T15:59:59.000Z');
+    expect(await verdict()).toBe('served');
+    clock.pass(1500);
+    expect(await verdict()).toBe('TENANT_EXPIRED');
+  });
+
+  it("does not stop its parent's administrators from managing it, nor its children's users", async () => {
+    const child = await aTenantVia(root, { tenantParent: tenant.tenantId });
+    await change({ status: '1' });
+    expect((await root.get(`${PATH}/${tenant.id}`)).status).toBe(200);
+    expect((await service.as({ tenantId: child.tenantId }).post('/system/dept-api', {})).status).toBe(200);
+  });
+
+  it('costs no query per request', async () => {
+    const deptId = await aDept(user);
+    const queries = await recordQueries(service.dataSource, async () => {
+      for (let n = 0; n < 20; n += 1) await user.get(`/system/dept-api/${deptId}`);
+    });
+    expect(queries).toHaveLength(20);
+  });
+
+  it('changed by another node is seen within five seconds', async () => {
+    const elsewhere = await ServiceUnderTest.on(service.database, {}, clock);
+    await elsewhere.as({ roles: ['superadmin'] }).put(PATH, { ...tenant, status: '1' });
+    clock.pass(5001);
+    expect(await verdict()).toBe('TENANT_DISABLED');
+    elsewhere.anonymous.close();
+    await elsewhere.app.close();
+  });
+});
