@@ -1,4 +1,5 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Audited } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-owned';
 import { TenantEntity } from '../tenant/tenant.entity';
@@ -7,7 +8,7 @@ import type { TreeRow } from '../tree/tree-table';
 @Entity('tenantry_dept')
 @Index('ix_dept_path', ['tenantId', 'ancestors'])
 @Index('ix_dept_parent', ['tenantId', 'parentId', 'orderNum', 'deptId'])
-export class DeptEntity implements TenantOwned, TreeRow {
+export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   @PrimaryColumn({ name: 'dept_id', type: 'bigint', transformer: id })
   @Generated('increment')
   deptId!: number;
@@ -48,24 +49,6 @@ export class DeptEntity implements TenantOwned, TreeRow {
 
   @Column({ type: 'varchar', length: 100, nullable: true, ...text })
   email!: string | null;
-
-  @Column({ type: 'varchar', length: 1, ...ascii })
-  status!: string;
-
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
-  delFlag!: string;
-
-  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
-  createBy!: string;
-
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 })
-  createTime!: Date;
-
-  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
-  updateBy!: string;
-
-  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
-  updateTime!: Date | null;
 
   get key(): number {
     return this.deptId;

@@ -36,6 +36,7 @@ export const DeptErrors = defineErrors({
   TOO_DEEP: {
     reason: 'DEPT_TOO_DEEP',
     status: 400,
+    field: 'parentId',
     zh: `部门层级不能超过 ${MAX_DEPTH} 级`,
     en: `The department tree is at most ${MAX_DEPTH} levels deep`,
   },

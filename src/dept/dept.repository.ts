@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AuditStamp } from '../database/audited';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
@@ -46,8 +47,10 @@ export class DeptRepository {
   }
 
   #lockedTree(ctx: RequestContext, manager: EntityManager): LockedDeptTree {
-    return new LockedDeptTree(new TenantBound(manager, DeptEntity, ctx), ctx.username, this.clock, (ids) =>
-      this.users.findOccupied(ctx, ids, manager),
+    return new LockedDeptTree(
+      new TenantBound(manager, DeptEntity, ctx),
+      new AuditStamp(ctx.username, () => this.clock.now()),
+      (ids) => this.users.findOccupied(ctx, ids, manager),
     );
   }
 }

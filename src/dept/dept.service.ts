@@ -32,7 +32,7 @@ export class DeptService {
     refuseForeignTenant(ctx, dto);
     return this.depts.transaction(ctx, async (tree) => {
       const place = await placeFor(tree, dto.parentId ?? ROOT_ID);
-      if (place.depth > MAX_DEPTH) throw tooDeep();
+      if (place.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
       return tree.add(toDeptFields(dto), place);
     });
   }
@@ -77,13 +77,8 @@ async function placeFor(tree: LockedDeptTree, parentId: number, moving?: DeptEnt
 
 async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: number): Promise<DeptPlace> {
   const place = await placeFor(tree, parentId, dept);
-  if (place.depth + (await tree.findHeight(dept)) > MAX_DEPTH) throw tooDeep();
+  if (place.depth + (await tree.findHeight(dept)) > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
   return place;
-}
-
-function tooDeep(): Error {
-  const { zh, en } = DeptErrors.TOO_DEEP.row;
-  return DeptErrors.TOO_DEEP({ fields: [{ field: 'parentId', message: { zh, en } }] });
 }
 
 function refuseAny(ids: number[], refusal: (details: { ids: number[] }) => Error): void {

@@ -1,6 +1,6 @@
 import { In } from 'typeorm';
+import type { AuditStamp } from '../database/audited';
 import type { TenantBound } from '../tenancy/tenant-bound';
-import type { Clock } from '../time/clock';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import type { DeptEntity, DeptFields } from './dept.entity';
@@ -17,8 +17,7 @@ export class LockedDeptTree {
 
   constructor(
     depts: TenantBound<DeptEntity>,
-    private readonly username: string,
-    private readonly clock: Clock,
+    private readonly audit: AuditStamp,
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
@@ -46,14 +45,13 @@ export class LockedDeptTree {
   }
 
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
-    const audit = { createBy: this.username, createTime: this.clock.now(), updateBy: '', updateTime: null };
-    const { deptId } = await this.#depts.insert({ ...fields, ...place, ...LIVE, ...audit });
+    const { deptId } = await this.#depts.insert({ ...fields, ...place, ...this.audit.created() });
     if (deptId === undefined) throw new Error('The database gave the new department no id.');
     return deptId;
   }
 
   async replace(deptId: number, fields: DeptFields): Promise<void> {
-    await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.#touched() });
+    await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.audit.touched() });
   }
 
   /** Puts a department, and all that stands below it, at another place. */
@@ -63,10 +61,9 @@ export class LockedDeptTree {
   }
 
   async markDeleted(deptIds: readonly number[]): Promise<void> {
-    await this.#depts.update({ deptId: In([...deptIds]), ...LIVE }, { delFlag: '2', ...this.#touched() });
-  }
-
-  #touched(): Pick<DeptEntity, 'updateBy' | 'updateTime'> {
-    return { updateBy: this.username, updateTime: this.clock.now() };
+    await this.#depts.update(
+      { deptId: In([...deptIds]), ...LIVE },
+      { delFlag: '2', ...this.audit.touched() },
+    );
   }
 }

@@ -6,6 +6,8 @@ export interface ErrorRow {
   readonly status: number;
   readonly zh: string;
   readonly en: string;
+  /** The request's field that is always the one at fault. */
+  readonly field?: string;
   /** Seconds for the `Retry-After` header. */
   readonly retryAfter?: number;
 }
@@ -29,12 +31,16 @@ export interface RefusalDetails {
 
 /** A request refused for a reason of the catalogue; the exception filter turns it into the answer. */
 export class Refusal extends Error {
+  readonly details: RefusalDetails;
+
   constructor(
     readonly row: ErrorRow,
-    readonly details: RefusalDetails = {},
+    details: RefusalDetails = {},
   ) {
     super(`${row.reason}: ${row.en}`);
     this.name = 'Refusal';
+    this.details =
+      row.field === undefined ? details : { fields: [{ field: row.field, message: row }], ...details };
   }
 }
 

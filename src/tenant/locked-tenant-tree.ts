@@ -1,6 +1,6 @@
 import { In } from 'typeorm';
+import type { AuditStamp } from '../database/audited';
 import type { ScopedTable } from '../tenancy/scoped-table';
-import type { Clock } from '../time/clock';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import type { QuotaColumns } from './tenant.columns';
@@ -24,8 +24,7 @@ export class LockedTenantTree {
   constructor(
     tenants: ScopedTable<TenantEntity>,
     everywhere: ScopedTable<TenantEntity>,
-    private readonly username: string,
-    private readonly clock: Clock,
+    private readonly audit: AuditStamp,
   ) {
     this.#tenants = tenants;
     this.#everywhere = everywhere;
@@ -55,12 +54,11 @@ export class LockedTenantTree {
   }
 
   async add(tenant: NewTenant): Promise<void> {
-    const audit = { createBy: this.username, createTime: this.clock.now(), updateBy: '', updateTime: null };
-    await this.#tenants.insert({ ...tenant, ...LIVE, treeVersion: '0', ...audit });
+    await this.#tenants.insert({ ...tenant, treeVersion: '0', ...this.audit.created() });
   }
 
   async replace(id: string, fields: TenantFields): Promise<void> {
-    await this.#tenants.update({ id, ...LIVE }, { ...fields, ...this.#touched() });
+    await this.#tenants.update({ id, ...LIVE }, { ...fields, ...this.audit.touched() });
   }
 
   /** Puts a tenant, and all that stands below it, at another place. */
@@ -70,10 +68,6 @@ export class LockedTenantTree {
   }
 
   async markDeleted(id: string): Promise<void> {
-    await this.#tenants.update({ id, ...LIVE }, { delFlag: '2', ...this.#touched() });
-  }
-
-  #touched(): Pick<TenantEntity, 'updateBy' | 'updateTime'> {
-    return { updateBy: this.username, updateTime: this.clock.now() };
+    await this.#tenants.update({ id, ...LIVE }, { delFlag: '2', ...this.audit.touched() });
   }
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Audited } from '../database/audited';
 import { ascii, text } from '../database/columns';
 import type { TreeRow } from '../tree/tree-table';
 import { QuotaColumns, RuleColumns } from './tenant.columns';
@@ -6,7 +7,7 @@ import { QuotaColumns, RuleColumns } from './tenant.columns';
 @Entity('tenantry_tenant')
 @Index('ix_tenant_path', ['ancestors'])
 @Index('ix_tenant_parent', ['tenantParent'])
-export class TenantEntity implements TreeRow {
+export class TenantEntity extends Audited implements TreeRow {
   @PrimaryColumn({ type: 'varchar', length: 20, ...ascii })
   id!: string;
 
@@ -59,27 +60,9 @@ export class TenantEntity implements TreeRow {
   @Column(() => RuleColumns, { prefix: false })
   rule!: RuleColumns;
 
-  @Column({ type: 'varchar', length: 1, ...ascii })
-  status!: string;
-
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
-  delFlag!: string;
-
   /** Raised as the first statement of every structural write to this tenant's trees. */
   @Column({ name: 'tree_ver', type: 'bigint' })
   treeVersion!: string;
-
-  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
-  createBy!: string;
-
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 })
-  createTime!: Date;
-
-  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
-  updateBy!: string;
-
-  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
-  updateTime!: Date | null;
 
   get key(): string {
     return this.tenantId;

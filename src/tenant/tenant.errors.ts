@@ -24,6 +24,7 @@ export const TenantErrors = defineErrors({
   TOO_DEEP: {
     reason: 'TENANT_TOO_DEEP',
     status: 400,
+    field: 'tenantParent',
     zh: `租户层级不能超过 ${MAX_DEPTH} 级`,
     en: `The tenant tree is at most ${MAX_DEPTH} levels deep`,
   },

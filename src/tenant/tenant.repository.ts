@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { AuditStamp } from '../database/audited';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../tenancy/scoped-table';
@@ -44,7 +45,13 @@ export class TenantRepository {
       PLATFORM_TENANT,
       (manager) => raiseTreeVersion(manager, PLATFORM_TENANT),
       (manager) =>
-        work(new LockedTenantTree(subtreeOf(ctx, manager), allTenants(manager), ctx.username, this.clock)),
+        work(
+          new LockedTenantTree(
+            subtreeOf(ctx, manager),
+            allTenants(manager),
+            new AuditStamp(ctx.username, () => this.clock.now()),
+          ),
+        ),
     );
   }
 }

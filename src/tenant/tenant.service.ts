@@ -79,11 +79,6 @@ async function placeFor(tree: LockedTenantTree, code: string, moving?: TenantEnt
   if (moving && isWithin(moving, parent)) throw TenantErrors.CYCLE();
   const place = { tenantParent: code, ...placeUnder(parent) };
   const height = moving ? await tree.findHeight(moving) : 0;
-  if (place.depth + height > MAX_DEPTH) throw tooDeep();
+  if (place.depth + height > MAX_DEPTH) throw TenantErrors.TOO_DEEP();
   return place;
-}
-
-function tooDeep(): Error {
-  const { zh, en } = TenantErrors.TOO_DEEP.row;
-  return TenantErrors.TOO_DEEP({ fields: [{ field: 'tenantParent', message: { zh, en } }] });
 }

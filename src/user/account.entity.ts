@@ -1,4 +1,5 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Audited } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-owned';
 import { TenantEntity } from '../tenant/tenant.entity';
@@ -7,7 +8,7 @@ import { TenantEntity } from '../tenant/tenant.entity';
 @Entity('tenantry_account')
 @Index('ux_account_username', ['tenantId', 'username'], { unique: true })
 @Index('ix_account_dept', ['tenantId', 'deptId'])
-export class AccountEntity implements TenantOwned {
+export class AccountEntity extends Audited implements TenantOwned {
   @PrimaryColumn({ name: 'user_id', type: 'bigint', transformer: id })
   @Generated('increment')
   userId!: number;
@@ -35,22 +36,4 @@ export class AccountEntity implements TenantOwned {
   /** Comma-separated role names. */
   @Column({ type: 'varchar', length: 255, ...ascii })
   roles!: string;
-
-  @Column({ type: 'varchar', length: 1, ...ascii })
-  status!: string;
-
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
-  delFlag!: string;
-
-  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
-  createBy!: string;
-
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 })
-  createTime!: Date;
-
-  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
-  updateBy!: string;
-
-  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
-  updateTime!: Date | null;
 }

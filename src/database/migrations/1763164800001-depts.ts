@@ -26,16 +26,7 @@ export class Depts1763164800001 implements MigrationInterface {
           { name: 'ix_dept_path', columnNames: ['tenant_id', 'ancestors'] },
           { name: 'ix_dept_parent', columnNames: ['tenant_id', 'parent_id', 'order_num', 'dept_id'] },
         ],
-        foreignKeys: [
-          {
-            name: 'fk_dept_tenant',
-            columnNames: ['tenant_id'],
-            referencedTableName: 'tenantry_tenant',
-            referencedColumnNames: ['tenant_id'],
-            onDelete: 'NO ACTION',
-            onUpdate: 'NO ACTION',
-          },
-        ],
+        foreignKeys: [c.tenantKey('fk_dept_tenant')],
       }),
     );
   }

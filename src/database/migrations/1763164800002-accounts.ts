@@ -22,16 +22,7 @@ export class Accounts1763164800002 implements MigrationInterface {
           { name: 'ux_account_username', columnNames: ['tenant_id', 'username'], isUnique: true },
           { name: 'ix_account_dept', columnNames: ['tenant_id', 'dept_id'] },
         ],
-        foreignKeys: [
-          {
-            name: 'fk_account_tenant',
-            columnNames: ['tenant_id'],
-            referencedTableName: 'tenantry_tenant',
-            referencedColumnNames: ['tenant_id'],
-            onDelete: 'NO ACTION',
-            onUpdate: 'NO ACTION',
-          },
-        ],
+        foreignKeys: [c.tenantKey('fk_account_tenant')],
       }),
     );
   }

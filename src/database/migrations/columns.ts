@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
 
 type More = Partial<TableColumnOptions>;
@@ -57,6 +58,18 @@ export class Columns {
       this.text('update_by', 64),
       this.instant('update_time', { isNullable: true }),
     ];
+  }
+
+  /** Rows that belong to a tenant refer to it by its code. */
+  tenantKey(name: string): TableForeignKeyOptions {
+    return {
+      name,
+      columnNames: ['tenant_id'],
+      referencedTableName: 'tenantry_tenant',
+      referencedColumnNames: ['tenant_id'],
+      onDelete: 'NO ACTION',
+      onUpdate: 'NO ACTION',
+    };
   }
 
   #charset(charset: 'ascii' | 'utf8mb4'): More {
