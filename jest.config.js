@@ -35,6 +35,8 @@ if (!serverAvailable && process.env.REQUIRE_MYSQL === '1') throw new Error(`REQU
 /** @type {import('jest').Config} */
 module.exports = {
   maxWorkers: 2,
+  // A failed test may leave its service open; the run must end all the same.
+  forceExit: true,
   testTimeout: 120_000,
   reporters: ['default', ...(serverAvailable ? [] : ['<rootDir>/test/support/loud-reporter.js'])],
   projects: [

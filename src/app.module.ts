@@ -4,13 +4,15 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
-import type { JwtSettings } from './auth/jwt.strategy';
+import type { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from './auth/principal-resolver';
 import type { Env } from './config/env';
+import { SettingsModule } from './config/settings.module';
 import { HealthModule } from './health/health.module';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
 import { TenantryModule } from './tenantry.module';
 import type { Clock } from './time/clock';
+import { UserModule } from './user/user.module';
 
 /** What the service is made of. */
 export interface ServiceParts {
@@ -38,7 +40,9 @@ export class AppModule {
           httpStatusMode: env.HTTP_STATUS_MODE,
           ...(clock && { clock }),
         }),
-        AuthModule.with(jwt),
+        SettingsModule.with(jwt),
+        AuthModule,
+        UserModule,
         HealthModule,
       ],
       providers: [

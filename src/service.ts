@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { urlencoded } from 'express';
 import type { Logger } from 'pino';
 import { AppModule, type ServiceParts } from './app.module';
 import { describeDatabase } from './config/database-url';
@@ -35,6 +36,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
+  app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use(...jsonBody);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy));
   closeGracefully(app.getHttpServer(), FINISH_MS);

@@ -10,7 +10,7 @@ export interface TenantryOptions {
   readonly principalResolver: PrincipalResolver;
   /** Says which departments have users. Default: the accounts of this library. */
   readonly userDirectory?: UserDirectory;
-  /** Zone of `createTime` and `updateTime`. Default `Asia/Shanghai`. */
+  /** Zone of `createTime` and `updateTime`, and of the days of a service period. Default `Asia/Shanghai`. */
   readonly timeZone?: string;
   /** Default `match-code`. */
   readonly httpStatusMode?: HttpStatusMode;

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
 import { DeptService } from '../src/dept/dept.service';
+import { SignInErrors } from '../src/auth/auth.errors';
 import { DatabaseErrors } from '../src/database/database.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
 import type { Answer, ApiClient } from './support/api-client';
@@ -12,6 +13,8 @@ import { JWT, ServiceUnderTest, type Caller } from './support/service-under-test
 const SRC = join(__dirname, '..', 'src');
 const PATH = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
+const USERS = '/system/user-api';
+const PASSWORD = 'a-long-password';
 
 /** Every row of every catalogue, found by the catalogues' file names. */
 async function catalogue(): Promise<ErrorRow[]> {
@@ -63,6 +66,29 @@ describe('the catalogue of refusals', () => {
     TENANT_DISABLED: async () =>
       as({ tenantId: await aTenant(service.dataSource, { status: '1' }) }).get(`${PATH}/1`),
     TENANT_MISMATCH: () => as().post(PATH, { tenantId: '111111' }),
+    BAD_CREDENTIALS: () => speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' }),
+    REFRESH_INVALID: () => speaking(service.anonymous).post('/auth/refresh', { refreshToken: 'x' }),
+    TOO_MANY_LOGINS: () => failing(SignInErrors.BUSY()),
+    USER_NOT_FOUND: () => as().get(`${USERS}/777777`),
+    USERNAME_TAKEN: () => as().post(USERS, { username: 'admin', password: PASSWORD }),
+    DEPT_DISABLED: async () => {
+      const deptId = await aDept(as(), { status: '1' });
+      return as().post(USERS, { username: 'x', password: PASSWORD, deptId });
+    },
+    ACCOUNT_LIMIT: async () => {
+      const tenantId = await aTenant(service.dataSource, { accountCount: 0 });
+      return as({ tenantId }).post(USERS, { username: 'x', password: PASSWORD });
+    },
+    LAST_SUPERADMIN: () => as({ roles: ['superadmin'] }).delete(`${USERS}/1`),
+    ROLE_TOO_HIGH: () => as().delete(`${USERS}/1`),
+    WRONG_PASSWORD: async () => {
+      const tokens = await service.anonymous.post('/auth/login', {
+        username: 'admin',
+        password: 'admin-password',
+      });
+      const { accessToken } = tokens.body.data as { accessToken: string };
+      return speaking(service.anonymous.as(accessToken)).put(`${USERS}/password`, { newPassword: PASSWORD });
+    },
     TENANT_NOT_STARTED: async () => {
       const tenantId = await aTenant(service.dataSource, { startTime: '9999-01-01' });
       return as({ tenantId }).get(`${PATH}/1`);

@@ -1,15 +1,31 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
-import { JwtSettings, JwtStrategy } from './jwt.strategy';
+import { TenantModule } from '../tenant/tenant.module';
+import { SessionController, SignInController } from './auth.controller';
+import { JwtStrategy } from './jwt.strategy';
+import { MeService } from './me.service';
+import { OAuthController } from './oauth.controller';
+import { PasswordHasher } from './password-hasher';
+import { SessionCleaner } from './session-cleaner';
+import { SessionRepository } from './session.repository';
+import { SignInService } from './sign-in.service';
+import { SubjectGate } from './subject-gate';
+import { TokenIssuer } from './token-issuer';
 
-/** Tokens of the service's own; a host with its own sign-in leaves this module out. */
-@Module({})
-export class AuthModule {
-  static with(settings: JwtSettings): DynamicModule {
-    return {
-      module: AuthModule,
-      imports: [PassportModule],
-      providers: [JwtStrategy, { provide: JwtSettings, useValue: settings }],
-    };
-  }
-}
+/** Tokens and sign-in of the service's own; a host with its own sign-in leaves this module out. */
+@Module({
+  imports: [PassportModule, TenantModule],
+  controllers: [SignInController, SessionController, OAuthController],
+  providers: [
+    JwtStrategy,
+    SignInService,
+    TokenIssuer,
+    MeService,
+    SessionRepository,
+    SessionCleaner,
+    SubjectGate,
+    PasswordHasher,
+  ],
+  exports: [SubjectGate, PasswordHasher],
+})
+export class AuthModule {}

@@ -1,34 +1,30 @@
-import type { KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-jwt';
+import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
 import { principalOf, type Principal } from './principal';
+import { SubjectGate } from './subject-gate';
 
 export const JWT_STRATEGY = 'tenantry-jwt';
-export const JWT_ALGORITHM = 'HS256';
 
 /** Header and claims begin with `e`, as `{` does in base64: jsonwebtoken breaks on claims that are `null`. */
 const BEARER = /^Bearer (e[\w-]+\.e[\w-]+\.[\w-]+)$/;
 
-/** How tokens are signed and whom they must name. */
-export abstract class JwtSettings {
-  /** A KeyObject, not text: a text key is parsed again at every check, at 50 times the cost. */
-  abstract readonly key: KeyObject;
-  abstract readonly issuer: string;
-  abstract readonly audience: string;
-}
-
 @Injectable()
 export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
-  constructor({ key, issuer, audience }: JwtSettings) {
+  constructor(
+    { key, issuer, audience }: JwtSettings,
+    private readonly subjects: SubjectGate,
+  ) {
     // jsonwebtoken takes a KeyObject; the types of passport-jwt do not know it yet.
     const secretOrKey = key as unknown as Buffer;
     super({ jwtFromRequest: bearerToken, secretOrKey, algorithms: [JWT_ALGORITHM], issuer, audience });
   }
 
-  validate(claims: unknown): Principal | null {
-    return principalOf(claims);
+  async validate(claims: unknown): Promise<Principal | null> {
+    const principal = principalOf(claims);
+    return principal && this.subjects.confirm(principal, principal.sessionId ?? null);
   }
 }
 

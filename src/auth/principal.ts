@@ -1,4 +1,5 @@
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { isTenantCode } from '../tenant/tenant-code';
 import { isRole, type Role } from './roles';
 
 /** Who is calling, as far as a valid token says. */
@@ -8,9 +9,12 @@ export interface Principal {
   readonly tenantId: string;
   readonly username: string;
   readonly roles: readonly Role[];
+  /** The sign-in that the token belongs to, if any. */
+  readonly sessionId?: string | null;
 }
 
-const TENANT_CODE = /^[0-9]{6,20}$/;
+/** Tokens of a sign-in carry its id at the beginning of their own. */
+const SESSION = /^([0-9a-f-]{36})\./;
 /** How far the issuer's clock may be ahead of ours. */
 const CLOCK_SKEW_S = 60;
 
@@ -20,17 +24,29 @@ const CLOCK_SKEW_S = 60;
  */
 export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Principal | null {
   if (typeof claims !== 'object' || claims === null) return null;
-  const { sub, tenantId, username, roles, exp, iat } = claims as Record<string, unknown>;
+  const { sub, tenantId, username, roles, exp, iat, jti } = claims as Record<string, unknown>;
   if (!isName(sub, 128) || !isName(username, 64)) return null;
-  if (typeof tenantId !== 'string' || !TENANT_CODE.test(tenantId)) return null;
+  if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) return null;
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return null;
   if (!Number.isFinite(exp) || !Number.isFinite(iat) || (iat as number) > nowSeconds + CLOCK_SKEW_S)
     return null;
   const known = roles.filter(isRole);
   if (known.includes('superadmin') && tenantId !== PLATFORM_TENANT) return null;
-  return Object.freeze({ subject: sub, tenantId, username, roles: Object.freeze([...new Set(known)]) });
+  const sessionId = typeof jti === 'string' ? (SESSION.exec(jti)?.[1] ?? null) : null;
+  return Object.freeze({
+    subject: sub,
+    tenantId,
+    username,
+    roles: Object.freeze([...new Set(known)]),
+    sessionId,
+  });
+}
+
+/** SQLite ends a text at NUL. */
+function isStorable(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\0');
 }
 
 function isName(value: unknown, max: number): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= max && value.isWellFormed();
+  return typeof value === 'string' && value.trim() !== '' && value.length <= max && isStorable(value);
 }

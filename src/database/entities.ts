@@ -1,3 +1,4 @@
+import { SessionEntity } from '../auth/session.entity';
 import { DeptEntity } from '../dept/dept.entity';
 import { IdBlockEntity } from '../tenant/id-block.entity';
 import { TenantEntity } from '../tenant/tenant.entity';
@@ -5,4 +6,4 @@ import { AccountEntity } from '../user/account.entity';
 import { UnitEntity } from './unit.entity';
 
 /** Every entity of the library; a host adds them to its own DataSource. */
-export const entities = [TenantEntity, DeptEntity, AccountEntity, UnitEntity, IdBlockEntity];
+export const entities = [TenantEntity, DeptEntity, AccountEntity, UnitEntity, IdBlockEntity, SessionEntity];

@@ -26,12 +26,16 @@ export class MysqlSessions {
         });
       }
     });
-    pool.on('acquire', (connection) => {
-      this.#watch(connection);
-    });
+    // Not the pool's event `acquire`: a connection that is handed on to somebody who waits does not cause it.
+    const getConnection = pool.getConnection.bind(pool);
+    pool.getConnection = (done) => {
+      getConnection((error, connection) => {
+        if (!error) this.#watch(connection);
+        done(error, connection);
+      });
+    };
     pool.on('release', (connection) => {
-      clearTimeout(this.#cutters.get(connection));
-      this.#cutters.delete(connection);
+      this.#unwatch(connection);
     });
     return pool;
   }
@@ -41,7 +45,13 @@ export class MysqlSessions {
     this.#limitMs = milliseconds;
   }
 
+  #unwatch(connection: PoolConnection): void {
+    clearTimeout(this.#cutters.get(connection));
+    this.#cutters.delete(connection);
+  }
+
   #watch(connection: PoolConnection): void {
+    this.#unwatch(connection);
     if (this.#limitMs === undefined) return;
     const cut = (): void => {
       this.#cutters.delete(connection);

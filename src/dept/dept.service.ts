@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../tenancy/request-context';
-import { TenantErrors } from '../tenant/tenant.errors';
+import { refuseForeignTenant } from '../tenant/refuse-foreign-tenant';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
 import type { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';
@@ -29,7 +29,7 @@ export class DeptService {
 
   /** Gives the id of the new department. */
   async create(ctx: RequestContext, dto: CreateDeptDto): Promise<number> {
-    refuseForeignTenant(ctx, dto);
+    refuseForeignTenant(ctx, dto.tenantId);
     return this.depts.transaction(ctx, async (tree) => {
       const place = await placeFor(tree, dto.parentId ?? ROOT_ID);
       if (place.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
@@ -39,7 +39,7 @@ export class DeptService {
 
   /** Replaces a department; with another `parentId` it moves there, with all that stands below it. */
   async update(ctx: RequestContext, dto: UpdateDeptDto): Promise<void> {
-    refuseForeignTenant(ctx, dto);
+    refuseForeignTenant(ctx, dto.tenantId);
     await this.depts.transaction(ctx, async (tree) => {
       const dept = await tree.find(dto.deptId);
       if (!dept) throw DeptErrors.NOT_FOUND();
@@ -59,10 +59,6 @@ export class DeptService {
       await tree.markDeleted(deptIds);
     });
   }
-}
-
-function refuseForeignTenant(ctx: RequestContext, { tenantId }: CreateDeptDto): void {
-  if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
 }
 
 /** A place under a valid parent: one of this tenant, not deleted, not disabled; or the top level. */

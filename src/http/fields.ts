@@ -9,6 +9,7 @@ import {
   type ValidationArguments,
   type ValidationOptions,
 } from 'class-validator';
+import { isRole, ROLES } from '../auth/roles';
 import type { Bilingual } from './error-catalogue';
 import { isTextId, parseNumericId } from './ids';
 
@@ -101,6 +102,40 @@ export function OpaqueField(maxBytes: number): PropertyDecorator {
       (value) => isClean(value) && Buffer.byteLength(value) <= maxBytes,
       `必须为不超过 ${maxBytes} 字节的文本`,
       `must be a text of at most ${maxBytes} bytes`,
+    ),
+  );
+}
+
+/** A text that must be sent and is taken as it is. */
+export function RequiredOpaqueField(maxBytes: number): PropertyDecorator {
+  return rule(
+    'requiredOpaque',
+    (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
+    `必填，不超过 ${maxBytes} 字节`,
+    `must be sent: a text of at most ${maxBytes} bytes`,
+  );
+}
+
+/** A new password. */
+export function PasswordField(): PropertyDecorator {
+  return rule(
+    'password',
+    (value) => isText(value, 128) && value.length >= 8,
+    '必填，8 到 128 个字符',
+    'must be sent: 8 to 128 characters',
+  );
+}
+
+/** An optional list of role names. */
+export function RolesField(): PropertyDecorator {
+  const list = ROLES.join(', ');
+  return applyDecorators(
+    IsOptional(),
+    rule(
+      'roles',
+      (value) => Array.isArray(value) && value.every(isRole),
+      `必须为角色列表：${list}`,
+      `must be a list of ${list}`,
     ),
   );
 }

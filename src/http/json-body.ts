@@ -15,13 +15,18 @@ function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer):
 const parse = json({ limit: LIMIT, strict: true, type: 'application/json', verify: refuseBrokenText });
 
 function refuseOtherTypes(request: Request, _: Response, next: NextFunction): void {
+  // The one route with a form has had it parsed before.
+  if (request.body !== undefined) {
+    next();
+    return;
+  }
   const wrong =
     hasBody(request) && !(request.is('application/json') && isUtf8Type(request.headers['content-type']));
   next(wrong ? HttpErrors.MEDIA_TYPE() : undefined);
 }
 
 function parseBody(request: Request, response: Response, next: NextFunction): void {
-  if (!hasBody(request)) {
+  if (!hasBody(request) || request.body !== undefined) {
     next();
     return;
   }

@@ -34,7 +34,7 @@ export class ServiceAdapter extends ExpressAdapter {
 
 /** Proxies send the whole address; anything that is neither that nor a path becomes a path that leads nowhere. */
 function pathOf(target: string): string {
-  const path = target.replace(ABSOLUTE, '');
+  const [path = ''] = target.replace(ABSOLUTE, '').split('#', 1);
   if (path.startsWith('/')) return path;
   return '/';
 }

@@ -1,4 +1,5 @@
 import type { Principal } from '../auth/principal';
+import { ROLES, type Role } from '../auth/roles';
 
 /**
  * On whose behalf something is done. It is the first argument of every service method, and it cannot be made
@@ -9,17 +10,27 @@ export class RequestContext {
     readonly tenantId: string,
     /** Goes into `createBy` and `updateBy`. */
     readonly username: string,
+    readonly roles: readonly Role[],
+    /** The token's subject. */
+    readonly subject: string,
+    /** The sign-in that the token belongs to, if any. */
+    readonly sessionId: string | null,
   ) {
     if (!tenantId) throw new Error('A request context needs a tenant.');
     Object.freeze(this);
   }
 
-  static of(principal: Principal): RequestContext {
-    return new RequestContext(principal.tenantId, principal.username);
+  static of({ tenantId, username, roles, subject, sessionId }: Principal): RequestContext {
+    return new RequestContext(tenantId, username, roles, subject, sessionId ?? null);
   }
 
-  /** For code of the host that no user asked for: jobs, imports, seeds. */
+  /** For code of the host that no user asked for: jobs, imports, seeds. It may do everything in its tenant. */
   static system(tenantId: string): RequestContext {
-    return new RequestContext(tenantId, 'system');
+    return new RequestContext(tenantId, 'system', ROLES, 'system', null);
+  }
+
+  /** The same caller in a tenant below its own. Only for code that has made sure that it is below. */
+  below(tenantId: string): RequestContext {
+    return new RequestContext(tenantId, this.username, this.roles, this.subject, this.sessionId);
   }
 }

@@ -37,6 +37,17 @@ export class ScopedTable<E extends ObjectLiteral> {
     return this.#select(where).getOne();
   }
 
+  /** The rows that match, in the order of a column. */
+  find(where: Where<E>, page?: { order: keyof E & string; limit: number }): Promise<E[]> {
+    const select = this.#select(where);
+    if (page) select.orderBy(`t.${page.order}`).limit(page.limit);
+    return select.getMany();
+  }
+
+  count(where: Where<E>): Promise<number> {
+    return this.#select(where).getCount();
+  }
+
   exists(where: Where<E>): Promise<boolean> {
     return this.#select(where).getExists();
   }

@@ -3,6 +3,7 @@ import type { AuditStamp } from '../database/audited';
 import type { ScopedTable } from '../tenancy/scoped-table';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
+import { isTenantCode } from './tenant-code';
 import type { QuotaColumns } from './tenant.columns';
 import type { TenantEntity, TenantFields } from './tenant.entity';
 
@@ -35,7 +36,8 @@ export class LockedTenantTree {
     return this.#tenants.findOne({ id, ...LIVE });
   }
 
-  findByCode(tenantId: string): Promise<TenantEntity | null> {
+  async findByCode(tenantId: string): Promise<TenantEntity | null> {
+    if (!isTenantCode(tenantId)) return null;
     return this.#tenants.findOne({ tenantId, ...LIVE });
   }
 

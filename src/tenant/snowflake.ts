@@ -2,7 +2,7 @@
 
 export const WORKERS = 1024;
 const SEQUENCES = 4096;
-const EPOCH = Date.UTC(2024, 0, 1);
+export const EPOCH = Date.UTC(2024, 0, 1);
 
 /** The milliseconds of one worker that somebody alone may make ids of, both ends included. */
 export interface IdBlock {

@@ -1,5 +1,10 @@
 import { randomInt } from 'node:crypto';
 
+/** Whether a text can be a tenant's code; MySQL would not even compare any other text with its column. */
+export function isTenantCode(text: string): boolean {
+  return /^[0-9]{6,20}$/.test(text);
+}
+
 /** Codes have six digits; more once those are (all but) used up. */
 const FEWEST_DIGITS = 6;
 const MOST_DIGITS = 14;

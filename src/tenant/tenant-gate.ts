@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ShortMemory } from '../memory/short-memory';
 import { TenantAdmission } from '../tenancy/tenant-admission';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
@@ -13,13 +14,7 @@ const REFUSALS = {
   EXPIRED: TenantErrors.EXPIRED,
 } as const;
 
-interface Remembered {
-  readonly facts: Promise<TenantFacts | null>;
-  readonly until: number;
-}
-
 const FRESH_MS = 5000;
-const MAX_REMEMBERED = 10_000;
 
 /**
  * Lets users of active tenants in, without a query per request. What it remembers is at most five seconds old,
@@ -28,7 +23,7 @@ const MAX_REMEMBERED = 10_000;
  */
 @Injectable()
 export class TenantGate extends TenantAdmission {
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #memory = new ShortMemory<TenantFacts | null>(FRESH_MS);
 
   constructor(
     private readonly tenants: TenantFactsRepository,
@@ -44,26 +39,12 @@ export class TenantGate extends TenantAdmission {
   }
 
   async stateOf(tenantId: string): Promise<TenantState> {
-    const facts = await this.#factsOf(tenantId);
+    const facts = await this.#memory.get(tenantId, () => this.tenants.find(tenantId));
     return facts ? tenantState(facts, this.time.day(this.clock.now())) : 'DELETED';
   }
 
   /** To be called after every committed change of a tenant. */
   forget(tenantId: string): void {
-    this.#remembered.delete(tenantId);
-  }
-
-  /** Requests that come together share one query; one that began before a change is not remembered after it. */
-  #factsOf(tenantId: string): Promise<TenantFacts | null> {
-    const now = this.clock.now().getTime();
-    const known = this.#remembered.get(tenantId);
-    if (known && known.until > now) return known.facts;
-    const facts = this.tenants.find(tenantId);
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(tenantId, { facts, until: now + FRESH_MS });
-    facts.catch(() => {
-      if (this.#remembered.get(tenantId)?.facts === facts) this.forget(tenantId);
-    });
-    return facts;
+    this.#memory.forget(tenantId);
   }
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../time/clock';
 import { IdBlockRepository } from './id-block.repository';
-import { SnowflakeMint, WORKERS } from './snowflake';
+import { EPOCH, SnowflakeMint, WORKERS } from './snowflake';
 
 /** How long a block lasts. What a process that ends has not used of it is never used. */
 const BLOCK_MS = 10 * 60 * 1000;
@@ -40,7 +40,8 @@ export class TenantIds {
       const now = this.clock.now().getTime();
       const given = await this.blocks.findReservedUntil(worker);
       if (given >= now && tries < PATIENCE) continue;
-      const from = Math.max(now, given + 1);
+      // A clock that was never set is no reason for ids below zero.
+      const from = Math.max(now, given + 1, EPOCH);
       const until = from + BLOCK_MS - 1;
       if (await this.blocks.extend(worker, given, until)) return new SnowflakeMint({ worker, from, until });
     }

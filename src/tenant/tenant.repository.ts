@@ -8,11 +8,13 @@ import { Clock } from '../time/clock';
 import { LockedTenantTree } from './locked-tenant-tree';
 import { PLATFORM_TENANT } from './platform-tenant';
 import { TenantEntity } from './tenant.entity';
+import { TenantErrors } from './tenant.errors';
 import { raiseTreeVersion } from './tree-version';
 
 /** Tenants as one tenant reads them. */
 export interface TenantReader {
   find(id: string): Promise<TenantEntity | null>;
+  findByCode(tenantId: string): Promise<TenantEntity | null>;
 }
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
@@ -28,12 +30,11 @@ export class TenantRepository {
   }
 
   in(ctx: RequestContext): TenantReader {
-    return {
-      find: (id) =>
-        this.#unitOfWork.withoutTransaction((manager) =>
-          subtreeOf(ctx, manager).findOne({ id, delFlag: '0' }),
-        ),
-    };
+    const findOne = (where: FindOptionsWhere<TenantEntity>) =>
+      this.#unitOfWork.withoutTransaction((manager) =>
+        subtreeOf(ctx, manager).findOne({ ...where, delFlag: '0' }),
+      );
+    return { find: (id) => findOne({ id }), findByCode: (tenantId) => findOne({ tenantId }) };
   }
 
   /**
@@ -43,7 +44,11 @@ export class TenantRepository {
   transaction<T>(ctx: RequestContext, work: (tree: LockedTenantTree) => Promise<T>): Promise<T> {
     return this.#unitOfWork.run(
       PLATFORM_TENANT,
-      (manager) => raiseTreeVersion(manager, PLATFORM_TENANT),
+      async (manager) => {
+        await raiseTreeVersion(manager, PLATFORM_TENANT);
+        const own = { tenantId: ctx.tenantId, delFlag: '0' };
+        if (!(await manager.existsBy(TenantEntity, own))) throw TenantErrors.DELETED();
+      },
       (manager) =>
         work(
           new LockedTenantTree(

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../tenancy/request-context';
 import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
-import { freeTenantCode } from './tenant-code';
+import { freeTenantCode, isTenantCode } from './tenant-code';
 import { TenantGate } from './tenant-gate';
+import type { TenantState } from './tenant-state';
 import { TenantIds } from './tenant-ids';
 import type { TenantDto } from './tenant-view.dto';
 import type { CreateTenantDto, UpdateTenantDto } from './tenant.dto';
@@ -25,6 +26,23 @@ export class TenantService {
     const tenant = await this.tenants.in(ctx).find(id);
     if (!tenant) throw TenantErrors.NOT_FOUND();
     return toTenantDto(tenant);
+  }
+
+  /** The caller's own tenant. */
+  async getOwn(ctx: RequestContext): Promise<TenantDto> {
+    const tenant = await this.tenants.in(ctx).findByCode(ctx.tenantId);
+    if (!tenant) throw TenantErrors.DELETED();
+    return toTenantDto(tenant);
+  }
+
+  stateOf(ctx: RequestContext): Promise<TenantState> {
+    return this.gate.stateOf(ctx.tenantId);
+  }
+
+  /** The caller in a tenant below its own. */
+  async contextBelow(ctx: RequestContext, code: string): Promise<RequestContext> {
+    if (!isTenantCode(code) || !(await this.tenants.in(ctx).findByCode(code))) throw TenantErrors.NOT_FOUND();
+    return ctx.below(code);
   }
 
   /** Gives the id of the new tenant. */

@@ -6,8 +6,9 @@ import { TenantEntity } from '../tenant/tenant.entity';
 
 /** Who signs in, and who belongs to a department. */
 @Entity('tenantry_account')
-@Index('ux_account_username', ['tenantId', 'username'], { unique: true })
+@Index('ux_account_username', ['tenantId', 'username', 'nameKey'], { unique: true })
 @Index('ix_account_dept', ['tenantId', 'deptId'])
+@Index('ix_account_live', ['tenantId', 'delFlag', 'userId'])
 export class AccountEntity extends Audited implements TenantOwned {
   @PrimaryColumn({ name: 'user_id', type: 'bigint', transformer: id })
   @Generated('increment')
@@ -27,13 +28,39 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ type: 'varchar', length: 64, ...text })
   username!: string;
 
+  /** 0 while the account lives, then its id: a deleted account gives its name free. */
+  @Column({ name: 'name_key', type: 'bigint', transformer: id })
+  nameKey!: number;
+
   @Column({ name: 'password_hash', type: 'varchar', length: 255, ...ascii })
   passwordHash!: string;
 
   @Column({ name: 'dept_id', type: 'bigint', nullable: true, transformer: id })
   deptId!: number | null;
 
+  @Column({ type: 'varchar', length: 64, nullable: true, ...text })
+  nickname!: string | null;
+
+  @Column({ type: 'varchar', length: 100, nullable: true, ...text })
+  email!: string | null;
+
+  @Column({ type: 'varchar', length: 32, nullable: true, ...text })
+  phone!: string | null;
+
+  /** Wrong passwords since the last right one; every fifth locks the account for a while. */
+  @Column({ name: 'failed_logins', type: 'integer' })
+  failedLogins!: number;
+
+  @Column({ name: 'locked_until', type: 'datetime', precision: 3, nullable: true })
+  lockedUntil!: Date | null;
+
   /** Comma-separated role names. */
   @Column({ type: 'varchar', length: 255, ...ascii })
   roles!: string;
 }
+
+/** What a client decides about an account, its password aside. */
+export type AccountFields = Pick<
+  AccountEntity,
+  'username' | 'nickname' | 'deptId' | 'email' | 'phone' | 'roles' | 'status'
+>;

@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
+import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { AccountEntity } from './account.entity';
-import { generatePassword, hashPassword } from './passwords';
+import { generatePassword } from './generate-password';
 
 export interface FirstAdminOptions {
   /** The password to give; generated when absent. */
@@ -31,7 +32,9 @@ export async function ensureFirstAdmin(
   await dataSource.manager.insert(AccountEntity, {
     tenantId: PLATFORM_TENANT,
     username: 'admin',
-    passwordHash: await hashPassword(password),
+    nameKey: 0,
+    failedLogins: 0,
+    passwordHash: await new PasswordHasher().hash(password),
     roles: 'superadmin',
     status: '0',
     delFlag: '0',

@@ -92,6 +92,7 @@ const BEARERS: Record<string, () => string> = {
   'a tenant that does not exist': () => withClaims({ tenantId: '424242' }),
   'no user name': () => withClaims({ username: undefined }),
   'a blank user name': () => withClaims({ username: '  ' }),
+  'a user name with NUL in it': () => withClaims({ username: 'admin\0x' }),
   'a user name that is an object': () => withClaims({ username: {} }),
   'a user name of 65 characters': () => withClaims({ username: 'a'.repeat(65) }),
   'no roles': () => withClaims({ roles: undefined }),

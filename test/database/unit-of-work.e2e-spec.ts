@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MysqlSessions } from '../../src/database/mysql-sessions';
+import { MysqlSessions } from '../../src/database/mysql-sessions';
 import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
@@ -114,6 +114,33 @@ if (onMariadb) {
       expect(answers.map(({ status }) => status)).toEqual([503, 503]);
       (service.dataSource.options as { driver: MysqlSessions }).driver.limitHolding(10_000);
       expect((await api.get(`${PATH}/${deptId}`)).status).toBe(200);
+    });
+
+    it('cuts a connection by the time of one holder, not of all who had it in turn', async () => {
+      const { hostname: host, port, pathname } = new URL(database.url);
+      const sessions = new MysqlSessions();
+      const pool = sessions.createPool({
+        host,
+        port: Number(port),
+        user: 'root',
+        database: pathname.slice(1),
+        connectionLimit: 1,
+      });
+      sessions.limitHolding(300);
+      const hold = () =>
+        new Promise<Error | null>((resolve) => {
+          pool.getConnection((refused, connection) => {
+            if (refused) resolve(refused);
+            else
+              connection.query('SELECT SLEEP(0.02)', (error) => {
+                connection.release();
+                resolve(error);
+              });
+          });
+        });
+      const results = await Promise.all(Array.from({ length: 40 }, hold));
+      expect(results.filter((error) => error !== null)).toEqual([]);
+      await pool.promise().end();
     });
 
     it('ends with 503 when the server stays away, for writes and reads, and works when it is back', async () => {

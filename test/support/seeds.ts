@@ -56,7 +56,15 @@ export async function anAccount(
   values: Pick<AccountEntity, 'tenantId' | 'deptId'>,
 ): Promise<void> {
   const username = `user-${Math.random().toString(36).slice(2)}`;
-  const row = { username, passwordHash: '-', roles: 'member', ...life(), ...values };
+  const row = {
+    username,
+    nameKey: 0,
+    failedLogins: 0,
+    passwordHash: '-',
+    roles: 'member',
+    ...life(),
+    ...values,
+  };
   await dataSource.manager.insert(AccountEntity, row);
 }
 
@@ -70,4 +78,12 @@ export async function aDept(api: ApiClient, body: Record<string, unknown> = {}):
 /** The stored row, deleted or not. */
 export function deptRow(dataSource: DataSource, deptId: number): Promise<DeptEntity | null> {
   return dataSource.manager.findOneBy(DeptEntity, { deptId });
+}
+
+/** Makes an account through the door; gives its id. */
+export async function aUser(api: ApiClient, body: Record<string, unknown> = {}): Promise<number> {
+  const username = `user-${Math.random().toString(36).slice(2)}`;
+  const answer = await api.post('/system/user-api', { username, password: 'a-long-password', ...body });
+  if (answer.status !== 200) throw new Error(`No account was made: ${answer.text}`);
+  return Number(/\/(\d+)$/.exec(answer.headers.location ?? '')?.[1]);
 }

@@ -1,14 +1,25 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { AccountEntity } from '../../src/user/account.entity';
 import type { Answer, ApiClient } from '../support/api-client';
 import { routesOf, type Route } from '../support/routes';
-import { aDept, aTenant } from '../support/seeds';
+import { aDept, aTenant, aUser } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 type Probe = (api: ApiClient, id: number, own: number) => Promise<Answer>;
 
 /** For every route that takes an id, all the positions an id can stand in. */
 const PROBES: Record<string, readonly Probe[]> = {
+  'POST /system/user-api': [
+    (api, id) => api.post('/system/user-api', { username: 'x', password: 'a-long-password', deptId: id }),
+  ],
+  'GET /system/user-api': [(api, id) => api.get(`/system/user-api?limit=1&deptId=${id}`)],
+  'GET /system/user-api/:id': [(api, id) => api.get(`/system/user-api/${id}`)],
+  'PUT /system/user-api': [(api, id) => api.put('/system/user-api', { userId: id, username: 'taken over' })],
+  'PUT /system/user-api/password': [
+    (api, id) => api.put('/system/user-api/password', { userId: id, newPassword: 'taken-over-now' }),
+  ],
+  'DELETE /system/user-api/:ids': [(api, id) => api.delete(`/system/user-api/${id}`)],
   'POST /system/tenant-api': [
     (api, id) => api.post('/system/tenant-api', { tenantName: 'x', tenantParent: String(id) }),
   ],
@@ -34,6 +45,9 @@ const PROBES: Record<string, readonly Probe[]> = {
 
 const NEVER = 888_888_888;
 
+/** Routes that take no id: there is nothing foreign to name. */
+const WITHOUT_IDS = ['POST /auth/logout', 'GET /auth/me'];
+
 describe('tenant isolation', () => {
   let service: ServiceUnderTest;
   let routes: Route[];
@@ -51,15 +65,23 @@ describe('tenant isolation', () => {
       protectedRoutes()
         .map(({ name }) => name)
         .sort(),
-    ).toEqual(Object.keys(PROBES).sort());
+    ).toEqual([...Object.keys(PROBES), ...WITHOUT_IDS].sort());
   });
 
   it('finds roles declared on every route that is not public', () => {
     for (const { name, roles } of protectedRoutes())
       expect([name, roles?.length]).not.toEqual([name, undefined]);
-    expect(routes.filter(({ isPublic }) => isPublic).map(({ name }) => name)).toEqual([
+    expect(
+      routes
+        .filter(({ isPublic }) => isPublic)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual([
       'GET /health/live',
       'GET /health/ready',
+      'POST /auth/login',
+      'POST /auth/refresh',
+      'POST /auth/token',
     ]);
   });
 
@@ -70,10 +92,15 @@ describe('tenant isolation', () => {
       const owner = service.as({ tenantId: theirs });
       const foreign = await aDept(owner, { deptName: 'theirs', leader: 'x' });
       await aDept(owner, { parentId: foreign });
-      const before = await rows(theirs);
       // For tenants the foreign id is the foreign tenant's own (its seeded id is its code); the platform is above all.
       const ofTenants = name.includes('tenant-api');
-      const probed = ofTenants ? Number(theirs) : foreign;
+      const probed = await idToProbe();
+      async function idToProbe(): Promise<number> {
+        if (ofTenants) return Number(theirs);
+        // A list has no foreign id to ask for; and an account's department is a department.
+        return name.includes('user-api') && !name.startsWith('POST') ? aUser(owner) : foreign;
+      }
+      const before = await rows(theirs);
       for (const tenantId of ofTenants ? [mine] : [mine, '000000']) {
         const api = service.as({
           tenantId,
@@ -83,7 +110,10 @@ describe('tenant isolation', () => {
         const quiet = api.with({ 'x-request-id': 'probe' });
         for (const probe of PROBES[name]!) {
           const [toForeign, toNever] = [await probe(quiet, probed, own), await probe(quiet, NEVER, own)];
-          expect([toForeign.status, toForeign.text]).toEqual([404, toNever.text]);
+          expect([toForeign.status, toForeign.text]).toEqual([
+            name === 'GET /system/user-api' ? 200 : 404,
+            toNever.text,
+          ]);
         }
         expect((await api.get(`/system/dept-api/${own}`)).status).toBe(200);
       }
@@ -94,5 +124,6 @@ describe('tenant isolation', () => {
   const rows = async (tenantId: string) => [
     await service.dataSource.manager.find(DeptEntity, { where: { tenantId }, order: { deptId: 1 } }),
     await service.dataSource.manager.findOneBy(TenantEntity, { tenantId }),
+    await service.dataSource.manager.find(AccountEntity, { where: { tenantId }, order: { userId: 1 } }),
   ];
 });

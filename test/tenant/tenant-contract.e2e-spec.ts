@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { ApiClient } from '../support/api-client';
 import { aTenantVia } from '../support/seeds';
@@ -103,7 +104,18 @@ describe('tenants', () => {
     it('refuses a parent that is unknown, deleted, outside, or named by its id', async () => {
       const [parent, other, deleted] = [await aTenantVia(api), await aTenantVia(api), await aTenantVia(api)];
       await api.delete(`${PATH}/${deleted.id}`);
-      for (const tenantParent of ['999', '', 'x', parent.id, deleted.tenantId, other.tenantId, '000000']) {
+      for (const tenantParent of [
+        '999',
+        '999999',
+        '',
+        'x',
+        '租户',
+        '😀',
+        parent.id,
+        deleted.tenantId,
+        other.tenantId,
+        '000000',
+      ]) {
         const answer = await adminOf(parent).post(PATH, { tenantName: 'x', tenantParent });
         expect([tenantParent, answer.status, answer.refusal.reason]).toEqual([
           tenantParent,
@@ -303,6 +315,16 @@ describe('tenants', () => {
     expect(await read('1')).toMatchObject({ tenantId: '000000', tenantParent: null, status: '0' });
     await api.put(PATH, { id: other.id, tenantName: 'x', tenantId: '000000' });
     expect(await read(other.id)).toMatchObject({ tenantId: other.tenantId });
+  });
+
+  it('never gives a code again, not even that of a deleted tenant', async () => {
+    const deleted = await aTenantVia(api);
+    await api.delete(`${PATH}/${deleted.id}`);
+    const draws = Array.from({ length: 99 }, () => Number(deleted.tenantId));
+    const spy = jest.spyOn(crypto, 'randomInt').mockImplementation(() => draws.pop() ?? 765_432);
+    const tenant = await aTenantVia(api);
+    spy.mockRestore();
+    expect(tenant.tenantId).toBe('765432');
   });
 
   it('refuses ids in paths that are no ids', async () => {

@@ -1,27 +1,11 @@
-import { Clock } from '../../src/time/clock';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../support/api-client';
+import { HandClock } from '../support/hand-clock';
 import { recordQueries } from '../support/query-recorder';
 import { aDept, aTenantVia, type ReadTenant } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
-
-/** A clock that a test holds in its hand. */
-class HandClock extends Clock {
-  #offset = 0;
-
-  override now(): Date {
-    return new Date(Date.now() + this.#offset);
-  }
-
-  set(instant: string): void {
-    this.#offset = new Date(instant).getTime() - Date.now();
-  }
-
-  pass(milliseconds: number): void {
-    this.#offset += milliseconds;
-  }
-}
 
 describe('the state of a tenant, on every request of its users', () => {
   let service: ServiceUnderTest;
@@ -124,10 +108,28 @@ describe('the state of a tenant, on every request of its users', () => {
     expect(queries).toHaveLength(20);
   });
 
-  it('changed by another node is seen within five seconds', async () => {
+  it('changed by another node is seen within five seconds, and a deleted tenant is not written to before', async () => {
     const elsewhere = await ServiceUnderTest.on(service.database, {}, clock);
-    await elsewhere.as({ roles: ['superadmin'] }).put(PATH, { ...tenant, status: '1' });
-    clock.pass(5001);
+    const there = elsewhere.as({ roles: ['superadmin'] });
+    const other = await aTenantVia(root);
+    const itsUser = service.as({ tenantId: other.tenantId });
+    expect((await itsUser.post('/system/dept-api', {})).status).toBe(200);
+    const begun = Date.now();
+    await there.put(PATH, { ...tenant, status: '1' });
+    await there.delete(`${PATH}/${other.id}`);
+    for (const answer of [
+      await itsUser.post('/system/dept-api', {}),
+      await itsUser.post(PATH, { tenantName: 'x' }),
+      await itsUser.put(PATH, { id: other.id, tenantName: 'x' }),
+    ]) {
+      expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_DELETED']);
+    }
+    // The time of day steps back: what is remembered must not live longer by it.
+    clock.pass(-3_600_000);
+    while ((await user.get('/system/dept-api/1')).status !== 403) {
+      expect(Date.now() - begun).toBeLessThan(5500);
+      await sleep(100);
+    }
     expect(await verdict()).toBe('TENANT_DISABLED');
     elsewhere.anonymous.close();
     await elsewhere.app.close();

@@ -1,0 +1,65 @@
+import { Body, Get, Post } from '@nestjs/common';
+import { OpenController } from '../api/open-controller.decorator';
+import { Operation } from '../api/operation.decorator';
+import { OrganisationController } from '../api/organisation-controller.decorator';
+import { Ctx } from '../tenancy/ctx.decorator';
+import { RequestContext } from '../tenancy/request-context';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
+import { SignInErrors } from './auth.errors';
+import { MeService } from './me.service';
+import { READERS } from './roles';
+import { SignInService } from './sign-in.service';
+import { ACCESS_SECONDS, type Tokens } from './token-issuer';
+
+/** Signing in: for callers who have no token yet. */
+@OpenController('auth', 'Signing in')
+export class SignInController {
+  constructor(private readonly signIn: SignInService) {}
+
+  @Post('login')
+  @Operation({
+    summary: 'Sign in with user name and password',
+    roles: [],
+    data: TokensDto,
+    refusals: [SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
+  })
+  async login(@Body() { tenantId, username, password }: LoginDto): Promise<TokensDto> {
+    return toTokensDto(
+      await this.signIn.login({ tenantId: tenantId ?? PLATFORM_TENANT, username, password }),
+    );
+  }
+
+  @Post('refresh')
+  @Operation({
+    summary: 'Get new tokens for a refresh token',
+    roles: [],
+    data: TokensDto,
+    refusals: [SignInErrors.REFRESH_INVALID],
+  })
+  async refresh(@Body() { refreshToken }: RefreshDto): Promise<TokensDto> {
+    return toTokensDto(await this.signIn.refresh(refreshToken));
+  }
+}
+
+/** For callers who are signed in. */
+@OrganisationController('auth', 'Signing in')
+export class SessionController {
+  constructor(private readonly me: MeService) {}
+
+  @Post('logout')
+  @Operation({ summary: 'Sign out: ends the session of this token', roles: READERS, refusals: [] })
+  logout(@Ctx() ctx: RequestContext): Promise<void> {
+    return this.me.logout(ctx);
+  }
+
+  @Get('me')
+  @Operation({ summary: 'Who am I?', roles: READERS, data: MeDto, refusals: [] })
+  whoAmI(@Ctx() ctx: RequestContext): Promise<MeDto> {
+    return this.me.get(ctx);
+  }
+}
+
+function toTokensDto({ accessToken, refreshToken }: Tokens): TokensDto {
+  return { accessToken, tokenType: 'Bearer', expiresIn: ACCESS_SECONDS, refreshToken };
+}

@@ -1,0 +1,65 @@
+import { Body, Controller, Header, HttpCode, Post, UseFilters, UsePipes } from '@nestjs/common';
+import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { BodyPipe } from '../http/body.pipe';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { TokenRequestDto } from './auth.dto';
+import { OAuthError, OAuthExceptionFilter } from './oauth.filter';
+import { Public } from './public.decorator';
+import { SignInService } from './sign-in.service';
+import { ACCESS_SECONDS, type Tokens } from './token-issuer';
+
+/** A token answer in the words of RFC 6749. */
+interface OAuthTokens {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in: number;
+  readonly refresh_token: string;
+}
+
+/** The OAuth2 token endpoint, for tools that speak it; its form is fixed by RFC 6749, outside the envelope. */
+@Public(true)
+@Controller('auth')
+@ApiTags('Signing in')
+@UsePipes(BodyPipe)
+@UseFilters(OAuthExceptionFilter)
+export class OAuthController {
+  constructor(private readonly signIn: SignInService) {}
+
+  @Post('token')
+  @HttpCode(200)
+  @Header('Cache-Control', 'no-store')
+  @Header('Pragma', 'no-cache')
+  @ApiConsumes('application/x-www-form-urlencoded')
+  @ApiOperation({ summary: 'OAuth2 password and refresh grants' })
+  async token(@Body() request: TokenRequestDto): Promise<OAuthTokens> {
+    const { accessToken, refreshToken } = await this.#grant(request);
+    return {
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: ACCESS_SECONDS,
+      refresh_token: refreshToken,
+    };
+  }
+
+  #grant({ grant_type, username, password, refresh_token }: TokenRequestDto): Promise<Tokens> {
+    if (grant_type === 'password') {
+      if (!username || !password)
+        throw new OAuthError('invalid_request', 'username and password are required');
+      return this.signIn.login({ ...parseUsername(username), password });
+    }
+    if (grant_type === 'refresh_token') {
+      if (!refresh_token) throw new OAuthError('invalid_request', 'refresh_token is required');
+      return this.signIn.refresh(refresh_token);
+    }
+    throw new OAuthError(
+      grant_type ? 'unsupported_grant_type' : 'invalid_request',
+      'grant_type must be password or refresh_token',
+    );
+  }
+}
+
+/** `tenantCode/username`, or a user name of the platform's. */
+function parseUsername(text: string): { tenantId: string; username: string } {
+  const match = /^([0-9]{6,20})\/(.+)$/s.exec(text);
+  return { tenantId: match?.[1] ?? PLATFORM_TENANT, username: match?.[2] ?? text };
+}

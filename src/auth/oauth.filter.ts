@@ -1,0 +1,44 @@
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Response } from 'express';
+import { refusalHeaders } from '../http/envelope';
+import { Refusal } from '../http/error-catalogue';
+
+/** An error in the words of RFC 6749. */
+export class OAuthError extends Error {
+  constructor(
+    readonly code: string,
+    description: string,
+    readonly status = 400,
+  ) {
+    super(description);
+  }
+}
+
+@Catch()
+export class OAuthExceptionFilter implements ExceptionFilter {
+  readonly #logger = new Logger('OAuth');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    const { code, message, status } = this.#describe(error);
+    if (error instanceof Refusal) response.locals.reason = error.row.reason;
+    response
+      .status(status)
+      .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
+      .set(error instanceof Refusal && status !== 400 ? refusalHeaders(error.row) : {})
+      .json({ error: code, error_description: message });
+  }
+
+  #describe(error: unknown): OAuthError {
+    if (error instanceof OAuthError) return error;
+    if (error instanceof Refusal) {
+      const { status, en } = error.row;
+      if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
+      return status === 400
+        ? new OAuthError('invalid_request', en)
+        : new OAuthError('temporarily_unavailable', en, status);
+    }
+    this.#logger.error({ err: error }, 'unexpected error');
+    return new OAuthError('server_error', 'Internal server error', 500);
+  }
+}

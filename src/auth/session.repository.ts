@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull, LessThan, type EntityManager } from 'typeorm';
+import { UnitOfWork } from '../database/unit-of-work';
+import { isTenantCode } from '../tenant/tenant-code';
+import { Clock } from '../time/clock';
+import { AccountEntity } from '../user/account.entity';
+import { SessionEntity } from './session.entity';
+
+/** What a token's subject is held against. */
+export interface AccountFacts {
+  readonly username: string;
+  readonly status: string;
+  readonly roles: string;
+  /** Whether the session that the token belongs to is over. */
+  readonly ended: boolean;
+}
+
+const FAILURES = 5;
+const LOCK_MS = 10 * 60 * 1000;
+
+/** Sign-ins, and what of an account decides about them. It is asked before there is a context to look from. */
+@Injectable()
+export class SessionRepository {
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly clock: Clock,
+  ) {
+    this.#unitOfWork = unitOfWork;
+  }
+
+  async findAccount(tenantId: string, username: string): Promise<AccountEntity | null> {
+    // Asked for even when it cannot be a code: every answer takes the same time.
+    const code = isTenantCode(tenantId) ? tenantId : '';
+    return this.#do((manager) => manager.findOneBy(AccountEntity, { tenantId: code, username, nameKey: 0 }));
+  }
+
+  findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
+    return this.#do((manager) => manager.findOneBy(AccountEntity, { tenantId, userId, nameKey: 0 }));
+  }
+
+  findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {
+    return this.#do(async (manager) => {
+      const select = { userId: true, username: true, status: true, roles: true } as const;
+      const account = await manager.findOne(AccountEntity, {
+        select,
+        where: { tenantId, userId, nameKey: 0 },
+      });
+      if (!account) return null;
+      const live = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
+      return {
+        ...pick(account),
+        ended: sessionId !== null && !(await manager.existsBy(SessionEntity, live)),
+      };
+    });
+  }
+
+  async find(sessionId: string): Promise<SessionEntity | null> {
+    if (!/^[0-9a-f-]{36}$/.test(sessionId)) return null;
+    return this.#do((manager) => manager.findOneBy(SessionEntity, { sessionId }));
+  }
+
+  async add(session: Omit<SessionEntity, 'endedAt' | 'tenant'>): Promise<void> {
+    await this.#do((manager) => manager.insert(SessionEntity, { ...session, endedAt: null }));
+  }
+
+  /** Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. */
+  async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
+    const { sessionId, refreshHash: old } = session;
+    const newest = { sessionId, refreshHash: old, endedAt: IsNull() };
+    const { affected } = await this.#do((manager) =>
+      manager.update(SessionEntity, newest, { refreshHash, expiresAt }),
+    );
+    return affected === 1;
+  }
+
+  async end(sessionId: string): Promise<void> {
+    const open = { sessionId, endedAt: IsNull() };
+    await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
+  }
+
+  async endAllOf(tenantId: string, userId: number): Promise<void> {
+    const open = { tenantId, userId, endedAt: IsNull() };
+    await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
+  }
+
+  async removeExpired(): Promise<void> {
+    await this.#do((manager) => manager.delete(SessionEntity, { expiresAt: LessThan(this.clock.now()) }));
+  }
+
+  /**
+   * Counts a try before its password is known to be wrong, so that many at once are counted too. False when the
+   * account is locked. The lock is set first: MySQL assigns from left to right and would see the new count.
+   */
+  async countTry(userId: number): Promise<boolean> {
+    const now = this.clock.now();
+    const { affected } = await this.#do((manager) =>
+      manager
+        .createQueryBuilder()
+        .update(AccountEntity)
+        .set({
+          lockedUntil: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN :until ELSE NULL END`,
+          failedLogins: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN 0 ELSE failed_logins + 1 END`,
+        })
+        .where('user_id = :userId AND (locked_until IS NULL OR locked_until <= :now)')
+        .setParameters({
+          userId: String(userId),
+          until: this.#sqlTime(new Date(now.getTime() + LOCK_MS)),
+          now: this.#sqlTime(now),
+        })
+        .execute(),
+    );
+    return affected === 1;
+  }
+
+  async clearTries(userId: number): Promise<void> {
+    await this.#do((manager) =>
+      manager.update(AccountEntity, { userId }, { failedLogins: 0, lockedUntil: null }),
+    );
+  }
+
+  /** The form in which both databases store an instant, to compare with. */
+  #sqlTime(instant: Date): string {
+    return instant.toISOString().replace('T', ' ').replace('Z', '');
+  }
+
+  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.withoutTransaction(work);
+  }
+}
+
+function pick({ username, status, roles }: AccountEntity): Omit<AccountFacts, 'ended'> {
+  return { username, status, roles };
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { TenantAdmission } from '../tenancy/tenant-admission';
+import { SignInErrors } from './auth.errors';
+import { PasswordHasher } from './password-hasher';
+import { SessionRepository } from './session.repository';
+import { hashOf, isSameHash, TokenIssuer, type Tokens } from './token-issuer';
+
+export interface Credentials {
+  readonly tenantId: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** The rules of signing in and staying in. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly passwords: PasswordHasher,
+    private readonly tenants: TenantAdmission,
+    private readonly issuer: TokenIssuer,
+  ) {}
+
+  /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
+  async login({ tenantId, username, password }: Credentials): Promise<Tokens> {
+    const account = await this.sessions.findAccount(tenantId, username);
+    // Together: the time of the count is hidden in that of the check.
+    const [open, right] = await Promise.all([
+      account ? this.sessions.countTry(account.userId) : false,
+      this.passwords.verify(account?.passwordHash ?? null, password),
+    ]);
+    if (!account || !open || !right || account.status !== '0') throw SignInErrors.BAD_CREDENTIALS();
+    await this.sessions.clearTries(account.userId);
+    await this.tenants.admit(tenantId);
+    const { tokens, session } = this.issuer.begin(account);
+    await this.sessions.add(session);
+    return tokens;
+  }
+
+  /** Gives new tokens for a refresh token; one that was used before ends its whole family. */
+  async refresh(refreshToken: string): Promise<Tokens> {
+    const [sessionId = '', secret = ''] = refreshToken.split('.', 2);
+    const session = await this.sessions.find(sessionId);
+    if (!session || session.endedAt || this.issuer.isExpired(session)) throw SignInErrors.REFRESH_INVALID();
+    const account = await this.sessions.findAccountById(session.tenantId, session.userId);
+    if (account?.status !== '0') throw SignInErrors.REFRESH_INVALID();
+    await this.tenants.admit(session.tenantId);
+    const { tokens, refreshHash, expiresAt } = this.issuer.renew(account, sessionId);
+    const newest = isSameHash(session.refreshHash, hashOf(secret));
+    if (!newest || !(await this.sessions.rotate(session, refreshHash, expiresAt))) {
+      await this.sessions.end(sessionId);
+      throw SignInErrors.REFRESH_INVALID();
+    }
+    return tokens;
+  }
+}

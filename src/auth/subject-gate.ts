@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { ShortMemory } from '../memory/short-memory';
+import type { RequestContext } from '../tenancy/request-context';
+import { toRoles } from '../user/role-rules';
+import type { Principal } from './principal';
+import { SessionRepository, type AccountFacts } from './session.repository';
+import { accountOfSubject, accountSubject } from './subject';
+
+const FRESH_MS = 5000;
+
+/**
+ * Holds a token's subject against the accounts, without a query per request. A subject that is no account here is
+ * taken at the token's word; one that is must be live, in that tenant, and not signed out, and its roles are those it
+ * has now. What is remembered is at most five seconds old, and forgotten at once on the node that changes it.
+ */
+@Injectable()
+export class SubjectGate {
+  readonly #memory = new ShortMemory<AccountFacts | null>(FRESH_MS);
+
+  constructor(private readonly sessions: SessionRepository) {}
+
+  async confirm(principal: Principal, sessionId: string | null): Promise<Principal | null> {
+    const { subject, tenantId } = principal;
+    const userId = accountOfSubject(subject);
+    if (userId === null) return principal;
+    const key = `${subject}|${sessionId ?? ''}`;
+    const facts = await this.#memory.get(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
+    if (facts?.status !== '0' || facts.ended) return null;
+    return Object.freeze({
+      ...principal,
+      username: facts.username,
+      roles: Object.freeze(toRoles(facts.roles)),
+    });
+  }
+
+  /** To be called after every committed change of an account or of its sessions. */
+  forget(subject: string): void {
+    this.#memory.forgetAllOf(`${subject}|`);
+  }
+
+  /** Signs an account out everywhere. */
+  async endSessions(ctx: RequestContext, userId: number): Promise<void> {
+    await this.sessions.endAllOf(ctx.tenantId, userId);
+    this.forget(accountSubject(userId));
+  }
+}

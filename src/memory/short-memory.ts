@@ -1,0 +1,39 @@
+interface Remembered<T> {
+  readonly value: Promise<T>;
+  readonly until: number;
+}
+
+/**
+ * Remembers what was looked up, for a short time. Callers that come together share one look-up, one that failed
+ * is forgotten, and one that began before `forget` is not remembered after it.
+ */
+export class ShortMemory<T> {
+  readonly #remembered = new Map<string, Remembered<T>>();
+
+  constructor(
+    private readonly freshMs: number,
+    private readonly most = 10_000,
+    /** Not the time of day: that one may step back, and what is remembered would stay. */
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  get(key: string, look: () => Promise<T>): Promise<T> {
+    const known = this.#remembered.get(key);
+    if (known && known.until > this.now()) return known.value;
+    const value = look();
+    if (this.#remembered.size >= this.most) this.#remembered.clear();
+    this.#remembered.set(key, { value, until: this.now() + this.freshMs });
+    value.catch(() => {
+      if (this.#remembered.get(key)?.value === value) this.#remembered.delete(key);
+    });
+    return value;
+  }
+
+  forget(key: string): void {
+    this.#remembered.delete(key);
+  }
+
+  forgetAllOf(prefix: string): void {
+    for (const key of this.#remembered.keys()) if (key.startsWith(prefix)) this.#remembered.delete(key);
+  }
+}

@@ -1,0 +1,71 @@
+import { In, Like, Not } from 'typeorm';
+import type { AuditStamp } from '../database/audited';
+import type { DeptEntity } from '../dept/dept.entity';
+import type { TenantBound } from '../tenancy/tenant-bound';
+import type { AccountEntity, AccountFields } from './account.entity';
+
+const LIVE = { delFlag: '0' } as const;
+
+/** A tenant's accounts inside a unit of work that holds the tenant: the only way to write to them. */
+export class LockedAccounts {
+  readonly #accounts: TenantBound<AccountEntity>;
+  readonly #depts: TenantBound<DeptEntity>;
+
+  constructor(
+    accounts: TenantBound<AccountEntity>,
+    depts: TenantBound<DeptEntity>,
+    private readonly audit: AuditStamp,
+    /** How many accounts the tenant may have; -1 is any number. */
+    readonly findLimit: () => Promise<number>,
+  ) {
+    this.#accounts = accounts;
+    this.#depts = depts;
+  }
+
+  find(userId: number): Promise<AccountEntity | null> {
+    return this.#accounts.findOne({ userId, ...LIVE });
+  }
+
+  findMany(userIds: readonly number[]): Promise<AccountEntity[]> {
+    return this.#accounts.find({ userId: In([...userIds]), ...LIVE });
+  }
+
+  count(): Promise<number> {
+    return this.#accounts.count(LIVE);
+  }
+
+  hasUsername(username: string): Promise<boolean> {
+    return this.#accounts.exists({ username, ...LIVE });
+  }
+
+  findDept(deptId: number): Promise<DeptEntity | null> {
+    return this.#depts.findOne({ deptId, ...LIVE });
+  }
+
+  /** Whether any other account than these can still do everything. */
+  hasSuperadminBeside(userIds: readonly number[]): Promise<boolean> {
+    const roles = Like('superadmin%');
+    return this.#accounts.exists({ roles, status: '0', userId: Not(In([...userIds])), ...LIVE });
+  }
+
+  async add(fields: AccountFields, passwordHash: string): Promise<number> {
+    const fresh = { passwordHash, nameKey: 0, failedLogins: 0, lockedUntil: null };
+    const { userId } = await this.#accounts.insert({ ...fields, ...fresh, ...this.audit.created() });
+    if (userId === undefined) throw new Error('The database gave the new account no id.');
+    return userId;
+  }
+
+  async replace(userId: number, fields: AccountFields): Promise<void> {
+    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...this.audit.touched() });
+  }
+
+  async setPassword(userId: number, passwordHash: string): Promise<void> {
+    const unlocked = { failedLogins: 0, lockedUntil: null };
+    await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...unlocked, ...this.audit.touched() });
+  }
+
+  async markDeleted(userIds: readonly number[]): Promise<void> {
+    const values = { delFlag: '2', nameKey: () => 'user_id', ...this.audit.touched() };
+    await this.#accounts.update({ userId: In([...userIds]), ...LIVE }, values);
+  }
+}

@@ -1,0 +1,99 @@
+import type { Role } from '../auth/roles';
+import {
+  ChoiceField,
+  EmailField,
+  IdField,
+  PasswordField,
+  RequiredIdField,
+  RequiredTextField,
+  RolesField,
+  TextField,
+} from '../http/fields';
+
+/** The fields of an account that a client sends. Not sent and null mean the same: the default. */
+export class UserFieldsDto {
+  /** @example zhangsan */
+  @RequiredTextField(64)
+  username!: string;
+
+  /** @example 张三 */
+  @TextField(64)
+  nickname?: string;
+
+  /** A department of the tenant, or none. */
+  @IdField()
+  deptId?: number;
+
+  /** @example zhangsan@example.com */
+  @EmailField(100)
+  email?: string;
+
+  /** @example "13800138000" */
+  @TextField(32)
+  phone?: string;
+
+  /**
+   * Not sent: `member`.
+   * @example ["member"]
+   */
+  @RolesField()
+  roles?: Role[];
+
+  /**
+   * `0` normal, `1` disabled.
+   * @example "0"
+   */
+  @ChoiceField('0', '1')
+  status?: string;
+
+  /**
+   * On create: the caller's own tenant, or one below it for its administrators.
+   * @example "000000"
+   */
+  @TextField(64)
+  tenantId?: string;
+}
+
+export class CreateUserDto extends UserFieldsDto {
+  /** @example a-long-password */
+  @PasswordField()
+  password!: string;
+}
+
+/** An account as it shall be: fields not sent are reset; the password stays. */
+export class UpdateUserDto extends UserFieldsDto {
+  /** @example 1 */
+  @RequiredIdField()
+  userId!: number;
+}
+
+/** A new password: one's own with the old one, or another account's by an administrator. */
+export class ChangePasswordDto {
+  /** Not sent: one's own account. */
+  @IdField()
+  userId?: number;
+
+  @TextField(128)
+  oldPassword?: string;
+
+  /** @example another-long-password */
+  @PasswordField()
+  newPassword!: string;
+}
+
+/** An account as it is read. */
+export class UserDto {
+  userId!: number;
+  username!: string;
+  nickname!: string | null;
+  deptId!: number | null;
+  email!: string | null;
+  phone!: string | null;
+  roles!: Role[];
+  status!: string;
+  tenantId!: string;
+  createBy!: string;
+  createTime!: string;
+  updateBy!: string;
+  updateTime!: string | null;
+}

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { AuthErrors } from '../auth/auth.errors';
+import { PasswordHasher } from '../auth/password-hasher';
+import { MANAGERS } from '../auth/roles';
+import { SubjectGate } from '../auth/subject-gate';
+import { accountSubject, accountOfSubject } from '../auth/subject';
+import { DeptErrors } from '../dept/dept.errors';
+import type { Page, PageRequest } from '../http/page';
+import type { RequestContext } from '../tenancy/request-context';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { refuseForeignTenant } from '../tenant/refuse-foreign-tenant';
+import { TenantService } from '../tenant/tenant.service';
+import type { AccountEntity, AccountFields } from './account.entity';
+import type { LockedAccounts } from './locked-accounts';
+import { mayHandle, toRoles } from './role-rules';
+import type { ChangePasswordDto, CreateUserDto, UpdateUserDto } from './user.dto';
+import { UserErrors } from './user.errors';
+import { toAccountFields } from './user.mapper';
+import { UserRepository } from './user.repository';
+
+/** The rules of accounts. */
+@Injectable()
+export class UserService {
+  constructor(
+    private readonly users: UserRepository,
+    private readonly tenants: TenantService,
+    private readonly passwords: PasswordHasher,
+    private readonly gate: SubjectGate,
+  ) {}
+
+  async get(ctx: RequestContext, userId: number): Promise<AccountEntity> {
+    const account = await this.users.in(ctx).find(userId);
+    if (!account) throw UserErrors.NOT_FOUND();
+    return account;
+  }
+
+  async list(ctx: RequestContext, { limit, after }: PageRequest): Promise<Page<AccountEntity>> {
+    const found = await this.users.in(ctx).findAfter(after, limit + 1);
+    const rows = found.slice(0, limit);
+    return { rows, hasMore: found.length > limit, last: rows.at(-1)?.userId ?? null };
+  }
+
+  /** Gives the id of the new account. */
+  async create(ctx: RequestContext, dto: CreateUserDto): Promise<number> {
+    const fields = toAccountFields(dto);
+    const where = await this.#placeOf(ctx, dto);
+    refuseRolesAbove(where, fields.roles);
+    const hash = await this.passwords.hash(dto.password);
+    return this.users.transaction(where, async (accounts) => {
+      const limit = await accounts.findLimit();
+      if (limit >= 0 && (await accounts.count()) >= limit) throw UserErrors.LIMIT();
+      if (await accounts.hasUsername(fields.username)) throw UserErrors.USERNAME_TAKEN();
+      await refuseInvalidDept(accounts, fields.deptId);
+      return accounts.add(fields, hash);
+    });
+  }
+
+  /** Replaces an account; its password stays. */
+  async update(ctx: RequestContext, dto: UpdateUserDto): Promise<void> {
+    const fields = toAccountFields(dto);
+    refuseRolesAbove(ctx, fields.roles);
+    refuseForeignTenant(ctx, dto.tenantId);
+    await this.users.transaction(ctx, async (accounts) => {
+      const account = await findManageable(ctx, accounts, dto.userId);
+      if (fields.username !== account.username && (await accounts.hasUsername(fields.username))) {
+        throw UserErrors.USERNAME_TAKEN();
+      }
+      if (fields.deptId !== account.deptId) await refuseInvalidDept(accounts, fields.deptId);
+      if (isActiveSuperadmin(account) && !isActiveSuperadmin(fields))
+        await refuseLast(accounts, [account.userId]);
+      await accounts.replace(account.userId, fields);
+    });
+    this.gate.forget(accountSubject(dto.userId));
+  }
+
+  /** Deletes all of these accounts, or none. */
+  async delete(ctx: RequestContext, userIds: readonly number[]): Promise<void> {
+    await this.users.transaction(ctx, async (accounts) => {
+      const found = await accounts.findMany(userIds);
+      if (found.length < new Set(userIds).size) throw UserErrors.NOT_FOUND();
+      for (const { roles } of found) refuseRolesAbove(ctx, roles);
+      if (found.some(isActiveSuperadmin)) await refuseLast(accounts, userIds);
+      await accounts.markDeleted(userIds);
+    });
+    for (const userId of userIds) this.gate.forget(accountSubject(userId));
+  }
+
+  /** One's own password with the old one; another account's as an administrator, without it. Ends its sessions. */
+  async changePassword(ctx: RequestContext, dto: ChangePasswordDto): Promise<void> {
+    const own = accountOfSubject(ctx.subject);
+    const userId = dto.userId ?? own;
+    if (userId === null) throw UserErrors.NOT_FOUND();
+    const account = await this.get(ctx, userId);
+    if (userId !== own) refuseReset(ctx, account);
+    else if (!(await this.passwords.verify(account.passwordHash, dto.oldPassword ?? '')))
+      throw UserErrors.WRONG_PASSWORD();
+    const hash = await this.passwords.hash(dto.newPassword);
+    await this.users.transaction(ctx, async (accounts) => {
+      await findManageable(userId === own ? null : ctx, accounts, userId);
+      await accounts.setPassword(userId, hash);
+    });
+    await this.gate.endSessions(ctx, userId);
+  }
+
+  /** The caller's own tenant; or one below it, which gets an administrator that way. */
+  async #placeOf(ctx: RequestContext, { tenantId, roles }: CreateUserDto): Promise<RequestContext> {
+    if (tenantId == null || tenantId === ctx.tenantId) return ctx;
+    const below = await this.tenants.contextBelow(ctx, tenantId);
+    if (!roles?.includes('tenant_admin')) throw UserErrors.ROLE_TOO_HIGH();
+    return below;
+  }
+}
+
+/** Another account's password is an administrator's to reset. */
+function refuseReset(ctx: RequestContext, { roles }: AccountEntity): void {
+  if (!ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
+  refuseRolesAbove(ctx, roles);
+}
+
+/** superadmin exists only on the platform, and nobody handles a role above the own. */
+function refuseRolesAbove(ctx: RequestContext, stored: string): void {
+  const roles = toRoles(stored);
+  const misplaced = roles.includes('superadmin') && ctx.tenantId !== PLATFORM_TENANT;
+  if (misplaced || !mayHandle(ctx.roles, roles)) throw UserErrors.ROLE_TOO_HIGH();
+}
+
+async function findManageable(
+  ctx: RequestContext | null,
+  accounts: LockedAccounts,
+  userId: number,
+): Promise<AccountEntity> {
+  const account = await accounts.find(userId);
+  if (!account) throw UserErrors.NOT_FOUND();
+  if (ctx) refuseRolesAbove(ctx, account.roles);
+  return account;
+}
+
+async function refuseInvalidDept(accounts: LockedAccounts, deptId: number | null): Promise<void> {
+  if (deptId === null) return;
+  const dept = await accounts.findDept(deptId);
+  if (!dept) throw DeptErrors.NOT_FOUND();
+  if (dept.status !== '0') throw UserErrors.DEPT_DISABLED();
+}
+
+function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'status'>): boolean {
+  return status === '0' && toRoles(roles).includes('superadmin');
+}
+
+async function refuseLast(accounts: LockedAccounts, leaving: readonly number[]): Promise<void> {
+  if (!(await accounts.hasSuperadminBeside(leaving))) throw UserErrors.LAST_SUPERADMIN();
+}

@@ -1,0 +1,333 @@
+import { decode } from 'jsonwebtoken';
+import { SessionRepository } from '../../src/auth/session.repository';
+import { SessionEntity } from '../../src/auth/session.entity';
+import { AccountEntity } from '../../src/user/account.entity';
+import type { ApiClient } from '../support/api-client';
+import { recordQueries } from '../support/query-recorder';
+import { HandClock } from '../support/hand-clock';
+import { aTenantVia, aUser, type ReadTenant } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PASSWORD = 'a-long-password';
+
+interface Tokens {
+  accessToken: string;
+  tokenType: string;
+  expiresIn: number;
+  refreshToken: string;
+}
+
+describe('signing in', () => {
+  let service: ServiceUnderTest;
+  let clock: HandClock;
+  let root: ApiClient;
+  let tenant: ReadTenant;
+  let username: string;
+  let userId: number;
+
+  beforeAll(async () => {
+    clock = new HandClock();
+    service = await ServiceUnderTest.start({}, clock);
+    root = service.as({ roles: ['superadmin'] });
+    tenant = await aTenantVia(root, { packageBo: { menuIds: '1, 20,300' } });
+  });
+  beforeEach(async () => {
+    username = `u${Math.random()}`;
+    userId = await aUser(service.as({ tenantId: tenant.tenantId }), {
+      username,
+      nickname: '小',
+      roles: ['tenant_admin'],
+    });
+  });
+  afterAll(() => service.stop());
+
+  const login = (body: object = {}) =>
+    service.anonymous.post('/auth/login', {
+      tenantId: tenant.tenantId,
+      username,
+      password: PASSWORD,
+      ...body,
+    });
+  const signIn = async () => (await login()).body.data as Tokens;
+  const refresh = (refreshToken: string) => service.anonymous.post('/auth/refresh', { refreshToken });
+  const whoAmI = (token: string) => service.anonymous.as(token).get('/auth/me');
+  const admin = () => service.as({ tenantId: tenant.tenantId });
+
+  it('gives tokens that open the API, in the claims that were promised', async () => {
+    const tokens = await signIn();
+    expect(tokens).toMatchObject({ tokenType: 'Bearer', expiresIn: 1800 });
+    const claims = decode(tokens.accessToken) as Record<string, unknown>;
+    expect(Object.keys(claims).sort()).toEqual([
+      'aud',
+      'exp',
+      'iat',
+      'iss',
+      'jti',
+      'roles',
+      'sub',
+      'tenantId',
+      'username',
+    ]);
+    expect(claims).toMatchObject({
+      sub: `account:${userId}`,
+      tenantId: tenant.tenantId,
+      username,
+      roles: ['tenant_admin'],
+    });
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(1800);
+    expect((await whoAmI(tokens.accessToken)).body.data).toEqual({
+      userId,
+      username,
+      nickname: '小',
+      roles: ['tenant_admin'],
+      tenantId: tenant.tenantId,
+      tenantName: tenant.tenantName,
+      tenantState: 'ACTIVE',
+      menuIds: ['1', '20', '300'],
+    });
+    expect((await service.anonymous.as(tokens.accessToken).post('/system/dept-api', {})).status).toBe(200);
+  });
+
+  it('does not mind blanks around the user name', async () => {
+    expect((await login({ username: ` ${username} ` })).status).toBe(200);
+  });
+
+  it('uses the platform tenant when none is named, and the first admin is there', async () => {
+    const answer = await service.anonymous.post('/auth/login', {
+      username: 'admin',
+      password: 'admin-password',
+    });
+    expect(answer.status).toBe(200);
+    const me = await whoAmI((answer.body.data as Tokens).accessToken);
+    expect(me.body.data).toMatchObject({ tenantId: '000000', username: 'admin', roles: ['superadmin'] });
+  });
+
+  it('refuses whatever is wrong with the same answer', async () => {
+    const disabled = `d${Math.random()}`;
+    await aUser(admin(), { username: disabled, status: '1' });
+    const same = { 'x-request-id': 'same' };
+    const bodies = [
+      { password: 'wrong-password' },
+      { username: 'nobody' },
+      { tenantId: '999999' },
+      { tenantId: '租户' },
+      { tenantId: '000000' },
+      { username: disabled },
+    ];
+    const texts = [];
+    for (const body of bodies) {
+      const answer = await service.anonymous.post(
+        '/auth/login',
+        { tenantId: tenant.tenantId, username, password: PASSWORD, ...body },
+        same,
+      );
+      expect([body, answer.status, answer.refusal.reason]).toEqual([body, 401, 'BAD_CREDENTIALS']);
+      texts.push(answer.text);
+    }
+    expect(new Set(texts).size).toBe(1);
+    expect((await login({ password: 5 })).status).toBe(400);
+    expect((await login({ username: '' })).status).toBe(400);
+  });
+
+  it('locks an account after five wrong passwords for ten minutes, counted in the database', async () => {
+    for (let n = 0; n < 5; n += 1) expect((await login({ password: `wrong-${n}-xx` })).status).toBe(401);
+    expect((await login()).refusal.reason).toBe('BAD_CREDENTIALS');
+    clock.pass(10 * 60 * 1000 - 5000);
+    expect((await login()).status).toBe(401);
+    clock.pass(6000);
+    expect((await login()).status).toBe(200);
+    expect(await service.dataSource.manager.findOneBy(AccountEntity, { userId })).toMatchObject({
+      failedLogins: 0,
+      lockedUntil: null,
+    });
+  });
+
+  it('lets no more than five guesses through, however many come at once', async () => {
+    const guesses = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => login({ password: `guess-${n}-xx` })),
+    );
+    expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401]));
+    expect((await login()).status).toBe(401);
+    await service.app.get(SessionRepository).clearTries(userId);
+    expect((await login()).status).toBe(200);
+  });
+
+  it('forgives wrong passwords after a right one', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      for (let n = 0; n < 4; n += 1) await login({ password: 'wrong-password' });
+      expect((await login()).status).toBe(200);
+    }
+  });
+
+  it('is closed to users of a tenant that is not active, with its reason', async () => {
+    const { id, ...closed } = await aTenantVia(root);
+    await root.post('/system/user-api', {
+      username: 'boss',
+      password: PASSWORD,
+      roles: ['tenant_admin'],
+      tenantId: closed.tenantId,
+    });
+    await root.put('/system/tenant-api', { id, ...closed, status: '1' });
+    const body = { tenantId: closed.tenantId, username: 'boss' };
+    expect((await login(body)).refusal.reason).toBe('TENANT_DISABLED');
+    expect((await login({ ...body, password: 'wrong-password' })).refusal.reason).toBe('BAD_CREDENTIALS');
+  });
+
+  describe('and staying in', () => {
+    it('rotates refresh tokens, which are stored only as hashes', async () => {
+      const first = await signIn();
+      const second = (await refresh(first.refreshToken)).body.data as Tokens;
+      expect(second.refreshToken).not.toBe(first.refreshToken);
+      const third = (await refresh(second.refreshToken)).body.data as Tokens;
+      expect((await whoAmI(third.accessToken)).status).toBe(200);
+      const stored = JSON.stringify(await service.dataSource.manager.find(SessionEntity));
+      for (const { refreshToken } of [first, second, third])
+        expect(stored).not.toContain(refreshToken.split('.')[1]);
+    });
+
+    it('ends the whole family when an old refresh token is used again', async () => {
+      const first = await signIn();
+      const second = (await refresh(first.refreshToken)).body.data as Tokens;
+      expect((await refresh(first.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+      expect((await refresh(second.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+    });
+
+    it('gives one winner to refreshes that race', async () => {
+      const { refreshToken } = await signIn();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(refreshToken)));
+      expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    });
+
+    it('refuses refresh tokens that are old, made up, or of an account that is gone', async () => {
+      for (const token of ['x', 'x.y', '租户.x', `${'0'.repeat(36)}.x`, '.']) {
+        expect([token, (await refresh(token)).refusal.reason]).toEqual([token, 'REFRESH_INVALID']);
+      }
+      const old = await signIn();
+      clock.pass(7 * 24 * 3_600_000 + 1000);
+      expect((await refresh(old.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+      const fresh = await signIn();
+      await admin().delete(`/system/user-api/${userId}`);
+      expect((await refresh(fresh.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+    });
+
+    it('ends by logout at once, for this session only', async () => {
+      const [here, there] = [await signIn(), await signIn()];
+      expect((await whoAmI(here.accessToken)).status).toBe(200);
+      expect((await service.anonymous.as(here.accessToken).post('/auth/logout', {})).body.data).toBeNull();
+      expect((await whoAmI(here.accessToken)).refusal.reason).toBe('TOKEN_INVALID');
+      expect((await refresh(here.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+      expect((await whoAmI(there.accessToken)).status).toBe(200);
+    });
+
+    it('ends at once when the account is disabled or deleted, and roles change at once', async () => {
+      const { accessToken } = await signIn();
+      expect((await service.anonymous.as(accessToken).get('/system/user-api')).status).toBe(200);
+      await admin().put('/system/user-api', { userId, username, roles: ['member'] });
+      expect((await service.anonymous.as(accessToken).get('/system/user-api')).refusal.reason).toBe(
+        'ROLE_REQUIRED',
+      );
+      await admin().put('/system/user-api', { userId, username, status: '1' });
+      expect((await whoAmI(accessToken)).refusal.reason).toBe('TOKEN_INVALID');
+      await admin().put('/system/user-api', { userId, username });
+      expect((await whoAmI(accessToken)).status).toBe(200);
+      await admin().delete(`/system/user-api/${userId}`);
+      expect((await whoAmI(accessToken)).refusal.reason).toBe('TOKEN_INVALID');
+    });
+
+    it('ends everywhere when the password is changed: by oneself with the old one, or by an administrator', async () => {
+      const path = '/system/user-api/password';
+      const { accessToken } = await signIn();
+      const self = service.anonymous.as(accessToken);
+      expect(
+        (await self.put(path, { oldPassword: 'wrong', newPassword: 'the-next-password' })).refusal.reason,
+      ).toBe('WRONG_PASSWORD');
+      expect((await self.put(path, { newPassword: 'the-next-password' })).refusal.reason).toBe(
+        'WRONG_PASSWORD',
+      );
+      expect((await self.put(path, { oldPassword: PASSWORD, newPassword: 'the-next-password' })).status).toBe(
+        200,
+      );
+      expect((await whoAmI(accessToken)).refusal.reason).toBe('TOKEN_INVALID');
+      expect((await login()).status).toBe(401);
+      const next = (await login({ password: 'the-next-password' })).body.data as Tokens;
+      expect((await admin().put(path, { userId, newPassword: 'reset-by-an-admin' })).status).toBe(200);
+      expect((await whoAmI(next.accessToken)).refusal.reason).toBe('TOKEN_INVALID');
+      expect((await login({ password: 'reset-by-an-admin' })).status).toBe(200);
+      expect(service.log.join('')).not.toMatch(/the-next-password|reset-by-an-admin/);
+    });
+
+    it('costs one query per read, none for the token', async () => {
+      const { accessToken } = await signIn();
+      const api = service.anonymous.as(accessToken);
+      await api.get('/system/dept-api/1');
+      const queries = await recordQueries(service.dataSource, async () => {
+        for (let n = 0; n < 10; n += 1) await api.get('/system/dept-api/1');
+      });
+      expect(queries).toHaveLength(10);
+    });
+  });
+
+  describe('with OAuth2', () => {
+    const token = (form: Record<string, string>, type = 'application/x-www-form-urlencoded') =>
+      service.anonymous.post('/auth/token', new URLSearchParams(form).toString(), { 'content-type': type });
+    const parsed = (text: string) => JSON.parse(text) as Record<string, string>;
+
+    it('takes the password grant, with the tenant in front of the user name', async () => {
+      const answer = await token({
+        grant_type: 'password',
+        username: `${tenant.tenantId}/${username}`,
+        password: PASSWORD,
+      });
+      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+      const body = parsed(answer.text);
+      expect(Object.keys(body).sort()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
+      expect((await whoAmI(body.access_token!)).status).toBe(200);
+      const again = await token({ grant_type: 'refresh_token', refresh_token: body.refresh_token! });
+      expect(again.status).toBe(200);
+      expect(
+        (await token({ grant_type: 'password', username: 'admin', password: 'admin-password' })).status,
+      ).toBe(200);
+    });
+
+    it('answers errors in the words of the RFC', async () => {
+      for (const [form, error] of [
+        [{}, 'invalid_request'],
+        [{ grant_type: 'password' }, 'invalid_request'],
+        [{ grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+        [{ grant_type: 'password', username, password: 'wrong-password' }, 'invalid_grant'],
+        [{ grant_type: 'refresh_token', refresh_token: 'x' }, 'invalid_grant'],
+      ] as const) {
+        const answer = await token(form);
+        expect([form, answer.status, parsed(answer.text).error]).toEqual([form, 400, error]);
+      }
+      expect((await token({ grant_type: 'password' }, 'text/plain')).status).toBe(415);
+    });
+  });
+
+  it('takes the same time for everything that is wrong', async () => {
+    const disabled = `d${Math.random()}`;
+    await aUser(admin(), { username: disabled, status: '1' });
+    const kinds = {
+      user: { username: 'nobody' },
+      tenant: { tenantId: '999999' },
+      password: { password: 'wrong-password' },
+      disabled: { username: disabled },
+    };
+    const times: Record<string, number[]> = {};
+    for (let n = 0; n < 200; n += 1) {
+      for (const [kind, body] of Object.entries(kinds)) {
+        if (n % 4 === 0)
+          await service.dataSource.manager.update(
+            AccountEntity,
+            { tenantId: tenant.tenantId },
+            { failedLogins: 0, lockedUntil: null },
+          );
+        const begun = performance.now();
+        await login(body);
+        (times[kind] ??= []).push(performance.now() - begun);
+      }
+    }
+    const medians = Object.values(times).map((each) => each.sort((a, b) => a - b)[100]!);
+    expect(Math.max(...medians) - Math.min(...medians)).toBeLessThan(5);
+  });
+});

@@ -1,0 +1,279 @@
+import { AccountEntity } from '../../src/user/account.entity';
+import type { ApiClient } from '../support/api-client';
+import { aDept, aTenantVia, aUser } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/user-api';
+const PASSWORD = 'a-long-password';
+
+describe('accounts', () => {
+  let service: ServiceUnderTest;
+  let root: ApiClient;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+    root = service.as({ roles: ['superadmin'], username: 'root' });
+  });
+  beforeEach(async () => {
+    tenantId = (await aTenantVia(root)).tenantId;
+    api = service.as({ tenantId, username: 'alice' });
+  });
+  afterAll(() => service.stop());
+
+  const read = async (userId: number, by = api) =>
+    (await by.get(`${PATH}/${userId}`)).body.data as Record<string, unknown>;
+  const row = (userId: number) => service.dataSource.manager.findOneByOrFail(AccountEntity, { userId });
+  const reasonOf = async (answer: ReturnType<ApiClient['get']>) => {
+    const { status, refusal } = await answer;
+    return status === 200 ? 200 : [status, refusal.reason];
+  };
+
+  it('are created with defaults, and the password is never seen again', async () => {
+    const answer = await api.post(PATH, { username: ' bob ', password: PASSWORD });
+    expect(answer.body).toEqual({ code: 200, msg: '操作成功', data: null });
+    const read = await api.get(answer.headers.location!);
+    expect(read.body.data).toEqual({
+      userId: expect.any(Number) as number,
+      username: 'bob',
+      nickname: null,
+      deptId: null,
+      email: null,
+      phone: null,
+      roles: ['member'],
+      status: '0',
+      tenantId,
+      createBy: 'alice',
+      createTime: expect.stringMatching(/^\d{4}-/) as string,
+      updateBy: '',
+      updateTime: null,
+    });
+    const stored = await row((read.body.data as { userId: number }).userId);
+    expect(stored.passwordHash).toMatch(/^\$argon2id\$/);
+    expect(service.log.join('')).not.toContain(PASSWORD);
+  });
+
+  it('are replaced whole, and keep their password', async () => {
+    const deptId = await aDept(api);
+    const full = {
+      nickname: '鲍勃',
+      deptId,
+      email: 'b@c.cn',
+      phone: '1',
+      roles: ['tenant_admin', 'member'],
+      status: '1',
+    };
+    const userId = await aUser(api, full);
+    const before = await row(userId);
+    expect(await read(userId)).toMatchObject(full);
+    expect((await api.put(PATH, { userId, username: before.username })).status).toBe(200);
+    expect(await read(userId)).toMatchObject({
+      nickname: null,
+      deptId: null,
+      email: null,
+      roles: ['member'],
+      status: '0',
+      updateBy: 'alice',
+    });
+    expect((await row(userId)).passwordHash).toBe(before.passwordHash);
+  });
+
+  it('have names that are unique in their tenant while they live', async () => {
+    const userId = await aUser(api, { username: 'carol' });
+    expect(await reasonOf(api.post(PATH, { username: 'carol', password: PASSWORD }))).toEqual([
+      409,
+      'USERNAME_TAKEN',
+    ]);
+    const other = await aUser(api, { username: 'other' });
+    expect(await reasonOf(api.put(PATH, { userId: other, username: 'carol' }))).toEqual([
+      409,
+      'USERNAME_TAKEN',
+    ]);
+    expect(await reasonOf(root.post(PATH, { username: 'carol', password: PASSWORD }))).toBe(200);
+    await api.delete(`${PATH}/${userId}`);
+    expect(await reasonOf(api.post(PATH, { username: 'carol', password: PASSWORD }))).toBe(200);
+    expect((await row(userId)).delFlag).toBe('2');
+  });
+
+  it('belong to a valid department of their tenant, or to none', async () => {
+    const [disabled, foreign] = [await aDept(api, { status: '1' }), await aDept(root)];
+    const make = (deptId: unknown) =>
+      api.post(PATH, { username: `u${String(deptId)}`, password: PASSWORD, deptId });
+    expect(await reasonOf(make(999_999))).toEqual([404, 'DEPT_NOT_FOUND']);
+    expect(await reasonOf(make(foreign))).toEqual([404, 'DEPT_NOT_FOUND']);
+    expect(await reasonOf(make(disabled))).toEqual([409, 'DEPT_DISABLED']);
+    const deptId = await aDept(api);
+    const userId = await aUser(api, { deptId });
+    expect(await reasonOf(api.delete(`/system/dept-api/${deptId}`))).toEqual([409, 'DEPT_HAS_USERS']);
+    await api.delete(`${PATH}/${userId}`);
+    expect(await reasonOf(api.delete(`/system/dept-api/${deptId}`))).toBe(200);
+  });
+
+  it('refuse wrong fields by name, and change nothing', async () => {
+    const good = { username: 'x', password: PASSWORD };
+    for (const [field, value] of [
+      ['username', undefined],
+      ['username', ' '],
+      ['username', 'a'.repeat(65)],
+      ['username', 5],
+      ['password', undefined],
+      ['password', 'short'],
+      ['password', 'x'.repeat(129)],
+      ['password', 12345678],
+      ['roles', 'member'],
+      ['roles', ['root']],
+      ['roles', [['member']]],
+      ['deptId', 'x'],
+      ['email', 'x'],
+      ['status', '2'],
+      ['nickname', 'a'.repeat(65)],
+      ['phone', 'a'.repeat(33)],
+    ] as const) {
+      const answer = await api.post(PATH, { ...good, [field]: value });
+      expect([field, value, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([
+        field,
+        value,
+        400,
+        field,
+      ]);
+    }
+    expect(((await api.get(PATH)).body.data as { rows: unknown[] }).rows).toEqual([]);
+  });
+
+  it('are listed page by page, and a forged cursor is refused', async () => {
+    const made = [await aUser(api), await aUser(api), await aUser(api)];
+    const page = async (query: string) =>
+      (await api.get(`${PATH}?${query}`)).body.data as {
+        rows: { userId: number }[];
+        nextCursor: string;
+        hasMore: boolean;
+      };
+    const first = await page('limit=2');
+    expect([first.rows.map(({ userId }) => userId), first.hasMore]).toEqual([made.slice(0, 2), true]);
+    const second = await page(`limit=2&cursor=${first.nextCursor}`);
+    expect([second.rows.map(({ userId }) => userId), second.hasMore, second.nextCursor]).toEqual([
+      made.slice(2),
+      false,
+      null,
+    ]);
+    for (const query of ['cursor=x', 'cursor=', 'limit=0', 'limit=501', 'limit=x', 'cursor=a&cursor=b']) {
+      expect([query, (await api.get(`${PATH}?${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+
+  describe('by role', () => {
+    it('nobody grants or manages a role above the own, and superadmin exists only on the platform', async () => {
+      const make = (by: ApiClient, roles: string[]) =>
+        reasonOf(by.post(PATH, { username: `r${Math.random()}`, password: PASSWORD, roles }));
+      const platformAdmin = service.as({ roles: ['tenant_admin'] });
+      expect(await make(api, ['tenant_admin'])).toBe(200);
+      expect(await make(api, ['superadmin'])).toEqual([403, 'ROLE_TOO_HIGH']);
+      expect(await make(platformAdmin, ['superadmin'])).toEqual([403, 'ROLE_TOO_HIGH']);
+      expect(await make(root, ['superadmin'])).toBe(200);
+      const userId = await aUser(root, { roles: ['superadmin'], username: 'super' });
+      expect(await reasonOf(platformAdmin.put(PATH, { userId, username: 'super' }))).toEqual([
+        403,
+        'ROLE_TOO_HIGH',
+      ]);
+      expect(await reasonOf(platformAdmin.delete(`${PATH}/${userId}`))).toEqual([403, 'ROLE_TOO_HIGH']);
+      const reset = { userId, newPassword: 'taken-over-now' };
+      expect(await reasonOf(platformAdmin.put(`${PATH}/password`, reset))).toEqual([403, 'ROLE_TOO_HIGH']);
+    });
+
+    it('members manage nothing', async () => {
+      const userId = await aUser(api);
+      const member = service.as({ tenantId, roles: ['member'] });
+      for (const answer of [
+        member.get(PATH),
+        member.get(`${PATH}/${userId}`),
+        member.post(PATH, { username: 'x', password: PASSWORD }),
+        member.put(PATH, { userId, username: 'x' }),
+        member.delete(`${PATH}/${userId}`),
+        member.put(`${PATH}/password`, { userId, newPassword: 'another-password' }),
+      ]) {
+        expect(await reasonOf(answer)).toEqual([403, 'ROLE_REQUIRED']);
+      }
+    });
+
+    it('an administrator above makes the administrators of a tenant below, and nothing else there', async () => {
+      const child = await aTenantVia(api);
+      const make = (by: ApiClient, body: object) =>
+        reasonOf(by.post(PATH, { username: 'boss', password: PASSWORD, ...body }));
+      const admin = { tenantId: child.tenantId, roles: ['tenant_admin'] };
+      expect(await make(api, admin)).toBe(200);
+      expect(await make(api, { ...admin, username: 'b2', roles: ['member'] })).toEqual([
+        403,
+        'ROLE_TOO_HIGH',
+      ]);
+      expect(await make(api, { ...admin, username: 'b3', roles: ['superadmin'] })).toEqual([
+        403,
+        'ROLE_TOO_HIGH',
+      ]);
+      const stranger = service.as({ tenantId: (await aTenantVia(root)).tenantId });
+      for (const [by, tenant] of [
+        [stranger, child.tenantId],
+        [api, '000000'],
+        [api, '999999'],
+        [api, '租户'],
+      ] as const) {
+        expect(await make(by, { ...admin, tenantId: tenant, username: 'b4' })).toEqual([
+          404,
+          'TENANT_NOT_FOUND',
+        ]);
+      }
+      const made = await service.dataSource.manager.findOneByOrFail(AccountEntity, {
+        tenantId: child.tenantId,
+      });
+      expect(made).toMatchObject({ username: 'boss', roles: 'tenant_admin', createBy: 'alice' });
+      expect(await reasonOf(api.get(`${PATH}/${made.userId}`))).toEqual([404, 'USER_NOT_FOUND']);
+      expect(await reasonOf(api.put(PATH, { userId: made.userId, username: 'x' }))).toEqual([
+        404,
+        'USER_NOT_FOUND',
+      ]);
+    });
+
+    it('the last live superadmin cannot be deleted, disabled or demoted', async () => {
+      const supers = await service.dataSource.manager.findBy(AccountEntity, {
+        roles: 'superadmin',
+        nameKey: 0,
+      });
+      const [last, ...others] = supers.map(({ userId, username }) => ({ userId, username }));
+      for (const { userId } of others) expect(await reasonOf(root.delete(`${PATH}/${userId}`))).toBe(200);
+      const refused = [409, 'LAST_SUPERADMIN'];
+      expect(await reasonOf(root.delete(`${PATH}/${last!.userId}`))).toEqual(refused);
+      expect(await reasonOf(root.put(PATH, { ...last, roles: ['superadmin'], status: '1' }))).toEqual(
+        refused,
+      );
+      expect(await reasonOf(root.put(PATH, { ...last }))).toEqual(refused);
+      expect(await reasonOf(root.put(PATH, { ...last, roles: ['superadmin'] }))).toBe(200);
+    });
+  });
+
+  describe('and the limit of their tenant', () => {
+    it('hold it exactly, however many are made at once, and from above too', async () => {
+      const limited = await aTenantVia(root, { accountCount: 7 });
+      const admin = service.as({ tenantId: limited.tenantId });
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => {
+          const body = {
+            username: `u${n}`,
+            password: PASSWORD,
+            roles: ['tenant_admin'],
+            tenantId: limited.tenantId,
+          };
+          return (n % 2 ? admin : root).post(PATH, body);
+        }),
+      );
+      const made = answers.filter(({ status }) => status === 200);
+      expect(made).toHaveLength(7);
+      for (const { status, refusal } of answers)
+        if (status !== 200) expect([status, refusal.reason]).toEqual([409, 'ACCOUNT_LIMIT']);
+      const count = await service.dataSource.manager.countBy(AccountEntity, { tenantId: limited.tenantId });
+      expect(count).toBe(7);
+      const { rows } = (await admin.get(PATH)).body.data as { rows: { userId: number }[] };
+      await admin.delete(`${PATH}/${rows[0]!.userId}`);
+      expect(await reasonOf(admin.post(PATH, { username: 'again', password: PASSWORD }))).toBe(200);
+    });
+  });
+});
