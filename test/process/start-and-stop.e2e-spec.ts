@@ -55,7 +55,7 @@ describe('a start', () => {
     await service.untilReady();
     const file = join(database.folder, 'data', 'jwt-secret');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const { stdout } = await run(process.execPath, [join(ROOT, 'dist', 'cli', 'token.js')], {
+    const { stdout } = await run(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'token'], {
       cwd: database.folder,
     });
     const api = service.anonymous.as(stdout.trim());
@@ -217,10 +217,10 @@ describe('the token command', () => {
       ['--tenant', '100001', '--roles', 'superadmin'],
     ]) {
       await expect(
-        run(process.execPath, [join(ROOT, 'dist', 'cli', 'token.js'), ...args], { cwd: folder }),
+        run(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'token', ...args], { cwd: folder }),
       ).rejects.toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('npm run --silent token') as string,
+        code: 2,
+        stderr: expect.stringContaining('Usage: tenantry') as string,
       });
     }
     rmSync(folder, { recursive: true });

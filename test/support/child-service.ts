@@ -9,6 +9,11 @@ import type { TestDatabase } from './test-database';
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 const START_MS = 30_000;
 
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 /** The built service as a process of its own, the way it runs in production. */
 export class ChildService {
   private constructor(
@@ -37,7 +42,8 @@ export class ChildService {
     const output: string[] = [];
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-    process.once('exit', () => child.kill('SIGKILL'));
+    children.add(child);
+    child.once('exit', () => children.delete(child));
     return new ChildService(child, new ApiClient(`http://127.0.0.1:${env.PORT ?? '3000'}`), output);
   }
 

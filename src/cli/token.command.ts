@@ -4,20 +4,18 @@ import { signToken } from '../auth/sign-token';
 import { loadEnv } from '../config/env';
 import { jwtKey } from '../config/jwt-secret';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { print } from './print';
 
-const USAGE =
-  'npm run --silent token -- [--tenant 000000] [--user admin] [--roles superadmin] [--minutes 30]';
+const OPTIONS = {
+  tenant: { type: 'string', default: PLATFORM_TENANT },
+  user: { type: 'string', default: 'admin' },
+  roles: { type: 'string' },
+  minutes: { type: 'string', default: '30' },
+} as const;
 
 /** Prints an access token, signed with this installation's secret. */
-function main(): void {
-  const { values } = parseArgs({
-    options: {
-      tenant: { type: 'string', default: PLATFORM_TENANT },
-      user: { type: 'string', default: 'admin' },
-      roles: { type: 'string' },
-      minutes: { type: 'string', default: '30' },
-    },
-  });
+export function tokenCommand(args: string[]): number {
+  const { values } = parseArgs({ args, options: OPTIONS });
   const env = loadEnv();
   const lifeSeconds = Number(values.minutes) * 60;
   const roles = values.roles ?? (values.tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin');
@@ -31,12 +29,6 @@ function main(): void {
   const principal = principalOf({ ...claims, iat: now, exp: now + lifeSeconds });
   if (!principal?.roles.length || !(lifeSeconds > 0)) throw new Error('This would be no valid token.');
   const settings = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
-  process.stdout.write(`${signToken(principal, settings, lifeSeconds)}\n`);
-}
-
-try {
-  main();
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\nUsage: ${USAGE}\n`);
-  process.exit(1);
+  print(signToken(principal, settings, lifeSeconds));
+  return 0;
 }

@@ -1,0 +1,39 @@
+import type { DoctorRepository } from './doctor.repository';
+import { examineTree, type TreeReport } from './examine-tree';
+
+/** What is wrong with a database, one line each; `repaired` were wrong paths that are right now. */
+export interface Diagnosis {
+  readonly findings: string[];
+  readonly repaired: string[];
+}
+
+/** Checks every invariant of both trees and of what refers to them. */
+export async function examine(database: DoctorRepository, repair: boolean): Promise<Diagnosis> {
+  const findings: string[] = [];
+  const repaired: string[] = [];
+  const judge = async (name: string, report: TreeReport, mend: () => Promise<void>): Promise<void> => {
+    findings.push(...report.orphans.map((key) => `${name} ${key}: an ancestor is deleted or missing`));
+    findings.push(...report.cycles.map((key) => `${name} ${key}: is its own ancestor`));
+    const wrong = report.wrongPaths.map(
+      ({ key, ancestors }) => `${name} ${key}: its path should be ${ancestors}`,
+    );
+    if (repair && wrong.length > 0) await mend();
+    (repair ? repaired : findings).push(...wrong);
+  };
+
+  const tenants = await database.findTenants();
+  const roots = tenants.filter(({ parent }) => parent === null).map(({ key }) => key);
+  if (roots.join() !== '000000')
+    findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
+  const ofTenants = examineTree(tenants);
+  await judge('tenant', ofTenants, () => database.repairTenants(ofTenants.wrongPaths));
+
+  for (const code of await database.findCodes()) {
+    const ofDepts = examineTree(await database.findDepts(code));
+    await judge('department', ofDepts, () => database.repairDepts(code, ofDepts.wrongPaths));
+    for (const id of await database.findStrays(code))
+      findings.push(`account ${id}: its department is deleted or missing`);
+    if (await database.findOverLimit(code)) findings.push(`tenant ${code}: has more accounts than it may`);
+  }
+  return { findings, repaired };
+}

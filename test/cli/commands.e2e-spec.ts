@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { aDept, anAccount, aTenant, aTenantVia } from '../support/seeds';
+import { SECRET, ServiceUnderTest } from '../support/service-under-test';
+
+const CLI = join(__dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+describe('the command line', () => {
+  let service: ServiceUnderTest;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  afterAll(() => service.stop());
+
+  function cli(args: string[], input = ''): Promise<{ code: number | null; out: string; err: string }> {
+    const { url: DATABASE_URL, folder: DATA_DIR } = service.database;
+    const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: SECRET };
+    const child = spawn(process.execPath, [CLI, ...args], { cwd: DATA_DIR, env });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.stdin.end(input);
+    return new Promise((resolve) =>
+      child.once('close', (code) => {
+        resolve({ code, out, err });
+      }),
+    );
+  }
+
+  const login = async (tenantId: string, username: string, password: string) =>
+    (await service.anonymous.post('/auth/login', { tenantId, username, password })).status;
+
+  it('adds an account with a password of its own, which signs in', async () => {
+    const tenantId = await aTenant(service.dataSource, { accountCount: 1 });
+    const { code, out } = await cli([
+      'user:add',
+      '--tenant',
+      tenantId,
+      '--user',
+      'dora',
+      '--roles',
+      'tenant_admin',
+    ]);
+    expect(code).toBe(0);
+    expect(await login(tenantId, 'dora', out.trim().split(/\s+/)[1]!)).toBe(200);
+    const over = await cli(['user:add', '--tenant', tenantId, '--user', 'eve']);
+    expect([over.code, over.err]).toEqual([2, expect.stringContaining('ACCOUNT_LIMIT')]);
+  });
+
+  it('sets a password that it reads, and never shows', async () => {
+    const tenantId = await aTenant(service.dataSource);
+    await cli(['user:add', '--tenant', tenantId, '--user', 'frank']);
+    const { code, out } = await cli(
+      ['user:password', '--tenant', tenantId, '--user', 'frank', '--password-stdin'],
+      'typed-by-hand\n',
+    );
+    expect([code, out]).toEqual([0, 'frank\n']);
+    expect(await login(tenantId, 'frank', 'typed-by-hand')).toBe(200);
+    expect((await cli(['user:password', '--tenant', tenantId, '--user', 'nobody'])).code).toBe(2);
+  });
+
+  it('lists the tenants as a tree, with their state', async () => {
+    const root = service.as({ roles: ['superadmin'] });
+    const parent = await aTenantVia(root, { tenantName: 'parent of one' });
+    await aTenantVia(root, { tenantName: 'only child', tenantParent: parent.tenantId, status: '1' });
+    const { out } = await cli(['tenant:list']);
+    expect(out).toMatch(/^000000 .* ACTIVE +平台$/m);
+    expect(out).toMatch(/ACTIVE {9}parent of one\n\d{6} .* DISABLED {9}only child\n/);
+  });
+
+  it('tells what it can do when it is asked for something else', async () => {
+    for (const args of [[], ['user:eat'], ['user:add'], ['doctor', '--wrong']]) {
+      const { code, err } = await cli(args);
+      expect([args, code, err.includes('Usage: tenantry')]).toEqual([args, 2, true]);
+    }
+  });
+
+  it('examines the database, repairs paths, and reports what it cannot repair', async () => {
+    expect(await cli(['doctor'])).toMatchObject({ code: 0, out: 'The database is sound.\n' });
+    const { manager } = service.dataSource;
+    const tenantId = await aTenant(service.dataSource);
+    const api = service.as({ tenantId });
+    const top = await aDept(api);
+    const child = await aDept(api, { parentId: top });
+    await manager.update(DeptEntity, { deptId: child }, { ancestors: '0,5', depth: 9 });
+    await manager.update(TenantEntity, { tenantId }, { ancestors: '0', depth: 1 });
+    expect((await cli(['doctor'])).code).toBe(1);
+    const repaired = await cli(['doctor', '--repair']);
+    expect([repaired.code, repaired.out]).toEqual([
+      0,
+      expect.stringContaining(`department ${child}: its path should be 0,${top}`),
+    ]);
+    expect(await manager.findOneBy(DeptEntity, { deptId: child })).toMatchObject({
+      ancestors: `0,${top}`,
+      depth: 2,
+    });
+    expect((await cli(['doctor'])).code).toBe(0);
+
+    await manager.update(DeptEntity, { deptId: top }, { delFlag: '2' });
+    await anAccount(service.dataSource, { tenantId, deptId: top });
+    await manager.update(TenantEntity, { tenantId }, { accountCount: 0 });
+    const broken = await cli(['doctor', '--repair']);
+    expect(broken.code).toBe(1);
+    expect(broken.out).toContain(`department ${child}: an ancestor is deleted or missing`);
+    expect(broken.out).toMatch(/account \d+: its department is deleted or missing/);
+    expect(broken.out).toContain(`tenant ${tenantId}: has more accounts than it may`);
+  });
+});
