@@ -10,6 +10,8 @@ import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
 import { HealthModule } from './health/health.module';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
+import { LimitsModule } from './limits/limits.module';
+import { RateLimitGuard, type RateLimits } from './limits/rate-limit.guard';
 import { TenantryModule } from './tenantry.module';
 import type { Clock } from './time/clock';
 import { UserModule } from './user/user.module';
@@ -44,11 +46,22 @@ export class AppModule {
         AuthModule,
         UserModule,
         HealthModule,
+        LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
       ],
       providers: [
         { provide: APP_GUARD, useClass: JwtAuthGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },
       ],
     };
   }
+}
+
+function limitsOf(env: Env): RateLimits['perMinute'] {
+  if (env.RATE_LIMIT === 'off') return null;
+  return {
+    loginsOfAddress: env.RATE_LIMIT_LOGIN_ADDRESS,
+    loginsOfAccount: env.RATE_LIMIT_LOGIN_ACCOUNT,
+    requestsOfUser: env.RATE_LIMIT_USER,
+  };
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Logger } from 'pino';
 import { loadEnv, type Env } from './config/env';
-import { jwtKey } from './config/jwt-secret';
+import { jwtSettings } from './config/jwt-settings';
 import { openDatabase } from './database/open-database';
 import { createLogger } from './logging/logger';
 import { adminLines, banner, createService } from './service';
@@ -11,7 +11,7 @@ const STOP_MS = 10_000;
 
 async function start(env: Env, logger: Logger): Promise<void> {
   const stopping = stopOnSignal(logger);
-  const jwt = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
+  const jwt = jwtSettings(env);
   const { dataSource, firstAdmin } = await openDatabase(env, () => {
     logger.warn('waiting for the database');
   });

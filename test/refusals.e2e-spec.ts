@@ -5,6 +5,7 @@ import { sign } from 'jsonwebtoken';
 import { DeptService } from '../src/dept/dept.service';
 import { SignInErrors } from '../src/auth/auth.errors';
 import { DatabaseErrors } from '../src/database/database.errors';
+import { LimitErrors } from '../src/limits/limits.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
 import type { Answer, ApiClient } from './support/api-client';
 import { aDept, anAccount, aTenant, aTenantVia } from './support/seeds';
@@ -69,6 +70,7 @@ describe('the catalogue of refusals', () => {
     BAD_CREDENTIALS: () => speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' }),
     REFRESH_INVALID: () => speaking(service.anonymous).post('/auth/refresh', { refreshToken: 'x' }),
     TOO_MANY_LOGINS: () => failing(SignInErrors.BUSY()),
+    RATE_LIMITED: () => failing(LimitErrors.TOO_MANY()),
     USER_NOT_FOUND: () => as().get(`${USERS}/777777`),
     USERNAME_TAKEN: () => as().post(USERS, { username: 'admin', password: PASSWORD }),
     DEPT_DISABLED: async () => {

@@ -4,6 +4,7 @@ import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
 import { Ctx } from '../tenancy/ctx.decorator';
 import { RequestContext } from '../tenancy/request-context';
+import { TakesCredentials } from '../limits/rate-limit.guard';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
@@ -18,6 +19,7 @@ export class SignInController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('login')
+  @TakesCredentials(true)
   @Operation({
     summary: 'Sign in with user name and password',
     roles: [],
@@ -31,6 +33,7 @@ export class SignInController {
   }
 
   @Post('refresh')
+  @TakesCredentials(true)
   @Operation({
     summary: 'Get new tokens for a refresh token',
     roles: [],

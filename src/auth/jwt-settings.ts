@@ -8,4 +8,16 @@ export abstract class JwtSettings {
   abstract readonly key: KeyObject;
   abstract readonly issuer: string;
   abstract readonly audience: string;
+  /** Whether accounts of this service sign in, and HS256 tokens are accepted. */
+  abstract readonly local: boolean;
+  /** An outside identity provider, if there is one. */
+  abstract readonly outside: OutsideProvider | null;
+}
+
+export interface OutsideProvider {
+  readonly jwksUri: string;
+  /** Where its tokens carry what we need; a dot goes into an object. */
+  readonly tenantClaim: string;
+  readonly rolesClaim: string;
+  readonly usernameClaim: string;
 }

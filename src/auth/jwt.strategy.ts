@@ -1,8 +1,11 @@
+import type { KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
-import { Strategy } from 'passport-jwt';
+import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
+import { JwksKeys, OUTSIDE_ALGORITHMS } from './jwks-keys';
 import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
+import { translateClaims } from './outside-claims';
 import { principalOf, type Principal } from './principal';
 import { SubjectGate } from './subject-gate';
 
@@ -14,17 +17,69 @@ const BEARER = /^Bearer (e[\w-]+\.e[\w-]+\.[\w-]+)$/;
 @Injectable()
 export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
   constructor(
-    { key, issuer, audience }: JwtSettings,
+    private readonly settings: JwtSettings,
     private readonly subjects: SubjectGate,
   ) {
-    // jsonwebtoken takes a KeyObject; the types of passport-jwt do not know it yet.
-    const secretOrKey = key as unknown as Buffer;
-    super({ jwtFromRequest: bearerToken, secretOrKey, algorithms: [JWT_ALGORITHM], issuer, audience });
+    const { issuer, audience, local, outside } = settings;
+    super({
+      jwtFromRequest: bearerToken,
+      secretOrKeyProvider: keyProvider(settings),
+      algorithms: [...(local ? ([JWT_ALGORITHM] as const) : []), ...(outside ? OUTSIDE_ALGORITHMS : [])],
+      issuer,
+      audience,
+      passReqToCallback: true,
+    });
   }
 
-  async validate(claims: unknown): Promise<Principal | null> {
+  async validate(request: Request, claims: unknown): Promise<Principal | null> {
+    const { outside } = this.settings;
+    // The algorithm told the key, and the key has been proven.
+    if (outside && algorithmOf(bearerToken(request) ?? '') !== JWT_ALGORITHM) {
+      return principalOf(translateClaims(claims, outside));
+    }
     const principal = principalOf(claims);
     return principal && this.subjects.confirm(principal, principal.sessionId ?? null);
+  }
+}
+
+/** Each algorithm has its own keys: a token cannot have one taken for the other. */
+function keyProvider({ key, local, outside }: JwtSettings): SecretOrKeyProvider {
+  const published = outside && new JwksKeys(outside.jwksUri);
+  const find = async (token: string): Promise<KeyObject | null> => {
+    const algorithm = algorithmOf(token);
+    if (algorithm === JWT_ALGORITHM) return local ? key : null;
+    const id = headerOf(token)?.kid;
+    return typeof id === 'string' && algorithm !== null
+      ? ((await published?.find(id, algorithm)) ?? null)
+      : null;
+  };
+  return (_, token: string, done) => {
+    // jsonwebtoken takes a KeyObject; the types of passport-jwt do not know it yet.
+    find(token).then(
+      (found) => {
+        done(
+          found ? null : new Error('There is no key for this token.'),
+          (found ?? undefined) as unknown as Buffer,
+        );
+      },
+      (error: unknown) => {
+        done(error);
+      },
+    );
+  };
+}
+
+function algorithmOf(token: string): string | null {
+  const algorithm = headerOf(token)?.alg;
+  return typeof algorithm === 'string' ? algorithm : null;
+}
+
+function headerOf(token: string): { alg?: unknown; kid?: unknown } | null {
+  try {
+    const [header = ''] = token.split('.', 1);
+    return JSON.parse(Buffer.from(header, 'base64url').toString()) as { alg?: unknown; kid?: unknown } | null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post, UseFilters, UsePipes } from '@nestjs/common';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { BodyPipe } from '../http/body.pipe';
+import { TakesCredentials } from '../limits/rate-limit.guard';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TokenRequestDto } from './auth.dto';
 import { OAuthError, OAuthExceptionFilter } from './oauth.filter';
@@ -26,6 +27,7 @@ export class OAuthController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('token')
+  @TakesCredentials(true)
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @Header('Pragma', 'no-cache')

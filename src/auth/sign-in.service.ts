@@ -23,6 +23,7 @@ export class SignInService {
 
   /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
   async login({ tenantId, username, password }: Credentials): Promise<Tokens> {
+    this.issuer.refuseWhenClosed();
     const account = await this.sessions.findAccount(tenantId, username);
     // Together: the time of the count is hidden in that of the check.
     const [open, right] = await Promise.all([
@@ -39,6 +40,7 @@ export class SignInService {
 
   /** Gives new tokens for a refresh token; one that was used before ends its whole family. */
   async refresh(refreshToken: string): Promise<Tokens> {
+    this.issuer.refuseWhenClosed();
     const [sessionId = '', secret = ''] = refreshToken.split('.', 2);
     const session = await this.sessions.find(sessionId);
     if (!session || session.endedAt || this.issuer.isExpired(session)) throw SignInErrors.REFRESH_INVALID();

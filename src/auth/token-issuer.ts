@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { HttpErrors } from '../http/http.errors';
 import { Clock } from '../time/clock';
 import type { AccountEntity } from '../user/account.entity';
 import { toRoles } from '../user/role-rules';
@@ -24,6 +25,11 @@ export class TokenIssuer {
     private readonly settings: JwtSettings,
     private readonly clock: Clock,
   ) {}
+
+  /** With an outside identity provider alone, nobody signs in here. */
+  refuseWhenClosed(): void {
+    if (!this.settings.local) throw HttpErrors.NO_ROUTE();
+  }
 
   begin(account: AccountEntity): { tokens: Tokens; session: Omit<SessionEntity, 'endedAt' | 'tenant'> } {
     const sessionId = randomUUID();

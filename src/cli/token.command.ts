@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { principalOf } from '../auth/principal';
 import { signToken } from '../auth/sign-token';
 import { loadEnv } from '../config/env';
-import { jwtKey } from '../config/jwt-secret';
+import { jwtSettings } from '../config/jwt-settings';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { print } from './print';
 
@@ -28,7 +28,6 @@ export function tokenCommand(args: string[]): number {
   };
   const principal = principalOf({ ...claims, iat: now, exp: now + lifeSeconds });
   if (!principal?.roles.length || !(lifeSeconds > 0)) throw new Error('This would be no valid token.');
-  const settings = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
-  print(signToken(principal, settings, lifeSeconds));
+  print(signToken(principal, jwtSettings(env), lifeSeconds));
   return 0;
 }

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module';
 import { SessionRepository } from '../auth/session.repository';
 import { isRole } from '../auth/roles';
-import { jwtKey } from '../config/jwt-secret';
+import { jwtSettings } from '../config/jwt-settings';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { generatePassword } from '../user/generate-password';
@@ -66,7 +66,7 @@ async function onAccount(
 /** The service's own modules, without listening. */
 async function withServices(work: (services: Services) => Promise<void>): Promise<void> {
   await withDatabase(async (dataSource, env) => {
-    const jwt = { key: jwtKey(env), issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE };
+    const jwt = jwtSettings(env);
     const options = { logger: false, abortOnError: false } as const;
     const context = await NestFactory.createApplicationContext(
       AppModule.of({ env, jwt, dataSource }),

@@ -6,6 +6,14 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const PORTS = 'must be a port number';
 
+function perMinute(usual: number) {
+  return z
+    .string()
+    .regex(/^[1-9][0-9]{0,8}$/, 'must be a number of requests')
+    .transform(Number)
+    .default(usual);
+}
+
 const databaseUrl = z.string().transform((url, problem) => {
   try {
     return parseDatabaseUrl(url);
@@ -33,6 +41,11 @@ const schema = z
       .optional(),
     JWT_ISSUER: z.string().min(1).default('tenantry'),
     JWT_AUDIENCE: z.string().min(1).default('tenantry'),
+    LOCAL_ACCOUNTS: z.enum(['on', 'off']).default('on'),
+    JWT_JWKS_URI: z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).optional(),
+    JWT_TENANT_CLAIM: z.string().min(1).default('tenantId'),
+    JWT_ROLES_CLAIM: z.string().min(1).default('roles'),
+    JWT_USERNAME_CLAIM: z.string().min(1).default('username'),
     ADMIN_PASSWORD: z.string().min(8, 'must be at least 8 characters long').max(128).optional(),
     TIME_ZONE: z
       .string()
@@ -40,6 +53,11 @@ const schema = z
       .default('Asia/Shanghai'),
     HTTP_STATUS_MODE: z.enum(['match-code', 'always-200']).default('match-code'),
     LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+    RATE_LIMIT: z.enum(['on', 'off']).default('on'),
+    RATE_LIMIT_LOGIN_ADDRESS: perMinute(60),
+    RATE_LIMIT_LOGIN_ACCOUNT: perMinute(20),
+    RATE_LIMIT_USER: perMinute(6000),
+    REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// address' }).optional(),
     DOCS: z.enum(['on', 'off']).optional(),
   })
   // Documentation is for people who explore; a production system opens it only when told to.
@@ -66,6 +84,9 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     ...(result.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
     // Not a rule of the schema: zod would tell it only when everything else is right.
     ...(set.NODE_ENV === 'production' && !set.JWT_SECRET ? ['JWT_SECRET: must be set in production'] : []),
+    ...(set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI
+      ? ['JWT_JWKS_URI: must be set with LOCAL_ACCOUNTS=off, or nobody could sign in']
+      : []),
   ];
   if (!result.success || problems.length > 0) throw new BadEnvironment(problems);
   return result.data;

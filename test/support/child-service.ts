@@ -29,6 +29,7 @@ export class ChildService {
       DATA_DIR: database.folder,
       JWT_SECRET: SECRET,
       ADMIN_PASSWORD: 'admin-password',
+      RATE_LIMIT: 'off',
       PORT: String(port),
       ...env,
     });

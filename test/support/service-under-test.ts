@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DataSource } from 'typeorm';
 import type { Role } from '../../src/auth/roles';
 import { signToken } from '../../src/auth/sign-token';
+import { jwtSettings } from '../../src/config/jwt-settings';
 import { parseEnv } from '../../src/config/env';
 import { openDatabase } from '../../src/database/open-database';
 import { createLogger } from '../../src/logging/logger';
@@ -13,7 +14,13 @@ import { ApiClient } from './api-client';
 import { emptyDatabase, type TestDatabase } from './test-database';
 
 export const SECRET = 'a-secret-for-tests-of-at-least-32-bytes';
-export const JWT = { key: createSecretKey(SECRET, 'utf8'), issuer: 'tenantry', audience: 'tenantry' };
+export const JWT = {
+  key: createSecretKey(SECRET, 'utf8'),
+  issuer: 'tenantry',
+  audience: 'tenantry',
+  local: true,
+  outside: null,
+};
 
 export interface Caller {
   readonly tenantId?: string;
@@ -56,6 +63,7 @@ export class ServiceUnderTest {
       JWT_SECRET: SECRET,
       ADMIN_PASSWORD: 'admin-password',
       LOG_LEVEL: 'debug',
+      RATE_LIMIT: 'off',
       ...env,
     });
     const log: string[] = [];
@@ -67,7 +75,10 @@ export class ServiceUnderTest {
     });
     const { dataSource } = await openDatabase(parsed);
     const logger = createLogger(parsed.LOG_LEVEL, sink);
-    const app = await createService({ env: parsed, jwt: JWT, dataSource, ...(clock && { clock }) }, logger);
+    const app = await createService(
+      { env: parsed, jwt: jwtSettings(parsed), dataSource, ...(clock && { clock }) },
+      logger,
+    );
     await app.listen(0, '127.0.0.1');
     return new ServiceUnderTest(app, dataSource, database, new ApiClient(await app.getUrl()), log);
   }
@@ -76,9 +87,14 @@ export class ServiceUnderTest {
     return this.anonymous.as(tokenFor(caller));
   }
 
-  async stop(): Promise<void> {
+  /** Ends the service and leaves its database to others. */
+  async leave(): Promise<void> {
     this.anonymous.close();
     await this.app.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.leave();
     await this.database.drop();
   }
 }

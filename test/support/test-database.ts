@@ -28,10 +28,11 @@ export async function emptyDatabase(): Promise<TestDatabase> {
       drop: removeFolder,
     };
   }
-  const url = new URL(process.env.TENANTRY_TEST_SERVER!);
+  const server = process.env.TENANTRY_TEST_SERVER!;
+  const url = new URL(server);
   const schema = `tenantry_test_${process.env.JEST_WORKER_ID ?? '1'}`;
   const onServer = async (sql: string) => {
-    const connection = await createConnection({ uri: url.href, multipleStatements: true });
+    const connection = await createConnection({ uri: server, multipleStatements: true });
     await connection.query(sql);
     await connection.end();
   };

@@ -131,7 +131,6 @@ describe('the state of a tenant, on every request of its users', () => {
       await sleep(100);
     }
     expect(await verdict()).toBe('TENANT_DISABLED');
-    elsewhere.anonymous.close();
-    await elsewhere.app.close();
+    await elsewhere.leave();
   });
 });
