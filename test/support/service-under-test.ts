@@ -22,6 +22,11 @@ export const JWT = {
   outside: null,
 };
 
+/** Tokens, hashes, and every password and key that tests use. */
+const SECRETS = new RegExp(
+  `eyJ[\\w-]{9,}\\.eyJ|\\$argon2|a-long-password|admin-password|wrong-password|${SECRET}`,
+);
+
 export interface Caller {
   readonly tenantId?: string;
   readonly username?: string;
@@ -87,10 +92,12 @@ export class ServiceUnderTest {
     return this.anonymous.as(tokenFor(caller));
   }
 
-  /** Ends the service and leaves its database to others. */
+  /** Ends the service and leaves its database to others. Whatever it did, its log must have kept silent. */
   async leave(): Promise<void> {
     this.anonymous.close();
     await this.app.close();
+    const leaked = this.log.find((line) => SECRETS.test(line));
+    if (leaked !== undefined) throw new Error(`A secret is in the log: ${leaked}`);
   }
 
   async stop(): Promise<void> {
