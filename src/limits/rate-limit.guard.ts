@@ -15,7 +15,7 @@ export abstract class RateLimits {
 }
 
 /** Marks a route that takes credentials: it is limited by address and by account. */
-export const TakesCredentials = Reflector.createDecorator<true>();
+export const TakesCredentials = Reflector.createDecorator<true | undefined>();
 
 const WINDOW_MS = 60_000;
 
@@ -53,7 +53,7 @@ export class RateLimitGuard implements CanActivate {
   }
 
   #takesCredentials(context: ExecutionContext): boolean {
-    return this.reflector.get(TakesCredentials, context.getHandler()) ?? false;
+    return this.reflector.getAllAndOverride(TakesCredentials, [context.getHandler()]) === true;
   }
 
   #limitsOf(context: ExecutionContext, request: Request): Limit[] {
