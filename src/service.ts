@@ -24,7 +24,7 @@ const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'
 };
 
 /** How long requests in flight may take to finish after a stop was asked for. */
-const FINISH_MS = 8000;
+const FINISH_MS = 5000;
 
 /** The service, ready to listen. */
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {

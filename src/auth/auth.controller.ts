@@ -1,4 +1,4 @@
-import { Body, Get, Post } from '@nestjs/common';
+import { Body, Get, Header, Post } from '@nestjs/common';
 import { OpenController } from '../api/open-controller.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
@@ -20,6 +20,7 @@ export class SignInController {
 
   @Post('login')
   @TakesCredentials(true)
+  @Header('Cache-Control', 'no-store')
   @Operation({
     summary: 'Sign in with user name and password',
     roles: [],
@@ -34,6 +35,7 @@ export class SignInController {
 
   @Post('refresh')
   @TakesCredentials(true)
+  @Header('Cache-Control', 'no-store')
   @Operation({
     summary: 'Get new tokens for a refresh token',
     roles: [],

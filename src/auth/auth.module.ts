@@ -6,6 +6,7 @@ import { JwtStrategy } from './jwt.strategy';
 import { MeService } from './me.service';
 import { OAuthController } from './oauth.controller';
 import { PasswordHasher } from './password-hasher';
+import { Passwords } from './passwords';
 import { SessionCleaner } from './session-cleaner';
 import { SessionRepository } from './session.repository';
 import { SignInService } from './sign-in.service';
@@ -25,7 +26,8 @@ import { TokenIssuer } from './token-issuer';
     SessionCleaner,
     SubjectGate,
     PasswordHasher,
+    Passwords,
   ],
-  exports: [SubjectGate, PasswordHasher],
+  exports: [SubjectGate, Passwords],
 })
 export class AuthModule {}

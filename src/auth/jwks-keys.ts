@@ -10,7 +10,7 @@ interface PublishedKey {
 }
 
 /** Keys older than this are asked for anew, so that one that was withdrawn is dead within twice the time. */
-const FRESH_MS = 25_000;
+const FRESH_MS = 30_000;
 /** An unknown key is asked for at most this often: anybody can make up key ids. */
 const UNKNOWN_EVERY_MS = 30_000;
 /** How long known keys are good while the provider does not answer. */
@@ -46,9 +46,9 @@ export class JwksKeys {
     const age = this.now() - this.#loadedAt;
     if (age < FRESH_MS) return;
     if (age > OUTAGE_MS) this.#keys = new Map();
-    const resting = this.now() - this.#triedAt < PATIENCE_MS && this.#loading === undefined;
+    const resting = this.now() - this.#triedAt < FRESH_MS && this.#loading === undefined;
     const loading = resting ? undefined : this.#load();
-    if (age > 2 * FRESH_MS) await loading;
+    if (age > 1.5 * FRESH_MS) await loading;
   }
 
   #load(): Promise<void> {
@@ -75,9 +75,19 @@ function keysOf(set: unknown): Map<string, PublishedKey> {
   const entries = keys.flatMap((jwk): [string, PublishedKey][] => {
     const algorithm = algorithmOf(jwk);
     if (algorithm === null || typeof jwk.kid !== 'string' || (jwk.use ?? 'sig') !== 'sig') return [];
-    return [[jwk.kid, { algorithm, key: createPublicKey({ key: jwk, format: 'jwk' }) }]];
+    const key = readKey(jwk);
+    return key ? [[jwk.kid, { algorithm, key }]] : [];
   });
   return new Map(entries);
+}
+
+/** One key that cannot be read must not cost the others. */
+function readKey(jwk: JsonWebKey): KeyObject | null {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return null;
+  }
 }
 
 /** The one algorithm that a key is for; what the token says is held against it, never believed. */

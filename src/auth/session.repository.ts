@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, LessThan, type EntityManager } from 'typeorm';
 import { UnitOfWork } from '../database/unit-of-work';
+import { raiseTreeVersion } from '../tenant/tree-version';
 import { isTenantCode } from '../tenant/tenant-code';
 import { Clock } from '../time/clock';
 import { AccountEntity } from '../user/account.entity';
@@ -61,8 +62,22 @@ export class SessionRepository {
     return this.#do((manager) => manager.findOneBy(SessionEntity, { sessionId }));
   }
 
-  async add(session: Omit<SessionEntity, 'endedAt' | 'tenant'>): Promise<void> {
-    await this.#do((manager) => manager.insert(SessionEntity, { ...session, endedAt: null }));
+  /**
+   * Begins a session, if the account is still as it was when its password was checked: held together with changes of
+   * accounts, so that none that began with an old password outlives the change. Tells whether it did.
+   */
+  begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt' | 'tenant'>): Promise<boolean> {
+    const { tenantId, userId, passwordHash } = account;
+    return this.#unitOfWork.run(
+      tenantId,
+      (manager) => raiseTreeVersion(manager, tenantId),
+      async (manager) => {
+        const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
+        if (!(await manager.existsBy(AccountEntity, same))) return false;
+        await manager.insert(SessionEntity, { ...session, endedAt: null });
+        return true;
+      },
+    );
   }
 
   /** Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. */
@@ -80,22 +95,14 @@ export class SessionRepository {
     await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
   }
 
-  async endAllOf(tenantId: string, userId: number): Promise<void> {
-    const open = { tenantId, userId, endedAt: IsNull() };
-    await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
-  }
-
   async removeExpired(): Promise<void> {
     await this.#do((manager) => manager.delete(SessionEntity, { expiresAt: LessThan(this.clock.now()) }));
   }
 
-  /**
-   * Counts a try before its password is known to be wrong, so that many at once are counted too. False when the
-   * account is locked. The lock is set first: MySQL assigns from left to right and would see the new count.
-   */
-  async countTry(userId: number): Promise<boolean> {
-    const now = this.clock.now();
-    const { affected } = await this.#do((manager) =>
+  /** The lock is set first: MySQL assigns from left to right and would see the new count. */
+  async countFailure(userId: number): Promise<void> {
+    const until = this.#sqlTime(new Date(this.clock.now().getTime() + LOCK_MS));
+    await this.#do((manager) =>
       manager
         .createQueryBuilder()
         .update(AccountEntity)
@@ -103,18 +110,12 @@ export class SessionRepository {
           lockedUntil: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN :until ELSE NULL END`,
           failedLogins: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN 0 ELSE failed_logins + 1 END`,
         })
-        .where('user_id = :userId AND (locked_until IS NULL OR locked_until <= :now)')
-        .setParameters({
-          userId: String(userId),
-          until: this.#sqlTime(new Date(now.getTime() + LOCK_MS)),
-          now: this.#sqlTime(now),
-        })
+        .where('user_id = :userId', { userId: String(userId), until })
         .execute(),
     );
-    return affected === 1;
   }
 
-  async clearTries(userId: number): Promise<void> {
+  async clearFailures(userId: number): Promise<void> {
     await this.#do((manager) =>
       manager.update(AccountEntity, { userId }, { failedLogins: 0, lockedUntil: null }),
     );

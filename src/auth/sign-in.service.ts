@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TenantAdmission } from '../tenancy/tenant-admission';
 import { SignInErrors } from './auth.errors';
-import { PasswordHasher } from './password-hasher';
+import { Passwords } from './passwords';
 import { SessionRepository } from './session.repository';
 import { hashOf, isSameHash, TokenIssuer, type Tokens } from './token-issuer';
 
@@ -16,7 +16,7 @@ export interface Credentials {
 export class SignInService {
   constructor(
     private readonly sessions: SessionRepository,
-    private readonly passwords: PasswordHasher,
+    private readonly passwords: Passwords,
     private readonly tenants: TenantAdmission,
     private readonly issuer: TokenIssuer,
   ) {}
@@ -24,17 +24,12 @@ export class SignInService {
   /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
   async login({ tenantId, username, password }: Credentials): Promise<Tokens> {
     this.issuer.refuseWhenClosed();
-    const account = await this.sessions.findAccount(tenantId, username);
-    // Together: the time of the count is hidden in that of the check.
-    const [open, right] = await Promise.all([
-      account ? this.sessions.countTry(account.userId) : false,
-      this.passwords.verify(account?.passwordHash ?? null, password),
-    ]);
-    if (!account || !open || !right || account.status !== '0') throw SignInErrors.BAD_CREDENTIALS();
-    await this.sessions.clearTries(account.userId);
+    const find = () => this.sessions.findAccount(tenantId, username);
+    const account = await this.passwords.check(`${tenantId}/${username}`, find, password);
+    if (account?.status !== '0') throw SignInErrors.BAD_CREDENTIALS();
     await this.tenants.admit(tenantId);
     const { tokens, session } = this.issuer.begin(account);
-    await this.sessions.add(session);
+    if (!(await this.sessions.begin(account, session))) throw SignInErrors.BAD_CREDENTIALS();
     return tokens;
   }
 

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ShortMemory } from '../memory/short-memory';
-import type { RequestContext } from '../tenancy/request-context';
 import { toRoles } from '../user/role-rules';
 import type { Principal } from './principal';
 import { SessionRepository, type AccountFacts } from './session.repository';
-import { accountOfSubject, accountSubject } from './subject';
+import { accountOfSubject } from './subject';
 
 const FRESH_MS = 5000;
 
@@ -36,11 +35,5 @@ export class SubjectGate {
   /** To be called after every committed change of an account or of its sessions. */
   forget(subject: string): void {
     this.#memory.forgetAllOf(`${subject}|`);
-  }
-
-  /** Signs an account out everywhere. */
-  async endSessions(ctx: RequestContext, userId: number): Promise<void> {
-    await this.sessions.endAllOf(ctx.tenantId, userId);
-    this.forget(accountSubject(userId));
   }
 }

@@ -7,10 +7,11 @@ import { withDatabase } from './with-database';
 /** Exit code 0: sound (or repaired); 1: something is wrong. */
 export async function doctorCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { repair: { type: 'boolean', default: false } } });
-  const { findings, repaired } = await withDatabase((dataSource) =>
+  const { findings, repaired, notes } = await withDatabase((dataSource) =>
     examine(new DoctorRepository(dataSource), values.repair),
   );
   for (const each of repaired) print(`repaired  ${each}`);
+  for (const each of notes) print(`note      ${each}`);
   for (const each of findings) print(`wrong     ${each}`);
   print(findings.length === 0 ? 'The database is sound.' : `${findings.length} things are wrong.`);
   return findings.length === 0 ? 0 : 1;

@@ -22,7 +22,7 @@ const USAGE = `Usage: tenantry <command>
 Without --password-stdin a password is generated and printed.`;
 
 async function main([name = '', ...args]: string[]): Promise<number> {
-  const load = COMMANDS[name];
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!load) throw new Error(`There is no command '${name}'.`);
   const command = await load();
   return command(args);

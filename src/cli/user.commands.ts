@@ -3,11 +3,13 @@ import { parseArgs } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module';
 import { SessionRepository } from '../auth/session.repository';
-import { isRole } from '../auth/roles';
 import { jwtSettings } from '../config/jwt-settings';
+import { BodyPipe } from '../http/body.pipe';
+import { Refusal } from '../http/error-catalogue';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { generatePassword } from '../user/generate-password';
+import { ChangePasswordDto, CreateUserDto } from '../user/user.dto';
 import { UserService } from '../user/user.service';
 import { print } from './print';
 import { withDatabase } from './with-database';
@@ -26,7 +28,8 @@ interface Services {
 
 export function userAddCommand(args: string[]): Promise<number> {
   return onAccount(args, async ({ users }, { ctx, username, password, roles }) => {
-    await users.create(ctx, { username, password, roles: roles.split(',').filter(isRole) });
+    const body = { username, password, roles: roles.split(',') };
+    await users.create(ctx, await checked(CreateUserDto, body));
   });
 }
 
@@ -34,7 +37,8 @@ export function userPasswordCommand(args: string[]): Promise<number> {
   return onAccount(args, async ({ users, sessions }, { ctx, username, password }) => {
     const account = await sessions.findAccount(ctx.tenantId, username);
     if (!account) throw new Error(`There is no account '${username}' in tenant ${ctx.tenantId}.`);
-    await users.changePassword(ctx, { userId: account.userId, newPassword: password });
+    const body = { userId: account.userId, newPassword: password };
+    await users.changePassword(ctx, await checked(ChangePasswordDto, body));
   });
 }
 
@@ -52,9 +56,8 @@ async function onAccount(
 ): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   const { tenant, user: username, roles } = values;
-  if (!username?.trim()) throw new Error('--user is missing.');
+  if (username === undefined) throw new Error('--user is missing.');
   const typed = values['password-stdin'] ? (await text(process.stdin)).replace(/\r?\n$/, '') : null;
-  if (typed !== null && typed.length < 8) throw new Error('The password must be at least 8 characters long.');
   const password = typed ?? generatePassword();
   await withServices((services) =>
     work(services, { ctx: RequestContext.system(tenant), username, password, roles }),
@@ -78,4 +81,16 @@ async function withServices(work: (services: Services) => Promise<void>): Promis
     });
     await context.close();
   });
+}
+
+/** The same checks as on a request's body. */
+async function checked<T>(type: new () => T, body: object): Promise<T> {
+  try {
+    return (await new BodyPipe().transform(body, { type: 'body', metatype: type })) as T;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Error(error.details.fields?.map(({ field, message }) => `${field} ${message.en}`).join('; '), {
+      cause: error,
+    });
+  }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { MigrationExecutor, type DataSource } from 'typeorm';
 import { loadEnv, type Env } from '../config/env';
 import { createDataSource } from '../database/data-source';
@@ -5,6 +6,9 @@ import { createDataSource } from '../database/data-source';
 /** Opens the configured database for one command; it must have been set up by the service before. */
 export async function withDatabase<T>(work: (dataSource: DataSource, env: Env) => Promise<T>): Promise<T> {
   const env = loadEnv();
+  const { DATABASE_URL: location } = env;
+  if (location.kind === 'sqlite' && !existsSync(location.path))
+    throw new Error(`There is no database ${location.path}.`);
   const dataSource = await (await createDataSource(env.DATABASE_URL)).initialize();
   try {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();

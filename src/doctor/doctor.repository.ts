@@ -4,7 +4,7 @@ import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { raiseTreeVersion } from '../tenant/tree-version';
 import { AccountEntity } from '../user/account.entity';
-import type { StoredNode, WrongPath } from './examine-tree';
+import { examineTree, type StoredNode } from './examine-tree';
 
 const LIVE = { delFlag: '0' } as const;
 
@@ -16,9 +16,9 @@ export class DoctorRepository {
     this.#dataSource = dataSource;
   }
 
-  async findTenants(): Promise<StoredNode[]> {
+  async findTenants(manager = this.#dataSource.manager): Promise<StoredNode[]> {
     const select = { id: true, tenantId: true, tenantParent: true, ancestors: true, depth: true } as const;
-    const rows = await this.#dataSource.manager.find(TenantEntity, { select, where: LIVE, order: { id: 1 } });
+    const rows = await manager.find(TenantEntity, { select, where: LIVE, order: { id: 1 } });
     return rows.map(({ tenantId, tenantParent, ancestors, depth }) => ({
       key: tenantId,
       parent: tenantParent,
@@ -36,9 +36,9 @@ export class DoctorRepository {
     return rows.map(({ tenantId }) => tenantId);
   }
 
-  async findDepts(tenantId: string): Promise<StoredNode[]> {
+  async findDepts(tenantId: string, manager = this.#dataSource.manager): Promise<StoredNode[]> {
     const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
-    const rows = await this.#dataSource.manager.find(DeptEntity, {
+    const rows = await manager.find(DeptEntity, {
       select,
       where: { tenantId, ...LIVE },
       order: { deptId: 1 },
@@ -64,8 +64,8 @@ export class DoctorRepository {
     return rows.map(({ id }) => Number(id));
   }
 
-  /** Tenants that have more accounts than they may. */
-  async findOverLimit(tenantId: string): Promise<boolean> {
+  /** Whether a tenant has more accounts than it may; lowering its limit does that. */
+  async isOverLimit(tenantId: string): Promise<boolean> {
     const where = { tenantId, accountCount: Not(-1), ...LIVE };
     const tenant = await this.#dataSource.manager.findOneBy(TenantEntity, where);
     return (
@@ -74,18 +74,19 @@ export class DoctorRepository {
     );
   }
 
-  /** Writes the right paths, while nobody else changes the tree. */
-  async repairDepts(tenantId: string, paths: readonly WrongPath[]): Promise<void> {
+  /** Finds and writes the right paths while nobody else changes the tree. */
+  async repairDepts(tenantId: string): Promise<void> {
     await this.#holding(tenantId, async (manager) => {
-      for (const { key, ancestors, depth } of paths) {
+      for (const { key, ancestors, depth } of examineTree(await this.findDepts(tenantId, manager))
+        .wrongPaths) {
         await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth });
       }
     });
   }
 
-  async repairTenants(paths: readonly WrongPath[]): Promise<void> {
+  async repairTenants(): Promise<void> {
     await this.#holding(PLATFORM_TENANT, async (manager) => {
-      for (const { key, ancestors, depth } of paths) {
+      for (const { key, ancestors, depth } of examineTree(await this.findTenants(manager)).wrongPaths) {
         await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth });
       }
     });

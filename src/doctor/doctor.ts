@@ -5,12 +5,15 @@ import { examineTree, type TreeReport } from './examine-tree';
 export interface Diagnosis {
   readonly findings: string[];
   readonly repaired: string[];
+  /** Allowed, but worth knowing. */
+  readonly notes: string[];
 }
 
 /** Checks every invariant of both trees and of what refers to them. */
 export async function examine(database: DoctorRepository, repair: boolean): Promise<Diagnosis> {
   const findings: string[] = [];
   const repaired: string[] = [];
+  const notes: string[] = [];
   const judge = async (name: string, report: TreeReport, mend: () => Promise<void>): Promise<void> => {
     findings.push(...report.orphans.map((key) => `${name} ${key}: an ancestor is deleted or missing`));
     findings.push(...report.cycles.map((key) => `${name} ${key}: is its own ancestor`));
@@ -26,14 +29,15 @@ export async function examine(database: DoctorRepository, repair: boolean): Prom
   if (roots.join() !== '000000')
     findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
   const ofTenants = examineTree(tenants);
-  await judge('tenant', ofTenants, () => database.repairTenants(ofTenants.wrongPaths));
+  await judge('tenant', ofTenants, () => database.repairTenants());
 
   for (const code of await database.findCodes()) {
     const ofDepts = examineTree(await database.findDepts(code));
-    await judge('department', ofDepts, () => database.repairDepts(code, ofDepts.wrongPaths));
+    await judge('department', ofDepts, () => database.repairDepts(code));
     for (const id of await database.findStrays(code))
       findings.push(`account ${id}: its department is deleted or missing`);
-    if (await database.findOverLimit(code)) findings.push(`tenant ${code}: has more accounts than it may`);
+    if (await database.isOverLimit(code))
+      notes.push(`tenant ${code}: has more accounts than it may have now`);
   }
-  return { findings, repaired };
+  return { findings, repaired, notes };
 }

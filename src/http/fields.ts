@@ -120,7 +120,7 @@ export function RequiredOpaqueField(maxBytes: number): PropertyDecorator {
 export function PasswordField(): PropertyDecorator {
   return rule(
     'password',
-    (value) => isText(value, 128) && value.length >= 8,
+    (value) => isText(value, 128) && Array.from(value).length >= 8,
     '必填，8 到 128 个字符',
     'must be sent: 8 to 128 characters',
   );

@@ -40,6 +40,10 @@ export class MemoryCounter extends RateCounter {
 
   #sweep(now: number): void {
     for (const [key, { endsAt }] of this.#windows) if (endsAt <= now) this.#windows.delete(key);
-    if (this.#windows.size >= this.most) this.#windows.clear();
+    // Still full: the oldest go first, so that nobody makes the others forgotten at will.
+    for (const key of this.#windows.keys()) {
+      if (this.#windows.size < this.most) return;
+      this.#windows.delete(key);
+    }
   }
 }

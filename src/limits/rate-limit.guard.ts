@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { Principal } from '../auth/principal';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { LimitErrors } from './limits.errors';
 import { RateCounter } from './rate-counter';
 
@@ -72,9 +73,11 @@ export class RateLimitGuard implements CanActivate {
   }
 }
 
-/** The account that credentials name, if they name one; nothing has checked them yet. */
+/** The account that credentials name, in whatever form they name it; nothing has checked them yet. */
 function accountNamed(body: unknown): string | null {
   const { tenantId, username } = (body ?? {}) as Record<string, unknown>;
   if (typeof username !== 'string') return null;
-  return `${typeof tenantId === 'string' ? tenantId : ''}/${username.trim()}`.slice(0, 400);
+  const match = /^([0-9]{6,20})\/(.+)$/s.exec(username.trim());
+  const tenant = typeof tenantId === 'string' ? tenantId.trim() : '';
+  return (match ? match[0] : `${tenant || PLATFORM_TENANT}/${username.trim()}`).slice(0, 400);
 }

@@ -1,4 +1,5 @@
-import { In, Like, Not } from 'typeorm';
+import { In, IsNull, Like, Not } from 'typeorm';
+import type { SessionEntity } from '../auth/session.entity';
 import type { AuditStamp } from '../database/audited';
 import type { DeptEntity } from '../dept/dept.entity';
 import type { TenantBound } from '../tenancy/tenant-bound';
@@ -10,16 +11,19 @@ const LIVE = { delFlag: '0' } as const;
 export class LockedAccounts {
   readonly #accounts: TenantBound<AccountEntity>;
   readonly #depts: TenantBound<DeptEntity>;
+  readonly #sessions: TenantBound<SessionEntity>;
 
   constructor(
     accounts: TenantBound<AccountEntity>,
     depts: TenantBound<DeptEntity>,
+    sessions: TenantBound<SessionEntity>,
     private readonly audit: AuditStamp,
     /** How many accounts the tenant may have; -1 is any number. */
     readonly findLimit: () => Promise<number>,
   ) {
     this.#accounts = accounts;
     this.#depts = depts;
+    this.#sessions = sessions;
   }
 
   find(userId: number): Promise<AccountEntity | null> {
@@ -59,9 +63,11 @@ export class LockedAccounts {
     await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...this.audit.touched() });
   }
 
+  /** Also signs the account out everywhere, and lifts a lock. */
   async setPassword(userId: number, passwordHash: string): Promise<void> {
     const unlocked = { failedLogins: 0, lockedUntil: null };
     await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...unlocked, ...this.audit.touched() });
+    await this.#sessions.update({ userId, endedAt: IsNull() }, { endedAt: this.audit.touched().updateTime });
   }
 
   async markDeleted(userIds: readonly number[]): Promise<void> {

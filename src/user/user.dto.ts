@@ -3,6 +3,7 @@ import {
   ChoiceField,
   EmailField,
   IdField,
+  OpaqueField,
   PasswordField,
   RequiredIdField,
   RequiredTextField,
@@ -73,7 +74,7 @@ export class ChangePasswordDto {
   @IdField()
   userId?: number;
 
-  @TextField(128)
+  @OpaqueField(1024)
   oldPassword?: string;
 
   /** @example another-long-password */

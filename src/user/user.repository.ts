@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, type EntityManager } from 'typeorm';
+import { SessionEntity } from '../auth/session.entity';
 import { AuditStamp } from '../database/audited';
 import { UnitOfWork } from '../database/unit-of-work';
 import { DeptEntity } from '../dept/dept.entity';
@@ -55,6 +56,7 @@ export class UserRepository {
     return new LockedAccounts(
       new TenantBound(manager, AccountEntity, ctx),
       new TenantBound(manager, DeptEntity, ctx),
+      new TenantBound(manager, SessionEntity, ctx),
       new AuditStamp(ctx.username, () => this.clock.now()),
       async () => {
         const select = { id: true, accountCount: true } as const;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthErrors } from '../auth/auth.errors';
-import { PasswordHasher } from '../auth/password-hasher';
+import { Passwords } from '../auth/passwords';
 import { MANAGERS } from '../auth/roles';
 import { SubjectGate } from '../auth/subject-gate';
 import { accountSubject, accountOfSubject } from '../auth/subject';
@@ -24,7 +24,7 @@ export class UserService {
   constructor(
     private readonly users: UserRepository,
     private readonly tenants: TenantService,
-    private readonly passwords: PasswordHasher,
+    private readonly passwords: Passwords,
     private readonly gate: SubjectGate,
   ) {}
 
@@ -92,14 +92,27 @@ export class UserService {
     if (userId === null) throw UserErrors.NOT_FOUND();
     const account = await this.get(ctx, userId);
     if (userId !== own) refuseReset(ctx, account);
-    else if (!(await this.passwords.verify(account.passwordHash, dto.oldPassword ?? '')))
-      throw UserErrors.WRONG_PASSWORD();
+    else await this.#refuseWrongPassword(ctx, account, dto.oldPassword ?? '');
     const hash = await this.passwords.hash(dto.newPassword);
     await this.users.transaction(ctx, async (accounts) => {
-      await findManageable(userId === own ? null : ctx, accounts, userId);
+      const current = await accounts.find(userId);
+      if (!current) throw UserErrors.NOT_FOUND();
+      if (userId !== own) refuseRolesAbove(ctx, current.roles);
+      // Somebody changed it meanwhile: what was checked is no longer the old password.
+      else if (current.passwordHash !== account.passwordHash) throw UserErrors.WRONG_PASSWORD();
       await accounts.setPassword(userId, hash);
     });
-    await this.gate.endSessions(ctx, userId);
+    this.gate.forget(accountSubject(userId));
+  }
+
+  async #refuseWrongPassword(
+    ctx: RequestContext,
+    { userId, username }: AccountEntity,
+    password: string,
+  ): Promise<void> {
+    const find = () => this.users.in(ctx).find(userId);
+    if (!(await this.passwords.check(`${ctx.tenantId}/${username}`, find, password)))
+      throw UserErrors.WRONG_PASSWORD();
   }
 
   /** The caller's own tenant; or one below it, which gets an administrator that way. */
@@ -125,13 +138,13 @@ function refuseRolesAbove(ctx: RequestContext, stored: string): void {
 }
 
 async function findManageable(
-  ctx: RequestContext | null,
+  ctx: RequestContext,
   accounts: LockedAccounts,
   userId: number,
 ): Promise<AccountEntity> {
   const account = await accounts.find(userId);
   if (!account) throw UserErrors.NOT_FOUND();
-  if (ctx) refuseRolesAbove(ctx, account.roles);
+  refuseRolesAbove(ctx, account.roles);
   return account;
 }
 

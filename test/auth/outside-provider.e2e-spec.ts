@@ -47,6 +47,7 @@ class Provider {
         ...keys,
         { kty: 'oct', kid: 'symmetric', k: 'c2VjcmV0' },
         { kty: 'OKP', crv: 'Ed25519', kid: 'other', x: 'AA' },
+        { kty: 'RSA', kid: 'broken', n: 'AQAB' },
       ],
     };
   }
@@ -255,7 +256,7 @@ describe('published keys, by the clock', () => {
       expect([at, (await keys.find('a', 'RS256')) !== null]).toEqual([at, known]);
     }
     provider.down = false;
-    now += 10_000;
+    now += 31_000;
     expect(await keys.find('a', 'RS256')).not.toBeNull();
   });
 });

@@ -148,8 +148,13 @@ describe('signing in', () => {
     );
     expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401]));
     expect((await login()).status).toBe(401);
-    await service.app.get(SessionRepository).clearTries(userId);
+    await service.app.get(SessionRepository).clearFailures(userId);
     expect((await login()).status).toBe(200);
+  });
+
+  it('lets right passwords in, however many come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => login()));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   it('forgives wrong passwords after a right one', async () => {
@@ -254,6 +259,49 @@ describe('signing in', () => {
       expect((await whoAmI(next.accessToken)).refusal.reason).toBe('TOKEN_INVALID');
       expect((await login({ password: 'reset-by-an-admin' })).status).toBe(200);
       expect(service.log.join('')).not.toMatch(/the-next-password|reset-by-an-admin/);
+    });
+
+    it('lets no session that began with an old password outlive its reset', async () => {
+      const path = '/system/user-api/password';
+      let current = PASSWORD;
+      for (let n = 0; n < 8; n += 1) {
+        const next = `the-password-number-${n}`;
+        const reset = admin().put(path, { userId, newPassword: next });
+        await new Promise((resolve) => setTimeout(resolve, 6 * n));
+        const old = await login({ password: current });
+        expect((await reset).status).toBe(200);
+        if (old.status === 200)
+          expect((await whoAmI((old.body.data as Tokens).accessToken)).status).toBe(401);
+        expect((await login({ password: next })).status).toBe(200);
+        current = next;
+      }
+    });
+
+    it('lets an own change lose against a reset that came between, and counts wrong old passwords', async () => {
+      const path = '/system/user-api/password';
+      const { accessToken } = await signIn();
+      const self = service.anonymous.as(accessToken);
+      const [, own] = await Promise.all([
+        admin().put(path, { userId, newPassword: 'by-the-administrator' }),
+        self.put(path, { oldPassword: PASSWORD, newPassword: 'by-the-thief-himself' }),
+      ]);
+      const works = async (password: string) => (await login({ password })).status === 200;
+      if (own.status !== 200) expect(await works('by-the-administrator')).toBe(true);
+      expect((await works('by-the-administrator')) !== (await works('by-the-thief-himself'))).toBe(true);
+      const { accessToken: again } = (await login({ password: 'by-the-administrator' })).body.data as Tokens;
+      for (let n = 0; n < 5; n += 1)
+        await service.anonymous.as(again).put(path, { oldPassword: 'guess', newPassword: 'whatever-it-is' });
+      expect(await works('by-the-administrator')).toBe(false);
+    });
+
+    it('takes an old password as it was set, blanks and all', async () => {
+      const password = '  spaced out  ';
+      await admin().put('/system/user-api/password', { userId, newPassword: password });
+      const { accessToken } = (await login({ password })).body.data as Tokens;
+      const change = { oldPassword: password, newPassword: 'without-any-blank' };
+      expect((await service.anonymous.as(accessToken).put('/system/user-api/password', change)).status).toBe(
+        200,
+      );
     });
 
     it('costs one query per read, none for the token', async () => {

@@ -72,7 +72,14 @@ describe('the command line', () => {
   });
 
   it('tells what it can do when it is asked for something else', async () => {
-    for (const args of [[], ['user:eat'], ['user:add'], ['doctor', '--wrong']]) {
+    for (const args of [
+      [],
+      ['user:eat'],
+      ['toString'],
+      ['user:add'],
+      ['user:add', '--user', 'x', '--roles', 'tenant-admin'],
+      ['doctor', '--wrong'],
+    ]) {
       const { code, err } = await cli(args);
       expect([args, code, err.includes('Usage: tenantry')]).toEqual([args, 2, true]);
     }
@@ -106,6 +113,6 @@ describe('the command line', () => {
     expect(broken.code).toBe(1);
     expect(broken.out).toContain(`department ${child}: an ancestor is deleted or missing`);
     expect(broken.out).toMatch(/account \d+: its department is deleted or missing/);
-    expect(broken.out).toContain(`tenant ${tenantId}: has more accounts than it may`);
+    expect(broken.out).toContain(`note      tenant ${tenantId}: has more accounts than it may`);
   });
 });

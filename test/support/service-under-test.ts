@@ -67,7 +67,7 @@ export class ServiceUnderTest {
       DATA_DIR: database.folder,
       JWT_SECRET: SECRET,
       ADMIN_PASSWORD: 'admin-password',
-      LOG_LEVEL: 'debug',
+      LOG_LEVEL: 'info',
       RATE_LIMIT: 'off',
       ...env,
     });

@@ -1,7 +1,7 @@
 import type { Role } from '../../src/auth/roles';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { Answer, ApiClient } from '../support/api-client';
-import { aTenantVia, type ReadTenant } from '../support/seeds';
+import { aTenant } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -18,11 +18,17 @@ const BELOW: Record<Place, readonly Place[]> = {
   grandchild: [],
 };
 
+interface Target {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly tenantName: string;
+}
+
 type Verdict = 'allowed' | 'OWN_TENANT' | 'ROLE_REQUIRED' | 'TENANT_NOT_FOUND' | 'PARENT_TENANT_NOT_FOUND';
 
 interface Operation {
   readonly name: string;
-  send(api: ApiClient, target: ReadTenant): Promise<Answer>;
+  send(api: ApiClient, target: Target): Promise<Answer>;
   expected(actor: Place, target: Place): Verdict;
 }
 
@@ -50,24 +56,29 @@ const OPERATIONS: readonly Operation[] = [
 
 describe('who may do what with tenants', () => {
   let service: ServiceUnderTest;
-  let root: ApiClient;
-  let tenants: Record<Place, ReadTenant>;
+  let tenants: Record<Place, Target>;
 
   beforeAll(async () => {
     service = await ServiceUnderTest.start();
-    root = service.as({ roles: ['superadmin'] });
   });
   afterAll(() => service.stop());
 
-  /** A family of its own for every case, because deletes are among them. */
+  /** A family of its own for every case, because deletes are among them; seeded, because there are many. */
   beforeEach(async () => {
-    const platform = (await root.get(`${PATH}/1`)).body.data as ReadTenant;
-    const parent = await aTenantVia(root);
-    const child = await aTenantVia(root, { tenantParent: parent.tenantId });
-    const sibling = await aTenantVia(root, { tenantParent: parent.tenantId });
-    const grandchild = await aTenantVia(root, { tenantParent: child.tenantId });
+    const platform = { id: '1', tenantId: '000000', tenantName: 'platform' };
+    const parent = await seed('0,000000', platform);
+    const child = await seed(`0,000000,${parent.tenantId}`, parent);
+    const sibling = await seed(`0,000000,${parent.tenantId}`, parent);
+    const grandchild = await seed(`0,000000,${parent.tenantId},${child.tenantId}`, child);
     tenants = { platform, parent, child, sibling, grandchild };
   });
+
+  async function seed(ancestors: string, above: Target): Promise<Target> {
+    const place = { ancestors, depth: ancestors.split(',').length, tenantParent: above.tenantId };
+    const tenantId = await aTenant(service.dataSource, place);
+    // A seeded tenant's id is its code.
+    return { id: tenantId, tenantId, tenantName: 'a tenant' };
+  }
 
   const cases = OPERATIONS.flatMap((operation) =>
     (['superadmin', 'tenant_admin', 'member'] as const).flatMap((role) =>
