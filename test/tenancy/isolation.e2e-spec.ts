@@ -13,7 +13,7 @@ const PROBES: Record<string, readonly Probe[]> = {
   'POST /system/user-api': [
     (api, id) => api.post('/system/user-api', { username: 'x', password: 'a-long-password', deptId: id }),
   ],
-  'GET /system/user-api': [(api, id) => api.get(`/system/user-api?limit=1&deptId=${id}`)],
+  'GET /system/user-api': [(api, id) => api.get(`/system/user-api?limit=500&deptId=${id}`)],
   'GET /system/user-api/:id': [(api, id) => api.get(`/system/user-api/${id}`)],
   'PUT /system/user-api': [(api, id) => api.put('/system/user-api', { userId: id, username: 'taken over' })],
   'PUT /system/user-api/password': [
@@ -114,6 +114,7 @@ describe('tenant isolation', () => {
             name === 'GET /system/user-api' ? 200 : 404,
             toNever.text,
           ]);
+          expect(toForeign.text).not.toContain(`"tenantId":"${theirs}"`);
         }
         expect((await api.get(`/system/dept-api/${own}`)).status).toBe(200);
       }
