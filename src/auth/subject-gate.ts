@@ -22,7 +22,8 @@ export class SubjectGate {
     const { subject, tenantId } = principal;
     const userId = accountOfSubject(subject);
     if (userId === null) return principal;
-    const key = `${subject}|${sessionId ?? ''}`;
+    // With the tenant: what was found for one must not vouch for a token that names another.
+    const key = `${subject}|${tenantId}|${sessionId ?? ''}`;
     const facts = await this.#memory.get(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
     if (facts?.status !== '0' || facts.ended) return null;
     return Object.freeze({

@@ -1,4 +1,5 @@
 import { decode } from 'jsonwebtoken';
+import { signToken } from '../../src/auth/sign-token';
 import { SessionRepository } from '../../src/auth/session.repository';
 import { SessionEntity } from '../../src/auth/session.entity';
 import { AccountEntity } from '../../src/user/account.entity';
@@ -6,7 +7,7 @@ import type { ApiClient } from '../support/api-client';
 import { recordQueries } from '../support/query-recorder';
 import { HandClock } from '../support/hand-clock';
 import { aTenantVia, aUser, type ReadTenant } from '../support/seeds';
-import { ServiceUnderTest } from '../support/service-under-test';
+import { JWT, ServiceUnderTest } from '../support/service-under-test';
 
 const PASSWORD = 'a-long-password';
 
@@ -302,6 +303,13 @@ describe('signing in', () => {
       expect((await service.anonymous.as(accessToken).put('/system/user-api/password', change)).status).toBe(
         200,
       );
+    });
+
+    it('holds a token of an account to its tenant, also when the account was just asked for', async () => {
+      const tokenIn = (tenantId: string) =>
+        signToken({ subject: `account:${userId}`, tenantId, username, roles: ['tenant_admin'] }, JWT, 600);
+      expect((await whoAmI(tokenIn(tenant.tenantId))).status).toBe(200);
+      expect((await whoAmI(tokenIn('000000'))).refusal.reason).toBe('TOKEN_INVALID');
     });
 
     it('costs one query per read, none for the token', async () => {
