@@ -2,7 +2,7 @@ import { Body, Controller, Header, HttpCode, Post, UseFilters, UsePipes } from '
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { BodyPipe } from '../http/body.pipe';
 import { TakesCredentials } from '../limits/rate-limit.guard';
-import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { parseAccountName } from './account-name';
 import { TokenRequestDto } from './auth.dto';
 import { OAuthError, OAuthExceptionFilter } from './oauth.filter';
 import { Public } from './public.decorator';
@@ -47,7 +47,7 @@ export class OAuthController {
     if (grant_type === 'password') {
       if (!username || !password)
         throw new OAuthError('invalid_request', 'username and password are required');
-      return this.signIn.login({ ...parseUsername(username), password });
+      return this.signIn.login({ ...parseAccountName(username), password });
     }
     if (grant_type === 'refresh_token') {
       if (!refresh_token) throw new OAuthError('invalid_request', 'refresh_token is required');
@@ -58,10 +58,4 @@ export class OAuthController {
       'grant_type must be password or refresh_token',
     );
   }
-}
-
-/** `tenantCode/username`, or a user name of the platform's. */
-function parseUsername(text: string): { tenantId: string; username: string } {
-  const match = /^([0-9]{6,20})\/(.+)$/s.exec(text);
-  return { tenantId: match?.[1] ?? PLATFORM_TENANT, username: match?.[2] ?? text };
 }

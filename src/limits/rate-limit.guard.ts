@@ -1,6 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { parseAccountName } from '../auth/account-name';
 import type { Principal } from '../auth/principal';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { LimitErrors } from './limits.errors';
@@ -77,7 +78,7 @@ export class RateLimitGuard implements CanActivate {
 function accountNamed(body: unknown): string | null {
   const { tenantId, username } = (body ?? {}) as Record<string, unknown>;
   if (typeof username !== 'string') return null;
-  const match = /^([0-9]{6,20})\/(.+)$/s.exec(username.trim());
-  const tenant = typeof tenantId === 'string' ? tenantId.trim() : '';
-  return (match ? match[0] : `${tenant || PLATFORM_TENANT}/${username.trim()}`).slice(0, 400);
+  const sent = typeof tenantId === 'string' ? tenantId.trim() : '';
+  const named = parseAccountName(username.trim(), sent || PLATFORM_TENANT);
+  return `${named.tenantId}/${named.username}`.slice(0, 400);
 }
