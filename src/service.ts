@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { urlencoded } from 'express';
+import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { AppModule, type ServiceParts } from './app.module';
 import { describeDatabase } from './config/database-url';
 import type { Env } from './config/env';
+import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
 import { closeGracefully } from './http/graceful-close';
 import { jsonBody } from './http/json-body';
@@ -37,10 +38,17 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
+  app.use('/system/dept-api/import', leaveFileUnread);
   app.use(...jsonBody);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy));
   closeGracefully(app.getHttpServer(), FINISH_MS);
   return app;
+}
+
+/** An import reads its file by itself, once it is known that the caller may send one. */
+function leaveFileUnread(request: Request, _: Response, next: NextFunction): void {
+  if (bringsFile(request)) request.body = null;
+  next();
 }
 
 /** The lines a person sees when the service has started. */

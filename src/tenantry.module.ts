@@ -1,8 +1,10 @@
 import { Global, Module, type Provider, type Type } from '@nestjs/common';
 import { PrincipalResolver } from './auth/principal-resolver';
+import { SettingRepository } from './database/setting.repository';
 import { UnitLedgerCleaner } from './database/unit-ledger';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule } from './dept/dept.module';
+import { Cursors } from './paging/cursors';
 import { StatusPolicy } from './http/status-policy';
 import { TenantModule } from './tenant/tenant.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
@@ -27,6 +29,8 @@ function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions
   providers: [
     UnitOfWork,
     UnitLedgerCleaner,
+    SettingRepository,
+    Cursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver),
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
@@ -35,6 +39,7 @@ function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions
   ],
   exports: [
     UnitOfWork,
+    Cursors,
     PrincipalResolver,
     UserDirectory,
     Clock,

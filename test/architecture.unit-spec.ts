@@ -34,7 +34,7 @@ describe('the house', () => {
 
   it('lets TypeORM only into files whose role is storage', () => {
     const storage =
-      /(^database\/|\.(entity|columns|repository|directory)\.ts$|locked-[a-z-]+\.ts$|data-source\.options\.ts$)/;
+      /(^database\/|\.(entity|columns|conditions|repository|directory)\.ts$|locked-[a-z-]+\.ts$|data-source\.options\.ts$)/;
     // Each with its reason: they hand a manager or a DataSource on and know nothing else of it.
     const exempt = new Map([
       ['app.module.ts', 'gives the open DataSource to Nest'],

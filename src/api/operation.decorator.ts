@@ -21,6 +21,10 @@ export interface OperationOptions {
   readonly roles: readonly Role[];
   /** What `data` holds; null when absent. */
   readonly data?: Type;
+  /** What `data` is a page of. */
+  readonly page?: Type;
+  /** What `data` is a list of. */
+  readonly list?: Type;
   /** The refusals of this operation, beside those that every operation has. */
   readonly refusals: readonly RefusalFactory[];
 }
@@ -42,15 +46,16 @@ const EVERYWHERE = [
 ];
 
 /** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
-export function Operation({ summary, roles, data, refusals }: OperationOptions): MethodDecorator {
+export function Operation({ summary, roles, refusals, ...answer }: OperationOptions): MethodDecorator {
+  const models = [answer.data, answer.page, answer.list].filter((model) => model !== undefined);
   const rows = [...EVERYWHERE, ...refusals].map(({ row }) => row);
   const statuses = [...new Set(rows.map(({ status }) => status))];
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
     ApiOperation({ summary }),
-    ...(data ? [ApiExtraModels(data)] : []),
-    ApiResponse({ status: SUCCESS_CODE, description: SUCCESS_MESSAGE, schema: successSchema(data) }),
+    ApiExtraModels(...models),
+    ApiResponse({ status: SUCCESS_CODE, description: SUCCESS_MESSAGE, schema: successSchema(answer) }),
     ...statuses.map((status) =>
       refusalResponse(
         status,
@@ -60,16 +65,32 @@ export function Operation({ summary, roles, data, refusals }: OperationOptions):
   );
 }
 
-function successSchema(data: Type | undefined): Schema {
+function successSchema(answer: Pick<OperationOptions, 'data' | 'page' | 'list'>): Schema {
   return {
     type: 'object',
     required: ['code', 'msg', 'data'],
     properties: {
       code: { type: 'integer', example: SUCCESS_CODE },
       msg: { type: 'string', example: SUCCESS_MESSAGE },
-      data: data ? { $ref: getSchemaPath(data) } : { nullable: true, example: null, type: 'object' },
+      data: dataSchema(answer),
     },
   };
+}
+
+function dataSchema({ data, page, list }: Pick<OperationOptions, 'data' | 'page' | 'list'>): Schema {
+  if (data) return { $ref: getSchemaPath(data) };
+  if (list) return listOf(list);
+  if (!page) return { nullable: true, example: null, type: 'object' };
+  const nextCursor = { type: 'string', nullable: true };
+  return {
+    type: 'object',
+    required: ['rows', 'nextCursor', 'hasMore'],
+    properties: { rows: listOf(page), nextCursor, hasMore: { type: 'boolean' } },
+  };
+}
+
+function listOf(type: Type): { type: 'array'; items: { $ref: string } } {
+  return { type: 'array', items: { $ref: getSchemaPath(type) } };
 }
 
 function refusalResponse(status: number, rows: readonly ErrorRow[]): MethodDecorator {

@@ -21,10 +21,23 @@ export abstract class Audited {
 
   @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
   updateTime!: Date | null;
+
+  /** Raised by every change of the row: what a conditional change is held against. */
+  @Column({ type: 'integer', default: 0 })
+  revision!: number;
 }
 
-/** The columns that say who changed a row, and when. */
-export type Touched = Pick<Audited, 'updateBy' | 'updateTime'>;
+/** The columns of a change: who made it, when, and that there was one. */
+export interface Touched {
+  readonly updateBy: string;
+  readonly updateTime: Date;
+  readonly revision: () => string;
+}
+
+type Created = Pick<Audited, 'delFlag' | 'createBy' | 'createTime' | 'updateBy' | 'updateTime' | 'revision'>;
+
+/** For a change that nobody made to the row itself, such as a move of what is above it. */
+export const RAISED = { revision: () => 'revision + 1' } as const;
 
 /** Who writes, and when: the audit values of new and of changed rows. */
 export class AuditStamp {
@@ -33,11 +46,12 @@ export class AuditStamp {
     private readonly now: () => Date,
   ) {}
 
-  created(): Pick<Audited, 'delFlag' | 'createBy' | 'createTime'> & Touched {
-    return { delFlag: '0', createBy: this.username, createTime: this.now(), updateBy: '', updateTime: null };
+  created(): Created {
+    const never = { updateBy: '', updateTime: null, revision: 0 };
+    return { delFlag: '0', createBy: this.username, createTime: this.now(), ...never };
   }
 
   touched(): Touched {
-    return { updateBy: this.username, updateTime: this.now() };
+    return { updateBy: this.username, updateTime: this.now(), ...RAISED };
   }
 }

@@ -33,6 +33,8 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'lost'],
 ]);
 
+/** MySQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
+const DUPLICATE_KEY = 1062;
 const SQLITE_BUSY = 5;
 /** SQLite's extended codes have the plain one in their lowest byte. */
 const PRIMARY = 0xff;
@@ -54,6 +56,12 @@ export function faultOf(error: unknown): Fault {
   return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
     ? 'lost'
     : 'fatal';
+}
+
+/** Whether a row with the same key was there already. */
+export function isDuplicate(error: unknown): boolean {
+  const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
+  return raw?.errno === DUPLICATE_KEY;
 }
 
 /** How long the waits between tries are, in milliseconds, and how many tries there are at most. */

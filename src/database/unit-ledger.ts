@@ -1,19 +1,47 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DataSource, LessThan, type EntityManager } from 'typeorm';
 import { Clock } from '../time/clock';
+import type { Once } from './once';
+import { OnceErrors } from './once.errors';
 import { UnitEntity } from './unit.entity';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Writes the unit's own row in its own transaction. */
-export async function recordUnit(manager: EntityManager, unitId: string): Promise<void> {
-  await manager.insert(UnitEntity, { unitId, createdAt: new Date() });
+/** The rows that units leave. */
+export class UnitLedger {
+  constructor(private readonly now: () => Date) {}
+
+  /** Writes the unit's own row in its own transaction; with what it gave, when a client may ask for it again. */
+  async record(manager: EntityManager, unitId: string, once?: Once, result?: unknown): Promise<void> {
+    await manager.insert(UnitEntity, {
+      unitId,
+      createdAt: this.now(),
+      ...(once && { bodyHash: once.bodyHash, result: JSON.stringify(result) }),
+    });
+  }
+
+  /** Whether a unit whose COMMIT was never answered did commit. */
+  wasCommitted(manager: EntityManager, unitId: string): Promise<boolean> {
+    return manager.existsBy(UnitEntity, { unitId });
+  }
+
+  /** What the same request gave before; null when it has not been here, or longer ago than a day. */
+  async findAnswer(manager: EntityManager, once: Once): Promise<UnitEntity | null> {
+    const unit = await manager.findOneBy(UnitEntity, { unitId: once.unitId });
+    if (!unit || unit.createdAt < dayBefore(this.now())) return null;
+    if (unit.bodyHash !== once.bodyHash) throw OnceErrors.REUSED();
+    return unit;
+  }
+
+  /** Makes room for a key that was used longer ago than a day. */
+  async forget(manager: EntityManager, { unitId }: Once): Promise<void> {
+    await manager.delete(UnitEntity, { unitId });
+  }
 }
 
-/** Whether a unit whose COMMIT was never answered did commit. */
-export async function wasCommitted(manager: EntityManager, unitId: string): Promise<boolean> {
-  return manager.existsBy(UnitEntity, { unitId });
+function dayBefore(now: Date): Date {
+  return new Date(now.getTime() - DAY_MS);
 }
 
 /** Removes the rows that nobody can ask for any more, hourly. */
@@ -35,7 +63,6 @@ export class UnitLedgerCleaner implements OnApplicationBootstrap, OnModuleDestro
   }
 
   async clean(): Promise<void> {
-    const yesterday = new Date(this.clock.now().getTime() - DAY_MS);
-    await this.dataSource.manager.delete(UnitEntity, { createdAt: LessThan(yesterday) });
+    await this.dataSource.manager.delete(UnitEntity, { createdAt: LessThan(dayBefore(this.clock.now())) });
   }
 }

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { Clock } from '../time/clock';
 import { DatabaseErrors } from './database.errors';
 import { KeyedGate } from './keyed-gate';
-import { faultOf, RetryBudget, type Fault } from './retry-policy';
-import { recordUnit, wasCommitted } from './unit-ledger';
+import type { Once } from './once';
+import { faultOf, isDuplicate, RetryBudget, type Fault } from './retry-policy';
+import { UnitLedger } from './unit-ledger';
+import type { UnitEntity } from './unit.entity';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
@@ -29,38 +32,47 @@ export class UnitOfWork {
   readonly #queues = new KeyedGate();
   #isolation: Promise<'READ COMMITTED' | undefined> | undefined;
 
-  constructor(private readonly dataSource: DataSource) {}
+  readonly #ledger: UnitLedger;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    clock: Clock,
+  ) {
+    this.#ledger = new UnitLedger(() => clock.now());
+  }
 
   /**
    * Runs work outside a transaction, again when the database was away for a moment: a read, or a single write
    * that does no harm when it is done twice.
    */
   withoutTransaction<T>(work: Work<T>): Promise<T> {
-    return this.#persist(new RetryBudget(), async () => {
-      try {
-        return await work(this.dataSource.manager);
-      } catch (error) {
-        throw asInterruption(error);
-      }
-    });
+    return this.#again(new RetryBudget(), () => work(this.dataSource.manager));
   }
 
   /**
    * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
    * data have in common: on one server it is the lock, on a cluster it is what certification collides on. `key`
-   * names that data: in this process its units queue for each other before they take a connection.
+   * names that data: in this process its units queue for each other before they take a connection. A unit that a
+   * client wants done `once` gives what it gave the first time, which must be plain JSON.
    */
-  run<T>(key: string, lock: Work<void>, work: Work<T>): Promise<T> {
+  run<T>(key: string, lock: Work<void>, work: Work<T>, once?: Once): Promise<T> {
     const budget = new RetryBudget();
-    return this.#queues.run(key, () => {
+    return this.#queues.run(key, async () => {
+      // Many repeats at once wait here; once the first of them is through, the others need no lock.
+      const before = once && (await this.#findAnswer(once, budget));
+      if (before) return replay(once, before) as T;
       if (budget.isSpent) throw DatabaseErrors.UNAVAILABLE();
-      return this.#persist(budget, this.#attempts(lock, work));
+      return this.#persist(budget, this.#attempts(lock, work, once));
     });
   }
 
+  #findAnswer(once: Once, budget: RetryBudget): Promise<UnitEntity | null> {
+    return this.#again(budget, () => this.#ledger.findAnswer(this.dataSource.manager, once));
+  }
+
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Work<void>, work: Work<T>): () => Promise<T> {
-    const unitId = randomUUID();
+  #attempts<T>(lock: Work<void>, work: Work<T>, once?: Once): () => Promise<T> {
+    const unitId = once?.unitId ?? randomUUID();
     // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
     let unanswered: { result: T } | undefined;
     return async () => {
@@ -68,22 +80,39 @@ export class UnitOfWork {
       try {
         await runner.startTransaction(await this.#isolationLevel());
         await lock(runner.manager);
-        if (unanswered && (await wasCommitted(runner.manager, unitId))) {
+        if (unanswered && (await this.#ledger.wasCommitted(runner.manager, unitId))) {
           await runner.rollbackTransaction();
           return unanswered.result;
         }
+        const before = once && (await this.#ledger.findAnswer(runner.manager, once));
+        if (before) {
+          await runner.rollbackTransaction();
+          return replay(once, before) as T;
+        }
+        if (once) await this.#ledger.forget(runner.manager, once);
         const result = await work(runner.manager);
-        await recordUnit(runner.manager, unitId);
+        await this.#ledger.record(runner.manager, unitId, once, result);
         unanswered = { result };
         await runner.commitTransaction();
         return result;
       } catch (error) {
         await abandon(runner);
-        throw asInterruption(error);
+        // The same key in another tenant's queue, at the same time: the next try finds its row.
+        throw once && isDuplicate(error) ? new Interrupted('conflict', error) : asInterruption(error);
       } finally {
         await runner.release();
       }
     };
+  }
+
+  #again<T>(budget: RetryBudget, read: () => Promise<T>): Promise<T> {
+    return this.#persist(budget, async () => {
+      try {
+        return await read();
+      } catch (error) {
+        throw asInterruption(error);
+      }
+    });
   }
 
   async #persist<T>(budget: RetryBudget, attempt: () => Promise<T>): Promise<T> {
@@ -123,6 +152,11 @@ async function askIsolation(dataSource: DataSource): Promise<'READ COMMITTED' | 
 function asInterruption(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === 'fatal' ? error : new Interrupted(fault, error);
+}
+
+function replay(once: Once, { result }: UnitEntity): unknown {
+  once.onReplay();
+  return JSON.parse(result ?? 'null');
 }
 
 /** Rolls back; a connection that cannot even do that must not go back to the pool with a transaction open. */

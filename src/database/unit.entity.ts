@@ -3,7 +3,8 @@ import { ascii } from './columns';
 
 /**
  * One row per committed unit of work, written in its own transaction. When the answer to a COMMIT is lost,
- * the row tells whether it happened. Rows older than a day are removed.
+ * the row tells whether it happened. A client's Idempotency-Key names the row itself; it then also holds what
+ * was asked and what was answered. Rows older than a day are removed.
  */
 @Entity('tenantry_unit')
 export class UnitEntity {
@@ -13,4 +14,12 @@ export class UnitEntity {
   @Index('ix_unit_created')
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
+
+  /** Of the request, when a client's key names this row. */
+  @Column({ name: 'body_hash', type: 'varchar', length: 64, nullable: true, ...ascii })
+  bodyHash!: string | null;
+
+  /** What the unit gave, as JSON, when a client's key names this row. */
+  @Column({ type: 'varchar', length: 255, nullable: true, ...ascii })
+  result!: string | null;
 }

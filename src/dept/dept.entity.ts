@@ -5,9 +5,16 @@ import type { TenantOwned } from '../tenancy/tenant-owned';
 import { TenantEntity } from '../tenant/tenant.entity';
 import type { TreeRow } from '../tree/tree-table';
 
+/** Parent id of a top-level department. */
+export const ROOT_ID = 0;
+
 @Entity('tenantry_dept')
-@Index('ix_dept_path', ['tenantId', 'ancestors'])
-@Index('ix_dept_parent', ['tenantId', 'parentId', 'orderNum', 'deptId'])
+@Index('ix_dept_subtree', ['tenantId', 'delFlag', 'ancestors', 'orderNum', 'deptId'])
+@Index('ix_dept_children', ['tenantId', 'delFlag', 'parentId', 'orderNum', 'deptId'])
+@Index('ix_dept_sibling', ['tenantId', 'delFlag', 'parentId', 'deptName', 'deptId'])
+@Index('ix_dept_order', ['tenantId', 'delFlag', 'orderNum', 'deptId'])
+@Index('ix_dept_leader', ['tenantId', 'delFlag', 'leader', 'orderNum', 'deptId'])
+@Index('ix_dept_status', ['tenantId', 'delFlag', 'status', 'orderNum', 'deptId'])
 export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   @PrimaryColumn({ name: 'dept_id', type: 'bigint', transformer: id })
   @Generated('increment')

@@ -33,6 +33,12 @@ export const DeptErrors = defineErrors({
     zh: '部门存在用户，不允许删除',
     en: 'The department has users',
   },
+  NOT_A_CHILD: {
+    reason: 'DEPT_NOT_A_CHILD',
+    status: 409,
+    zh: '部门不属于该上级部门',
+    en: 'The department stands under another parent',
+  },
   TOO_DEEP: {
     reason: 'DEPT_TOO_DEEP',
     status: 400,

@@ -1,10 +1,12 @@
+import { withRevision } from '../revision/revision';
 import type { ZonedTime } from '../time/zoned-time';
+import type { DeptRowDto } from './dept-list.dto';
 import type { CreateDeptDto, DeptDto } from './dept.dto';
 import type { DeptEntity, DeptFields } from './dept.entity';
 
 /** The only place where a column becomes a field. */
 export function toDeptDto(row: DeptEntity, time: ZonedTime): DeptDto {
-  return {
+  const dto = {
     deptId: row.deptId,
     parentId: row.parentId,
     ancestors: row.ancestors,
@@ -21,6 +23,16 @@ export function toDeptDto(row: DeptEntity, time: ZonedTime): DeptDto {
     updateBy: row.updateBy,
     updateTime: time.formatOrNull(row.updateTime),
   };
+  return withRevision(dto, row.revision);
+}
+
+export function toDeptRow(row: DeptEntity, time: ZonedTime, parents: ReadonlySet<number>): DeptRowDto {
+  return Object.assign(toDeptDto(row, time), { hasChildren: parents.has(row.deptId) });
+}
+
+/** A department as a client would send it to leave it as it is. */
+export function toDeptSent({ deptName, orderNum, leader, phone, email, status }: DeptEntity): object {
+  return { deptName, orderNum, leader, phone, email, status };
 }
 
 /** The only place where a field becomes a column; what was not sent becomes the contract's default. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
+import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
@@ -8,12 +9,9 @@ import { raiseTreeVersion } from '../tenant/tree-version';
 import { Clock } from '../time/clock';
 import { UserDirectory } from '../user/user-directory';
 import { DeptEntity } from './dept.entity';
+import { DeptReader } from './dept-reader.repository';
+import { DeptNames } from './dept-names.repository';
 import { LockedDeptTree } from './locked-dept-tree';
-
-/** Departments as one tenant reads them. */
-export interface DeptReader {
-  find(deptId: number): Promise<DeptEntity | null>;
-}
 
 /** The door to the departments: reading in a tenant, and writing in a unit of work that holds its tree. */
 @Injectable()
@@ -29,26 +27,24 @@ export class DeptRepository {
   }
 
   in(ctx: RequestContext): DeptReader {
-    return {
-      find: (deptId) =>
-        this.#unitOfWork.withoutTransaction((manager) =>
-          new TenantBound(manager, DeptEntity, ctx).findOne({ deptId, delFlag: '0' }),
-        ),
-    };
+    return new DeptReader(this.#unitOfWork, ctx);
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
-  transaction<T>(ctx: RequestContext, work: (tree: LockedDeptTree) => Promise<T>): Promise<T> {
+  transaction<T>(ctx: RequestContext, work: (tree: LockedDeptTree) => Promise<T>, once?: Once): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,
       (manager) => raiseTreeVersion(manager, ctx.tenantId),
       (manager) => work(this.#lockedTree(ctx, manager)),
+      once,
     );
   }
 
   #lockedTree(ctx: RequestContext, manager: EntityManager): LockedDeptTree {
     return new LockedDeptTree(
       new TenantBound(manager, DeptEntity, ctx),
+      new DeptNames(manager, ctx),
+      ctx.tenantId,
       new AuditStamp(ctx.username, () => this.clock.now()),
       (ids) => this.users.findOccupied(ctx, ids, manager),
     );

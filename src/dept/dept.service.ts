@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
+import type { Once } from '../database/once';
+import { mergePatch } from '../http/merge-patch';
+import { refuseOneTagForMany, refuseStale, type Expected } from '../revision/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenant/refuse-foreign-tenant';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
 import type { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';
-import type { DeptEntity } from './dept.entity';
+import { ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors } from './dept.errors';
-import { toDeptDto, toDeptFields } from './dept.mapper';
+import type { OrderDeptsDto } from './dept-list.dto';
+import { toDeptDto, toDeptFields, toDeptSent } from './dept.mapper';
 import { DeptRepository } from './dept.repository';
 import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
-
-/** Parent id of a top-level department. */
-const ROOT_ID = 0;
 
 /** The rules of the department tree. */
 @Injectable()
@@ -28,35 +29,71 @@ export class DeptService {
   }
 
   /** Gives the id of the new department. */
-  async create(ctx: RequestContext, dto: CreateDeptDto): Promise<number> {
+  async create(ctx: RequestContext, dto: CreateDeptDto, once?: Once): Promise<number> {
     refuseForeignTenant(ctx, dto.tenantId);
-    return this.depts.transaction(ctx, async (tree) => {
+    const create = async (tree: LockedDeptTree): Promise<number> => {
       const place = await placeFor(tree, dto.parentId ?? ROOT_ID);
       if (place.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
       return tree.add(toDeptFields(dto), place);
-    });
+    };
+    return this.depts.transaction(ctx, create, once);
   }
 
   /** Replaces a department; with another `parentId` it moves there, with all that stands below it. */
-  async update(ctx: RequestContext, dto: UpdateDeptDto): Promise<void> {
-    refuseForeignTenant(ctx, dto.tenantId);
-    await this.depts.transaction(ctx, async (tree) => {
-      const dept = await tree.find(dto.deptId);
-      if (!dept) throw DeptErrors.NOT_FOUND();
-      const parentId = dto.parentId ?? dept.parentId;
-      if (parentId !== dept.parentId) await tree.move(dept, await placeForMove(tree, dept, parentId));
-      await tree.replace(dept.deptId, toDeptFields(dto));
-    });
+  update(ctx: RequestContext, dto: UpdateDeptDto, expected?: Expected): Promise<void> {
+    return this.#change(ctx, dto.deptId, dto, expected, () => dto);
+  }
+
+  /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
+  patch(ctx: RequestContext, deptId: number, patch: CreateDeptDto, expected?: Expected): Promise<void> {
+    return this.#change(ctx, deptId, patch, expected, (dept) => mergePatch(toDeptSent(dept), patch));
   }
 
   /** Deletes all of these departments, or none. */
-  async delete(ctx: RequestContext, deptIds: readonly number[]): Promise<void> {
+  async delete(ctx: RequestContext, deptIds: readonly number[], expected?: Expected): Promise<void> {
+    const ids = [...new Set(deptIds)];
+    refuseOneTagForMany(ids, expected);
     await this.depts.transaction(ctx, async (tree) => {
-      const existing = await tree.findExisting(deptIds);
-      if (existing.length < new Set(deptIds).size) throw DeptErrors.NOT_FOUND();
-      refuseAny(await tree.findParents(deptIds), DeptErrors.HAS_CHILDREN);
-      refuseAny(await tree.findOccupied(deptIds), DeptErrors.HAS_USERS);
-      await tree.markDeleted(deptIds);
+      const refusal = await refusalToDelete(tree, ids);
+      if (refusal || expected) {
+        const existing = await tree.findMany(ids);
+        if (existing.length < ids.length) throw DeptErrors.NOT_FOUND();
+        for (const dept of existing) refuseStale(dept, expected);
+      }
+      if (refusal) throw refusal;
+      if ((await tree.markDeleted(ids)) < ids.length) throw DeptErrors.NOT_FOUND();
+    });
+  }
+
+  /** Numbers children of one department in the order of this list; others keep their numbers. */
+  async order(ctx: RequestContext, { parentId, deptIds }: OrderDeptsDto): Promise<void> {
+    const parent = parentId ?? ROOT_ID;
+    await this.depts.transaction(ctx, async (tree) => {
+      if (parent !== ROOT_ID && !(await tree.find(parent))) throw DeptErrors.PARENT_NOT_FOUND();
+      const depts = await tree.findMany(deptIds);
+      if (depts.length < deptIds.length) throw DeptErrors.NOT_FOUND();
+      const elsewhere = depts.filter((dept) => dept.parentId !== parent);
+      if (elsewhere.length > 0)
+        throw DeptErrors.NOT_A_CHILD({ ids: sorted(elsewhere.map(({ deptId }) => deptId)) });
+      await tree.setOrder(deptIds);
+    });
+  }
+
+  async #change(
+    ctx: RequestContext,
+    deptId: number,
+    { parentId: wanted, tenantId }: CreateDeptDto,
+    expected: Expected,
+    fieldsOf: (dept: DeptEntity) => CreateDeptDto,
+  ): Promise<void> {
+    refuseForeignTenant(ctx, tenantId);
+    await this.depts.transaction(ctx, async (tree) => {
+      const dept = await tree.find(deptId);
+      if (!dept) throw DeptErrors.NOT_FOUND();
+      refuseStale(dept, expected);
+      const parentId = wanted ?? dept.parentId;
+      if (parentId !== dept.parentId) await tree.move(dept, await placeForMove(tree, dept, parentId));
+      await tree.replace(dept, toDeptFields(fieldsOf(dept)));
     });
   }
 }
@@ -77,6 +114,14 @@ async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: nu
   return place;
 }
 
-function refuseAny(ids: number[], refusal: (details: { ids: number[] }) => Error): void {
-  if (ids.length > 0) throw refusal({ ids: ids.toSorted((a, b) => a - b) });
+/** Why these departments cannot be deleted, if they exist at all; null when they can. */
+async function refusalToDelete(tree: LockedDeptTree, deptIds: readonly number[]): Promise<Error | null> {
+  const parents = await tree.findParents(deptIds);
+  if (parents.length > 0) return DeptErrors.HAS_CHILDREN({ ids: sorted(parents) });
+  const occupied = await tree.findOccupied(deptIds);
+  return occupied.length > 0 ? DeptErrors.HAS_USERS({ ids: sorted(occupied) }) : null;
+}
+
+function sorted(ids: readonly number[]): number[] {
+  return ids.toSorted((a, b) => a - b);
 }

@@ -1,14 +1,20 @@
-import { In } from 'typeorm';
+import { MoreThanOrEqual } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
 import type { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
+import { LIVE, parentsAmong, withIds } from './dept.conditions';
 import type { DeptEntity, DeptFields } from './dept.entity';
-
-const LIVE = { delFlag: '0' } as const;
+import { findNamed, type SiblingName } from './dept-named.repository';
+import type { DeptNames } from './dept-names.repository';
 
 /** Where a department stands: its parent, and the path that follows from it. */
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
+
+const REPLACED = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
+
+/** A department with new values for all but its name and its place. */
+export type ReplacedDept = Pick<DeptEntity, 'deptId' | (typeof REPLACED)[number]>;
 
 /** A tenant's departments inside a unit of work that holds their tree: the only way to write to it. */
 export class LockedDeptTree {
@@ -17,6 +23,8 @@ export class LockedDeptTree {
 
   constructor(
     depts: TenantBound<DeptEntity>,
+    private readonly names: DeptNames,
+    private readonly tenantId: string,
     private readonly audit: AuditStamp,
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
@@ -29,14 +37,13 @@ export class LockedDeptTree {
     return this.#depts.findOne({ deptId, ...LIVE });
   }
 
-  /** Of these ids, the ones that are departments. */
-  findExisting(deptIds: readonly number[]): Promise<number[]> {
-    return this.#depts.distinctIds('deptId', { deptId: In([...deptIds]), ...LIVE });
+  findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
+    return this.#depts.find(withIds(deptIds));
   }
 
   /** Of these departments, the ones that have child departments. */
   findParents(deptIds: readonly number[]): Promise<number[]> {
-    return this.#depts.distinctIds('parentId', { parentId: In([...deptIds]), ...LIVE });
+    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.tenantId));
   }
 
   /** How many levels there are below this department. */
@@ -45,13 +52,49 @@ export class LockedDeptTree {
   }
 
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
-    const { deptId } = await this.#depts.insert({ ...fields, ...place, ...this.audit.created() });
-    if (deptId === undefined) throw new Error('The database gave the new department no id.');
+    const deptId = await this.#depts.insert({ ...fields, ...place, ...this.audit.created() });
+    await this.names.add([deptId]);
     return deptId;
   }
 
-  async replace(deptId: number, fields: DeptFields): Promise<void> {
+  /** Adds departments in one statement; gives their ids in the same order. */
+  async addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
+    if (rows.length === 0) return [];
+    const created = this.audit.created();
+    const first = await this.#depts.insert(...rows.map((row) => ({ ...row, ...created })));
+    // Not counted on from the first: a cluster's ids have gaps. Nobody else adds departments to this tenant now.
+    const where = { deptId: MoreThanOrEqual(first) };
+    const keys = await this.#depts.keys({ where, order: ['deptId'], after: null, limit: rows.length });
+    const deptIds = keys.map(([deptId]) => Number(deptId));
+    if (deptIds.length < rows.length) throw new Error('The database gave fewer ids than rows.');
+    await this.names.add(deptIds);
+    return deptIds;
+  }
+
+  /** The departments with these parents and names. */
+  findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
+    return findNamed(this.#depts, names);
+  }
+
+  /** Gives departments their fields in one statement; their names and places stay. */
+  async replaceMany(depts: readonly ReplacedDept[]): Promise<void> {
+    const parameters: Record<string, string | number | null> = {};
+    const chosen = REPLACED.map((field) => {
+      const cases = depts.map((dept, index) => {
+        parameters[`${field}${index}`] = dept[field];
+        return `WHEN ${dept.deptId} THEN :${field}${index}`;
+      });
+      return [field, () => `CASE dept_id ${cases.join(' ')} END`] as const;
+    });
+    const values = { ...Object.fromEntries(chosen), ...this.audit.touched() };
+    await this.#depts.update(withIds(depts.map(({ deptId }) => deptId)), values, parameters);
+  }
+
+  async replace({ deptId, deptName }: DeptEntity, fields: DeptFields): Promise<void> {
     await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.audit.touched() });
+    if (fields.deptName === deptName) return;
+    await this.names.erase([deptId]);
+    await this.names.add([deptId]);
   }
 
   /** Puts a department, and all that stands below it, at another place. */
@@ -60,10 +103,19 @@ export class LockedDeptTree {
     await this.#tree.moveDescendants(dept, place);
   }
 
-  async markDeleted(deptIds: readonly number[]): Promise<void> {
-    await this.#depts.update(
-      { deptId: In([...deptIds]), ...LIVE },
-      { delFlag: '2', ...this.audit.touched() },
-    );
+  /** Gives how many of them there were. */
+  async markDeleted(deptIds: readonly number[]): Promise<number> {
+    const marked = await this.#depts.update(withIds(deptIds), { delFlag: '2', ...this.audit.touched() });
+    await this.names.erase(deptIds);
+    return marked;
+  }
+
+  /** Numbers these departments as they are listed, in one statement. */
+  async setOrder(deptIds: readonly number[]): Promise<void> {
+    const numbers = deptIds.map((deptId, index) => `WHEN ${deptId} THEN ${index + 1}`).join(' ');
+    await this.#depts.update(withIds(deptIds), {
+      orderNum: () => `CASE dept_id ${numbers} END`,
+      ...this.audit.touched(),
+    });
   }
 }

@@ -7,7 +7,10 @@ const NOT_AN_OBJECT: FieldProblem = {
   message: { zh: '请求体必须为 JSON 对象', en: 'must be a JSON object' },
 };
 
-/** Checks the shape of a body and makes it an instance of its class. Keys the class does not know are ignored. */
+/**
+ * Checks the shape of a body, or of the parameters after the question mark, and makes it an instance of its class.
+ * Keys the class does not know are ignored.
+ */
 export class BodyPipe extends ValidationPipe {
   constructor() {
     super({
@@ -24,6 +27,7 @@ export class BodyPipe extends ValidationPipe {
     value: unknown,
     metadata: Parameters<ValidationPipe['transform']>[1],
   ): Promise<unknown> {
+    if (metadata.type === 'query') return super.transform({ ...(value as object) }, metadata);
     if (metadata.type !== 'body') return value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });

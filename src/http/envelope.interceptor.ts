@@ -1,22 +1,52 @@
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import {
+  Injectable,
+  StreamableFile,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
+import { tagOf } from '../revision/if-match.decorator';
+import { revisionOf } from '../revision/revision';
 import { Created } from './created';
-import { success, type Envelope } from './envelope';
+import { success } from './envelope';
 
 /** Wraps what a handler returns; nothing returned is `data: null`. */
 @Injectable()
-export class EnvelopeInterceptor implements NestInterceptor<unknown, Envelope<unknown>> {
-  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<Envelope<unknown>> {
+export class EnvelopeInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
     return next.handle().pipe(
       map((result) => {
+        if (result instanceof StreamableFile) return result;
+        if (request.method === 'GET' || request.method === 'HEAD') return tagged(response, result ?? null);
         if (!(result instanceof Created)) return success(result ?? null);
-        const http = context.switchToHttp();
-        http.getResponse<Response>().setHeader('Location', locationOf(http.getRequest<Request>(), result));
+        response.setHeader('Location', locationOf(request, result));
         return success(null);
       }),
     );
   }
+}
+
+/**
+ * What was read, under a strong entity tag: the revision of the row that is shown, or the hash of all that is. Express
+ * answers 304 by itself when the client has it already.
+ */
+function tagged(response: Response, data: unknown): unknown {
+  response.setHeader('Cache-Control', 'private, no-cache');
+  const revision = revisionOf(data);
+  if (revision !== undefined) {
+    response.setHeader('ETag', tagOf(revision));
+    return success(data);
+  }
+  const text = JSON.stringify(success(data));
+  response.setHeader('ETag', `"${createHash('sha1').update(text).digest('base64url')}"`);
+  response.type('json');
+  return text;
 }
 
 /** Below the path that was called, so that it stays right where a host has moved the routes. */

@@ -1,16 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { Transform, Type } from 'class-transformer';
 import {
-  isEmail,
   IsIn,
   IsOptional,
   ValidateBy,
+  ValidateIf,
   ValidateNested,
   type ValidationArguments,
   type ValidationOptions,
 } from 'class-validator';
 import { isRole, ROLES } from '../auth/roles';
 import type { Bilingual } from './error-catalogue';
+import { INTEGER_MAX, INTEGER_MIN, isClean, isDay, isEmailText, isInteger, isText } from './field-rules';
 import { isTextId, parseNumericId } from './ids';
 
 /** Gives a validation rule its text in both languages. */
@@ -19,7 +20,7 @@ export function says(zh: string, en: string): ValidationOptions {
 }
 
 /** A rule of our own, with its texts. */
-function rule(
+export function rule(
   name: string,
   validate: (value: unknown) => boolean,
   zh: string,
@@ -31,26 +32,6 @@ function rule(
 const trimmed = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' ? value.trim() : value;
 const idOrAsSent = ({ value }: { value: unknown }): unknown => parseNumericId(value) ?? value;
-
-/** Counts characters as people and the database do: an emoji is one. */
-function fits(value: string, max: number): boolean {
-  return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max);
-}
-
-/** SQLite ends a text at NUL; half a surrogate pair is no character at all. */
-function isClean(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed();
-}
-
-function isText(value: unknown, max: number): value is string {
-  return isClean(value) && fits(value, max);
-}
-
-function isDay(value: unknown): value is string {
-  if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return false;
-  const day = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value) && value >= '0001';
-}
 
 /** An optional text: trimmed, at most `max` characters. Null is the same as not sent. */
 export function TextField(max: number): PropertyDecorator {
@@ -73,7 +54,7 @@ export function EmailField(max: number): PropertyDecorator {
     Transform(trimmed),
     rule(
       'email',
-      (value) => isText(value, max) && (value === '' || isEmail(value)),
+      (value) => isEmailText(value, max),
       `必须为不超过 ${max} 个字符的邮箱地址`,
       `must be an e-mail address of at most ${max} characters`,
     ),
@@ -91,6 +72,11 @@ export function RequiredTextField(max: number): PropertyDecorator {
       `must be sent: a text of 1 to ${max} characters`,
     ),
   );
+}
+
+/** Makes the rules of a field hold only when it is sent; null is sent. */
+export function IfSent(): PropertyDecorator {
+  return ValidateIf((_, value) => value !== undefined);
 }
 
 /** An optional text that is kept to the byte. */
@@ -155,17 +141,20 @@ export function IdListField(maxIds: number): PropertyDecorator {
 }
 
 /** An optional integer of 32 bits. */
-export function IntegerField(min = -(2 ** 31)): PropertyDecorator {
-  const max = 2 ** 31 - 1;
+export function IntegerField(min = INTEGER_MIN, max = INTEGER_MAX): PropertyDecorator {
   return applyDecorators(
     IsOptional(),
     rule(
       'integer',
-      (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
+      (value) => isInteger(value, min, max),
       `必须为 ${min} 到 ${max} 的整数`,
       `must be an integer from ${min} to ${max}`,
     ),
   );
+}
+
+export function notBeforeText(other = ''): Bilingual {
+  return { zh: `不能早于 ${other}`, en: `must not be before ${other}` };
 }
 
 /** An optional calendar day, `YYYY-MM-DD`, not before the day in the field `notBefore`. */
@@ -177,7 +166,7 @@ export function DayField(notBefore?: string): PropertyDecorator {
   return applyDecorators(
     IsOptional(),
     rule('day', isDay, '必须为有效日期 YYYY-MM-DD', 'must be a calendar day YYYY-MM-DD'),
-    rule('dayOrder', inOrder, `不能早于 ${notBefore}`, `must not be before ${notBefore}`),
+    rule('dayOrder', inOrder, notBeforeText(notBefore).zh, notBeforeText(notBefore).en),
   );
 }
 
@@ -216,4 +205,24 @@ export function RequiredIdField(): PropertyDecorator {
 /** A snowflake id that must be sent, as text. */
 export function RequiredTextIdField(): PropertyDecorator {
   return rule('textId', isTextId, '必填，数字文本 id', 'must be sent: an id of digits, as text');
+}
+
+/** A list of different numeric ids that must be sent. */
+export function RequiredIdsField(max: number): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) =>
+      Array.isArray(value) ? value.map((each: unknown) => parseNumericId(each) ?? each) : value,
+    ),
+    rule(
+      'ids',
+      (value) =>
+        Array.isArray(value) &&
+        value.length >= 1 &&
+        value.length <= max &&
+        value.every(isId) &&
+        new Set(value).size === value.length,
+      `必填，1 到 ${max} 个不重复的数字 id`,
+      `must be a list of 1 to ${max} different numeric ids`,
+    ),
+  );
 }

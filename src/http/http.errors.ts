@@ -15,6 +15,12 @@ export const HttpErrors = defineErrors({
     zh: '请求的接口不存在',
     en: 'There is no such operation',
   },
+  NOT_ACCEPTABLE: {
+    reason: 'NOT_ACCEPTABLE',
+    status: 406,
+    zh: '不支持 Accept 请求头要求的格式',
+    en: 'There is no answer of a type that the Accept header allows',
+  },
   TIMEOUT: {
     reason: 'REQUEST_TIMEOUT',
     status: 408,
@@ -24,14 +30,14 @@ export const HttpErrors = defineErrors({
   TOO_LARGE: {
     reason: 'BODY_TOO_LARGE',
     status: 413,
-    zh: '请求体超过 256 KB',
-    en: 'The body is larger than 256 KB',
+    zh: '请求体过大',
+    en: 'The body is too large',
   },
   MEDIA_TYPE: {
     reason: 'UNSUPPORTED_MEDIA_TYPE',
     status: 415,
-    zh: '请求体必须为 UTF-8 编码的 application/json',
-    en: 'The body must be application/json in UTF-8',
+    zh: '不支持该请求体类型，应为 UTF-8 编码的 application/json',
+    en: 'The body is not of a type that this operation takes: usually application/json in UTF-8',
   },
   EXPECTATION: {
     reason: 'EXPECTATION_FAILED',

@@ -4,6 +4,8 @@ import { json, type NextFunction, type Request, type RequestHandler, type Respon
 import { HttpErrors } from './http.errors';
 
 const LIMIT = '256kb';
+const JSON_TYPE = 'application/json';
+const PATCH_TYPE = 'application/merge-patch+json';
 /** Deeper than any body of this API; recursive code further in must not meet 100,000 brackets. */
 const MAX_NESTING = 32;
 
@@ -12,16 +14,16 @@ function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer):
   if (body.length === 0 || !isUtf8(body)) throw HttpErrors.MALFORMED();
 }
 
-const parse = json({ limit: LIMIT, strict: true, type: 'application/json', verify: refuseBrokenText });
+const parse = json({ limit: LIMIT, strict: true, type: [JSON_TYPE, PATCH_TYPE], verify: refuseBrokenText });
 
 function refuseOtherTypes(request: Request, _: Response, next: NextFunction): void {
-  // The one route with a form has had it parsed before.
+  // A route that takes another type has seen to its body before.
   if (request.body !== undefined) {
     next();
     return;
   }
-  const wrong =
-    hasBody(request) && !(request.is('application/json') && isUtf8Type(request.headers['content-type']));
+  const types = request.method === 'PATCH' ? [JSON_TYPE, PATCH_TYPE] : [JSON_TYPE];
+  const wrong = hasBody(request) && !(request.is(types) && isUtf8Type(request.headers['content-type']));
   next(wrong ? HttpErrors.MEDIA_TYPE() : undefined);
 }
 

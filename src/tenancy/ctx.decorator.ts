@@ -9,9 +9,14 @@ export function attachContext(request: Scoped, ctx: RequestContext): void {
   request[context] = ctx;
 }
 
-/** The request's context, as a handler's argument; it fails on a route that is not tenant-scoped. */
-export const Ctx = createParamDecorator((_: unknown, execution: ExecutionContext): RequestContext => {
-  const ctx = execution.switchToHttp().getRequest<Scoped>()[context];
+/** On whose behalf a request acts; it fails on a route that is not tenant-scoped. */
+export function contextOf(request: Scoped): RequestContext {
+  const ctx = request[context];
   if (!ctx) throw new Error('This route has no tenant scope.');
   return ctx;
-});
+}
+
+/** The request's context, as a handler's argument. */
+export const Ctx = createParamDecorator((_: unknown, execution: ExecutionContext): RequestContext =>
+  contextOf(execution.switchToHttp().getRequest<Request>()),
+);

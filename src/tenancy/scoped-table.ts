@@ -1,21 +1,33 @@
-import type {
-  EntityManager,
-  EntityTarget,
-  FindOptionsWhere,
-  ObjectLiteral,
-  SelectQueryBuilder,
+import {
+  MoreThan,
+  type EntityManager,
+  type EntityTarget,
+  type FindOptionsWhere,
+  type ObjectLiteral,
+  type SelectQueryBuilder,
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 
-type Where<E> = FindOptionsWhere<E>;
+type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
 
 /** What every statement on a table is bound to. */
 export interface Scope<E> {
   /** Added last to every condition. */
-  readonly where: Where<E> | Where<E>[];
+  readonly where: Where<E>;
   /** Written last into every new row. */
   readonly stamp?: Values<E>;
+}
+
+/** A place in an order of rows: the values of the order's columns. The last of them alone names the row. */
+export type Key = readonly (string | number)[];
+
+/** So many places of an order, after one of them. */
+export interface KeyRange<E> {
+  readonly where: Where<E>;
+  readonly order: readonly (keyof E & string)[];
+  readonly after: Key | null;
+  readonly limit: number;
 }
 
 /**
@@ -37,11 +49,31 @@ export class ScopedTable<E extends ObjectLiteral> {
     return this.#select(where).getOne();
   }
 
-  /** The rows that match, in the order of a column. */
-  find(where: Where<E>, page?: { order: keyof E & string; limit: number }): Promise<E[]> {
-    const select = this.#select(where);
-    if (page) select.orderBy(`t.${page.order}`).limit(page.limit);
+  /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
+  find(where: Where<E>, limit?: number, columns?: readonly (keyof E & string)[]): Promise<E[]> {
+    const select = this.#select(where).limit(limit);
+    if (columns) select.select(columns.map((column) => `t.${column}`));
     return select.getMany();
+  }
+
+  /**
+   * Places in an order, read from its index alone. After a place there is one range of the index per column of the
+   * order, from the last to the first: no optimiser has to understand an OR.
+   */
+  async keys({ where, order, after, limit }: KeyRange<E>): Promise<Key[]> {
+    const found: Key[] = [];
+    for (let last = after ? order.length - 1 : 0; last >= 0 && found.length < limit; last -= 1) {
+      const select = this.#select(where);
+      for (const column of after ? order.slice(last) : order) select.addOrderBy(`t.${column}`);
+      if (after) select.andWhere(rangeAfter<E>(order, after, last));
+      found.push(...(await this.#readKeys(select.limit(limit - found.length), order)));
+    }
+    return found;
+  }
+
+  /** The places of all rows that match, in any order. */
+  keysOf(where: Where<E>, order: KeyRange<E>['order']): Promise<Key[]> {
+    return this.#readKeys(this.#select(where), order);
   }
 
   count(where: Where<E>): Promise<number> {
@@ -50,6 +82,12 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   exists(where: Where<E>): Promise<boolean> {
     return this.#select(where).getExists();
+  }
+
+  /** Whether more rows than that match; it reads no more than it must. */
+  async hasMoreThan(count: number, where: Where<E>): Promise<boolean> {
+    const select = this.#select(where).select('1', 'one').offset(count).limit(1);
+    return (await select.getRawMany()).length > 0;
   }
 
   /** The different values of a text column in the rows that match. */
@@ -68,17 +106,24 @@ export class ScopedTable<E extends ObjectLiteral> {
     return row?.max == null ? null : Number(row.max);
   }
 
-  /** Adds a row and gives the keys that the database made. */
-  async insert(values: Values<E>): Promise<Partial<E>> {
-    const { identifiers } = await this.#manager.insert(this.#entity, { ...values, ...this.#scope.stamp });
-    return identifiers[0] as Partial<E>;
+  /** Adds rows in one statement and gives the id that the database made for the first of them, if it makes ids. */
+  async insert(...rows: Values<E>[]): Promise<number> {
+    const { raw } = (await this.#manager
+      .createQueryBuilder()
+      .insert()
+      .into(this.#entity)
+      .values(rows.map((row) => ({ ...row, ...this.#scope.stamp })))
+      .updateEntity(false)
+      .execute()) as { raw: number | { insertId: number | string } };
+    // SQLite tells the last id, MySQL the first.
+    return typeof raw === 'object' ? Number(raw.insertId) : raw - rows.length + 1;
   }
 
   /** Changes the rows that match, in one statement; gives their number. `:names` in expressions are `parameters`. */
   async update(
     where: Where<E>,
     values: Values<E>,
-    parameters: Record<string, string | number> = {},
+    parameters: Record<string, string | number | null> = {},
   ): Promise<number> {
     const { affected } = await this.#manager
       .createQueryBuilder()
@@ -91,7 +136,37 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
+  /** Takes the rows that match out of the database. Only for rows that merely follow from others. */
+  async erase(where: Where<E>): Promise<void> {
+    await this.#manager
+      .createQueryBuilder()
+      .delete()
+      .from(this.#entity)
+      .where(where)
+      .andWhere(this.#scope.where)
+      .execute();
+  }
+
+  async #readKeys(select: SelectQueryBuilder<E>, order: KeyRange<E>['order']): Promise<Key[]> {
+    select.select([]);
+    for (const column of order) select.addSelect(`t.${column}`, column);
+    const rows = await select.getRawMany<Record<string, unknown>>();
+    return rows.map((row) => order.map((column) => this.#hydrate(column, row[column])));
+  }
+
   #select(where: Where<E>): SelectQueryBuilder<E> {
     return this.#manager.createQueryBuilder(this.#entity, 't').where(where).andWhere(this.#scope.where);
   }
+
+  #hydrate(property: string, raw: unknown): string | number {
+    const { driver } = this.#manager.dataSource;
+    const column = this.#manager.dataSource.getMetadata(this.#entity).findColumnWithPropertyName(property);
+    return (column ? driver.prepareHydratedValue(raw, column) : raw) as string | number;
+  }
+}
+
+/** The rows that equal `after` in the columns before the `last`, and come after it there. */
+function rangeAfter<E>(order: readonly string[], after: Key, last: number): FindOptionsWhere<E> {
+  const same = order.slice(0, last).map((column, index) => [column, after[index]] as const);
+  return Object.fromEntries([...same, [order[last], MoreThan(after[last])]]) as FindOptionsWhere<E>;
 }

@@ -7,7 +7,10 @@ export interface TenantFacts {
   readonly endTime: string | null;
 }
 
-export type TenantState = 'ACTIVE' | 'DISABLED' | 'NOT_STARTED' | 'EXPIRED' | 'DELETED';
+/** The states of a tenant that exists. */
+export const TENANT_STATES = ['ACTIVE', 'DISABLED', 'NOT_STARTED', 'EXPIRED'] as const;
+export type LiveState = (typeof TENANT_STATES)[number];
+export type TenantState = LiveState | 'DELETED';
 
 /** A tenant's state on a day. Days of this form compare as texts. */
 export function tenantState(

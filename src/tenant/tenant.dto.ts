@@ -1,6 +1,7 @@
 import {
   ChoiceField,
   DayField,
+  IfSent,
   IdListField,
   IntegerField,
   ObjectField,
@@ -82,12 +83,8 @@ export class RuleBo {
   catalogRw?: string;
 }
 
-/** The fields of a tenant that a client sends. Not sent and null mean the same: the default. */
-export class CreateTenantDto {
-  /** @example 示例科技 */
-  @RequiredTextField(128)
-  tenantName!: string;
-
+/** The fields of a tenant that a client may send, its name aside. Not sent and null mean the same: the default. */
+class TenantFieldsDto {
   /**
    * Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
    * @example "000000"
@@ -145,8 +142,30 @@ export class CreateTenantDto {
   ruleBo?: RuleBo;
 }
 
+/** A new tenant. */
+export class CreateTenantDto extends TenantFieldsDto {
+  /** @example 示例科技 */
+  @RequiredTextField(128)
+  tenantName!: string;
+}
+
 /** A tenant as it shall be: fields not sent are reset; only the parent and the four extra quotas stay. */
 export class UpdateTenantDto extends CreateTenantDto {
+  /** @example "1099511627776000000" */
+  @RequiredTextIdField()
+  id!: string;
+}
+
+/** What shall change of a tenant; null resets a field. */
+export class PatchTenantDto extends TenantFieldsDto {
+  /** @example 示例科技 */
+  @IfSent()
+  @RequiredTextField(128)
+  tenantName?: string;
+}
+
+/** What shall change of the tenant that the body names. */
+export class PatchNamedTenantDto extends PatchTenantDto {
   /** @example "1099511627776000000" */
   @RequiredTextIdField()
   id!: string;

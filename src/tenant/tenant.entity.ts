@@ -6,7 +6,8 @@ import { QuotaColumns, RuleColumns } from './tenant.columns';
 
 @Entity('tenantry_tenant')
 @Index('ix_tenant_path', ['ancestors'])
-@Index('ix_tenant_parent', ['tenantParent'])
+@Index('ix_tenant_children', ['tenantParent', 'id'])
+@Index('ix_tenant_end', ['endTime', 'id'])
 export class TenantEntity extends Audited implements TreeRow {
   @PrimaryColumn({ type: 'varchar', length: 20, ...ascii })
   id!: string;

@@ -1,5 +1,8 @@
 import type { QuotaBo, CreateTenantDto, RuleBo } from './tenant.dto';
+import type { TenantRowDto } from './tenant-list.dto';
+import { tenantState } from './tenant-state';
 import type { TenantDto } from './tenant-view.dto';
+import { withRevision } from '../revision/revision';
 import type { QuotaColumns, RuleColumns } from './tenant.columns';
 import type { TenantEntity, TenantFields } from './tenant.entity';
 
@@ -12,7 +15,7 @@ export const NO_EXTRA_QUOTAS: ExtraQuotas = { riskReportUsed: 0, zr: 0, credit: 
 /** The only place where a column becomes a field. */
 export function toTenantDto(row: TenantEntity): TenantDto {
   const { quota, rule } = row;
-  return {
+  const dto = {
     id: row.id,
     tenantId: row.tenantId,
     tenantName: row.tenantName,
@@ -42,6 +45,32 @@ export function toTenantDto(row: TenantEntity): TenantDto {
       catalogEd: rule.catalogEd,
       catalogRw: rule.catalogRw,
     },
+  };
+  return withRevision(dto, row.revision);
+}
+
+/** A tenant as a client would send it to leave it as it is. */
+export function toTenantSent(row: TenantEntity): object {
+  const { id: _, tenantId: __, tenantParent: ___, ...sent } = toTenantDto(row);
+  return sent;
+}
+
+/** The only place where columns become a row of a list. */
+export function toTenantRow(row: TenantEntity, today: string, hasChildren: boolean): TenantRowDto {
+  return {
+    id: row.id,
+    tenantId: row.tenantId,
+    tenantName: row.tenantName,
+    tenantParent: row.tenantParent,
+    startTime: row.startTime,
+    endTime: row.endTime,
+    contactUserName: row.contactUserName,
+    contactPhone: row.contactPhone,
+    companyName: row.companyName,
+    status: row.status,
+    accountCount: row.accountCount,
+    state: tenantState(row, today),
+    hasChildren,
   };
 }
 

@@ -4,6 +4,7 @@ import { IdBlockRepository } from './id-block.repository';
 import { TenantFactsRepository } from './tenant-facts.repository';
 import { TenantGate } from './tenant-gate';
 import { TenantIds } from './tenant-ids';
+import { TenantListService } from './tenant-list.service';
 import { TenantController } from './tenant.controller';
 import { TenantRepository } from './tenant.repository';
 import { TenantService } from './tenant.service';
@@ -12,6 +13,7 @@ import { TenantService } from './tenant.service';
   controllers: [TenantController],
   providers: [
     TenantService,
+    TenantListService,
     TenantRepository,
     TenantFactsRepository,
     TenantGate,
@@ -19,6 +21,6 @@ import { TenantService } from './tenant.service';
     IdBlockRepository,
     { provide: TenantAdmission, useExisting: TenantGate },
   ],
-  exports: [TenantService, TenantAdmission],
+  exports: [TenantService, TenantListService, TenantAdmission],
 })
 export class TenantModule {}

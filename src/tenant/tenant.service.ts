@@ -1,4 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Once } from '../database/once';
+import { notBeforeText } from '../http/fields';
+import { HttpErrors } from '../http/http.errors';
+import { mergePatch } from '../http/merge-patch';
+import { refuseStale, type Expected } from '../revision/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
@@ -7,10 +12,10 @@ import { TenantGate } from './tenant-gate';
 import type { TenantState } from './tenant-state';
 import { TenantIds } from './tenant-ids';
 import type { TenantDto } from './tenant-view.dto';
-import type { CreateTenantDto, UpdateTenantDto } from './tenant.dto';
+import type { CreateTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
 import { TenantErrors } from './tenant.errors';
-import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields } from './tenant.mapper';
+import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantSent } from './tenant.mapper';
 import { TenantRepository } from './tenant.repository';
 
 /** The rules of the tree of tenants. */
@@ -46,41 +51,70 @@ export class TenantService {
   }
 
   /** Gives the id of the new tenant. */
-  async create(ctx: RequestContext, dto: CreateTenantDto): Promise<string> {
+  async create(ctx: RequestContext, dto: CreateTenantDto, once?: Once): Promise<string> {
     const id = await this.ids.next();
     const fields = toTenantFields(dto);
     const quota = { ...NO_EXTRA_QUOTAS, ...fields.quota } as TenantEntity['quota'];
-    await this.tenants.transaction(ctx, async (tree) => {
+    const create = async (tree: LockedTenantTree): Promise<string> => {
       const place = await placeFor(tree, dto.tenantParent ?? ctx.tenantId);
       const tenantId = await freeTenantCode((codes) => tree.findTakenCodes(codes));
       await tree.add({ id, tenantId, ...fields, quota, ...place });
-    });
-    return id;
+      return id;
+    };
+    return this.tenants.transaction(ctx, create, once);
   }
 
   /** Replaces a tenant; with another `tenantParent` it moves there, with all that stands below it. */
-  async update(ctx: RequestContext, dto: UpdateTenantDto): Promise<void> {
-    const code = await this.tenants.transaction(ctx, async (tree) => {
-      const tenant = await findBelow(ctx, tree, dto.id);
-      const parent = dto.tenantParent ?? tenant.tenantParent;
-      if (parent !== null && parent !== tenant.tenantParent) {
-        await tree.move(tenant, await placeFor(tree, parent, tenant));
-      }
-      await tree.replace(tenant.id, toTenantFields(dto));
-      return tenant.tenantId;
-    });
-    this.gate.forget(code);
+  update(ctx: RequestContext, dto: UpdateTenantDto, expected?: Expected): Promise<void> {
+    return this.#change(ctx, dto.id, dto, expected, () => dto);
   }
 
-  async delete(ctx: RequestContext, id: string): Promise<void> {
+  /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
+  patch(ctx: RequestContext, id: string, patch: PatchTenantDto, expected?: Expected): Promise<void> {
+    return this.#change(ctx, id, patch, expected, (tenant) => {
+      const merged = mergePatch(toTenantSent(tenant), patch) as unknown as CreateTenantDto;
+      refuseEndBeforeStart(merged);
+      return merged;
+    });
+  }
+
+  async delete(ctx: RequestContext, id: string, expected?: Expected): Promise<void> {
     const code = await this.tenants.transaction(ctx, async (tree) => {
       const tenant = await findBelow(ctx, tree, id);
+      refuseStale(tenant, expected);
       if (await tree.hasChildren(tenant)) throw TenantErrors.HAS_CHILDREN({ ids: [id] });
       await tree.markDeleted(id);
       return tenant.tenantId;
     });
     this.gate.forget(code);
   }
+
+  async #change(
+    ctx: RequestContext,
+    id: string,
+    { tenantParent }: PatchTenantDto,
+    expected: Expected,
+    fieldsOf: (tenant: TenantEntity) => CreateTenantDto,
+  ): Promise<void> {
+    const code = await this.tenants.transaction(ctx, async (tree) => {
+      const tenant = await findBelow(ctx, tree, id);
+      refuseStale(tenant, expected);
+      const fields = toTenantFields(fieldsOf(tenant));
+      const parent = tenantParent ?? tenant.tenantParent;
+      if (parent !== null && parent !== tenant.tenantParent) {
+        await tree.move(tenant, await placeFor(tree, parent, tenant));
+      }
+      await tree.replace(tenant.id, fields);
+      return tenant.tenantId;
+    });
+    this.gate.forget(code);
+  }
+}
+
+/** A patch may change one end of the service period only; it is held against the other here. */
+function refuseEndBeforeStart({ startTime, endTime }: CreateTenantDto): void {
+  if (startTime == null || endTime == null || startTime <= endTime) return;
+  throw HttpErrors.INVALID({ fields: [{ field: 'endTime', message: notBeforeText('startTime') }] });
 }
 
 /** A tenant that the caller may change: one below its own. The platform's is below none. */

@@ -1,5 +1,6 @@
 import { And, LessThan, MoreThanOrEqual, type FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { RAISED } from '../database/audited';
 import type { ScopedTable } from '../tenancy/scoped-table';
 import { descendantPaths, pathBelow, type Place, type TreeNode } from './tree-path';
 
@@ -22,6 +23,7 @@ export class TreeTable<E extends TreeRow> {
     const values = {
       ancestors: () => 'CONCAT(:newPath, SUBSTR(ancestors, :keepFrom))',
       depth: () => 'depth + :deeper',
+      ...RAISED,
     } as unknown as QueryDeepPartialEntity<E>;
     await this.table.update(below(node), values, {
       newPath: pathBelow({ key: node.key, ...to }),
@@ -32,7 +34,7 @@ export class TreeTable<E extends TreeRow> {
 }
 
 /** All live nodes below this one: a range of the index on the path. */
-function below<E extends TreeRow>(node: E): FindOptionsWhere<E> {
+export function below<E extends TreeRow>(node: TreeNode): FindOptionsWhere<E> {
   const { from, before } = descendantPaths(node);
   return { ancestors: And(MoreThanOrEqual(from), LessThan(before)), delFlag: '0' } as FindOptionsWhere<E>;
 }

@@ -7,7 +7,7 @@ import { TenantEntity } from '../tenant/tenant.entity';
 /** Who signs in, and who belongs to a department. */
 @Entity('tenantry_account')
 @Index('ux_account_username', ['tenantId', 'username', 'nameKey'], { unique: true })
-@Index('ix_account_dept', ['tenantId', 'deptId'])
+@Index('ix_account_members', ['tenantId', 'delFlag', 'deptId', 'userId'])
 @Index('ix_account_live', ['tenantId', 'delFlag', 'userId'])
 export class AccountEntity extends Audited implements TenantOwned {
   @PrimaryColumn({ name: 'user_id', type: 'bigint', transformer: id })

@@ -54,9 +54,7 @@ export class LockedAccounts {
 
   async add(fields: AccountFields, passwordHash: string): Promise<number> {
     const fresh = { passwordHash, nameKey: 0, failedLogins: 0, lockedUntil: null };
-    const { userId } = await this.#accounts.insert({ ...fields, ...fresh, ...this.audit.created() });
-    if (userId === undefined) throw new Error('The database gave the new account no id.');
-    return userId;
+    return this.#accounts.insert({ ...fields, ...fresh, ...this.audit.created() });
   }
 
   async replace(userId: number, fields: AccountFields): Promise<void> {

@@ -1,16 +1,24 @@
 import { Body, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiParam, ApiQuery } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
+import { IdempotencyKey } from '../api/idempotency-key.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
 import { MANAGERS, READERS } from '../auth/roles';
+import { Once } from '../database/once';
+import { OnceErrors } from '../database/once.errors';
 import { DeptErrors } from '../dept/dept.errors';
 import { Created } from '../http/created';
 import { IdPipe, IdsPipe } from '../http/ids.pipe';
-import { PagePipe, toPageView, type PageRequest, type PageView } from '../http/page';
+import type { PageView } from '../paging/page';
+import { IfMatch } from '../revision/if-match.decorator';
+import type { Expected } from '../revision/revision';
+import { RevisionErrors } from '../revision/revision.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import { RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenant/tenant.errors';
 import { ZonedTime } from '../time/zoned-time';
+import { UserListQuery } from './user-list.dto';
+import { UserListService } from './user-list.service';
 import { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto } from './user.dto';
 import { UserErrors } from './user.errors';
 import { toUserDto } from './user.mapper';
@@ -27,6 +35,7 @@ const FIELDS = [
 export class UserController {
   constructor(
     private readonly users: UserService,
+    private readonly lists: UserListService,
     private readonly time: ZonedTime,
   ) {}
 
@@ -34,18 +43,25 @@ export class UserController {
   @Operation({
     summary: 'Create an account',
     roles: MANAGERS,
-    refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND],
+    refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND, OnceErrors.REUSED],
   })
-  async create(@Ctx() ctx: RequestContext, @Body() dto: CreateUserDto): Promise<Created> {
-    return new Created(await this.users.create(ctx, dto));
+  async create(
+    @Ctx() ctx: RequestContext,
+    @Body() dto: CreateUserDto,
+    @IdempotencyKey() once?: Once,
+  ): Promise<Created> {
+    return new Created(await this.users.create(ctx, dto, once));
   }
 
   @Get()
-  @ApiQuery({ name: 'limit', required: false, description: '1 to 500', example: 50 })
-  @ApiQuery({ name: 'cursor', required: false, description: '`nextCursor` of the page before' })
-  @Operation({ summary: 'List the accounts of your tenant', roles: MANAGERS, refusals: [] })
-  async list(@Ctx() ctx: RequestContext, @Query(PagePipe) page: PageRequest): Promise<PageView<UserDto>> {
-    return toPageView(await this.users.list(ctx, page), (row) => toUserDto(row, this.time));
+  @Operation({
+    summary: 'List the accounts of your tenant, page by page',
+    roles: MANAGERS,
+    page: UserDto,
+    refusals: [],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: UserListQuery): Promise<PageView<UserDto>> {
+    return this.lists.list(ctx, query);
   }
 
   @Get(':id')
@@ -69,10 +85,20 @@ export class UserController {
   @Operation({
     summary: 'Replace an account; its password stays',
     roles: MANAGERS,
-    refusals: [...FIELDS, UserErrors.NOT_FOUND, UserErrors.LAST_SUPERADMIN, TenantErrors.MISMATCH],
+    refusals: [
+      ...FIELDS,
+      UserErrors.NOT_FOUND,
+      UserErrors.LAST_SUPERADMIN,
+      TenantErrors.MISMATCH,
+      RevisionErrors.STALE,
+    ],
   })
-  update(@Ctx() ctx: RequestContext, @Body() dto: UpdateUserDto): Promise<void> {
-    return this.users.update(ctx, dto);
+  update(
+    @Ctx() ctx: RequestContext,
+    @Body() dto: UpdateUserDto,
+    @IfMatch() expected: Expected,
+  ): Promise<void> {
+    return this.users.update(ctx, dto, expected);
   }
 
   @Delete(':ids')
@@ -80,9 +106,18 @@ export class UserController {
   @Operation({
     summary: 'Delete one account or several',
     roles: MANAGERS,
-    refusals: [UserErrors.NOT_FOUND, UserErrors.ROLE_TOO_HIGH, UserErrors.LAST_SUPERADMIN],
+    refusals: [
+      UserErrors.NOT_FOUND,
+      UserErrors.ROLE_TOO_HIGH,
+      UserErrors.LAST_SUPERADMIN,
+      RevisionErrors.STALE,
+    ],
   })
-  delete(@Ctx() ctx: RequestContext, @Param('ids', IdsPipe) ids: number[]): Promise<void> {
-    return this.users.delete(ctx, ids);
+  delete(
+    @Ctx() ctx: RequestContext,
+    @Param('ids', IdsPipe) ids: number[],
+    @IfMatch() expected: Expected,
+  ): Promise<void> {
+    return this.users.delete(ctx, ids, expected);
   }
 }

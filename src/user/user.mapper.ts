@@ -1,3 +1,4 @@
+import { withRevision } from '../revision/revision';
 import type { ZonedTime } from '../time/zoned-time';
 import type { AccountEntity, AccountFields } from './account.entity';
 import { fromRoles, toRoles } from './role-rules';
@@ -5,7 +6,7 @@ import type { UserDto, UserFieldsDto } from './user.dto';
 
 /** The only place where a column becomes a field. */
 export function toUserDto(row: AccountEntity, time: ZonedTime): UserDto {
-  return {
+  const dto = {
     userId: row.userId,
     username: row.username,
     nickname: row.nickname,
@@ -20,6 +21,7 @@ export function toUserDto(row: AccountEntity, time: ZonedTime): UserDto {
     updateBy: row.updateBy,
     updateTime: time.formatOrNull(row.updateTime),
   };
+  return withRevision(dto, row.revision);
 }
 
 /** The only place where a field becomes a column; what was not sent becomes its default. */

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import { TenantModule } from '../tenant/tenant.module';
 import { UserController } from './user.controller';
+import { UserListService } from './user-list.service';
 import { UserRepository } from './user.repository';
 import { UserService } from './user.service';
 
@@ -9,7 +10,7 @@ import { UserService } from './user.service';
 @Module({
   imports: [TenantModule, AuthModule],
   controllers: [UserController],
-  providers: [UserService, UserRepository],
+  providers: [UserService, UserListService, UserRepository],
   exports: [UserService],
 })
 export class UserModule {}

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan, type EntityManager } from 'typeorm';
+import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { SessionEntity } from '../auth/session.entity';
 import { AuditStamp } from '../database/audited';
+import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
 import { DeptEntity } from '../dept/dept.entity';
+import { fillPage } from '../paging/fill-page';
+import type { Page } from '../paging/page';
 import type { RequestContext } from '../tenancy/request-context';
+import type { Key } from '../tenancy/scoped-table';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { raiseTreeVersion } from '../tenant/tree-version';
@@ -12,11 +16,22 @@ import { Clock } from '../time/clock';
 import { AccountEntity } from './account.entity';
 import { LockedAccounts } from './locked-accounts';
 
+/** Which accounts are looked for; what is absent does not matter. */
+export interface AccountCriteria {
+  readonly deptId?: number;
+  /** A part of the user name, to the byte. */
+  readonly username?: string;
+  readonly status?: string;
+}
+
+const LIVE = { delFlag: '0' } as const;
+const ORDER = ['userId'] as const;
+
 /** Accounts as one tenant reads them. */
 export interface AccountReader {
   find(userId: number): Promise<AccountEntity | null>;
-  /** Up to `limit` accounts after this id, in the order of ids. */
-  findAfter(userId: number, limit: number): Promise<AccountEntity[]>;
+  /** A part of the accounts that match, in the order of ids. */
+  findPage(criteria: AccountCriteria, after: Key | null, limit: number): Promise<Page<AccountEntity>>;
 }
 
 /** The door to the accounts: reading in a tenant, and writing in a unit of work that holds it. */
@@ -35,20 +50,37 @@ export class UserRepository {
     const read = <T>(work: (accounts: TenantBound<AccountEntity>) => Promise<T>) =>
       this.#unitOfWork.withoutTransaction((manager) => work(new TenantBound(manager, AccountEntity, ctx)));
     return {
-      find: (userId) => read((accounts) => accounts.findOne({ userId, delFlag: '0' })),
-      findAfter: (userId, limit) =>
-        read((accounts) =>
-          accounts.find({ userId: MoreThan(userId), delFlag: '0' }, { order: 'userId', limit }),
-        ),
+      find: (userId) => read((accounts) => accounts.findOne({ userId, ...LIVE })),
+      findPage: (criteria, start, limit) => {
+        const where = criteria.deptId === undefined ? LIVE : { ...LIVE, deptId: criteria.deptId };
+        const rows = {
+          at: (keys: readonly Key[]) =>
+            read((accounts) =>
+              accounts.find({ ...matching(criteria), userId: In(keys.map(([userId]) => Number(userId))) }),
+            ),
+          idOf: ({ userId }: AccountEntity) => userId,
+        };
+        return fillPage(
+          (after, count) => read((accounts) => accounts.keys({ where, order: ORDER, after, limit: count })),
+          rows,
+          start,
+          limit,
+        );
+      },
     };
   }
 
   /** Runs `work` while neither the accounts nor the departments of this tenant change. */
-  transaction<T>(ctx: RequestContext, work: (accounts: LockedAccounts) => Promise<T>): Promise<T> {
+  transaction<T>(
+    ctx: RequestContext,
+    work: (accounts: LockedAccounts) => Promise<T>,
+    once?: Once,
+  ): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,
       (manager) => raiseTreeVersion(manager, ctx.tenantId),
       (manager) => work(this.#locked(ctx, manager)),
+      once,
     );
   }
 
@@ -65,4 +97,15 @@ export class UserRepository {
       },
     );
   }
+}
+
+function matching({ deptId, username, status }: AccountCriteria): FindOptionsWhere<AccountEntity> {
+  return {
+    ...LIVE,
+    ...(deptId !== undefined && { deptId }),
+    ...(status !== undefined && { status }),
+    ...(username !== undefined && {
+      username: Raw((column) => `INSTR(${column}, :username) > 0`, { username }),
+    }),
+  };
 }

@@ -4,8 +4,9 @@ import { Passwords } from '../auth/passwords';
 import { MANAGERS } from '../auth/roles';
 import { SubjectGate } from '../auth/subject-gate';
 import { accountSubject, accountOfSubject } from '../auth/subject';
+import type { Once } from '../database/once';
 import { DeptErrors } from '../dept/dept.errors';
-import type { Page, PageRequest } from '../http/page';
+import { refuseOneTagForMany, refuseStale, type Expected } from '../revision/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { refuseForeignTenant } from '../tenant/refuse-foreign-tenant';
@@ -34,34 +35,30 @@ export class UserService {
     return account;
   }
 
-  async list(ctx: RequestContext, { limit, after }: PageRequest): Promise<Page<AccountEntity>> {
-    const found = await this.users.in(ctx).findAfter(after, limit + 1);
-    const rows = found.slice(0, limit);
-    return { rows, hasMore: found.length > limit, last: rows.at(-1)?.userId ?? null };
-  }
-
   /** Gives the id of the new account. */
-  async create(ctx: RequestContext, dto: CreateUserDto): Promise<number> {
+  async create(ctx: RequestContext, dto: CreateUserDto, once?: Once): Promise<number> {
     const fields = toAccountFields(dto);
     const where = await this.#placeOf(ctx, dto);
     refuseRolesAbove(where, fields.roles);
     const hash = await this.passwords.hash(dto.password);
-    return this.users.transaction(where, async (accounts) => {
+    const create = async (accounts: LockedAccounts): Promise<number> => {
       const limit = await accounts.findLimit();
       if (limit >= 0 && (await accounts.count()) >= limit) throw UserErrors.LIMIT();
       if (await accounts.hasUsername(fields.username)) throw UserErrors.USERNAME_TAKEN();
       await refuseInvalidDept(accounts, fields.deptId);
       return accounts.add(fields, hash);
-    });
+    };
+    return this.users.transaction(where, create, once);
   }
 
   /** Replaces an account; its password stays. */
-  async update(ctx: RequestContext, dto: UpdateUserDto): Promise<void> {
+  async update(ctx: RequestContext, dto: UpdateUserDto, expected?: Expected): Promise<void> {
     const fields = toAccountFields(dto);
     refuseRolesAbove(ctx, fields.roles);
     refuseForeignTenant(ctx, dto.tenantId);
     await this.users.transaction(ctx, async (accounts) => {
       const account = await findManageable(ctx, accounts, dto.userId);
+      refuseStale(account, expected);
       if (fields.username !== account.username && (await accounts.hasUsername(fields.username))) {
         throw UserErrors.USERNAME_TAKEN();
       }
@@ -74,11 +71,13 @@ export class UserService {
   }
 
   /** Deletes all of these accounts, or none. */
-  async delete(ctx: RequestContext, userIds: readonly number[]): Promise<void> {
+  async delete(ctx: RequestContext, userIds: readonly number[], expected?: Expected): Promise<void> {
+    refuseOneTagForMany(userIds, expected);
     await this.users.transaction(ctx, async (accounts) => {
       const found = await accounts.findMany(userIds);
       if (found.length < new Set(userIds).size) throw UserErrors.NOT_FOUND();
       for (const { roles } of found) refuseRolesAbove(ctx, roles);
+      for (const account of found) refuseStale(account, expected);
       if (found.some(isActiveSuperadmin)) await refuseLast(accounts, userIds);
       await accounts.markDeleted(userIds);
     });

@@ -52,6 +52,10 @@ export class ApiClient {
     return this.send('PUT', path, body, headers);
   }
 
+  patch(path: string, body: unknown, headers?: Headers): Promise<Answer> {
+    return this.send('PATCH', path, body, headers);
+  }
+
   delete(path: string, headers?: Headers): Promise<Answer> {
     return this.send('DELETE', path, undefined, headers);
   }

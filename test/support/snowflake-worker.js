@@ -14,7 +14,7 @@ async function main() {
   const dataSource = await (await createDataSource(parseDatabaseUrl(url))).initialize();
   let offset = 0;
   const clock = { now: () => new Date(Date.now() + offset) };
-  const blocks = new IdBlockRepository(new UnitOfWork(dataSource));
+  const blocks = new IdBlockRepository(new UnitOfWork(dataSource, { now: () => new Date() }));
   let ids = new TenantIds(blocks, clock);
   const made = [];
   for (let n = 0; n < Number(count); n += 1) {

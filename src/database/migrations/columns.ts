@@ -44,6 +44,16 @@ export class Columns {
     return { name, type: this.#mysql ? 'mediumtext' : 'text', ...this.#charset('utf8mb4'), ...more };
   }
 
+  /** A text that is compared and ordered by its bytes: no padding, no collation. */
+  bytes(name: string, length: number): TableColumnOptions {
+    return { name, type: this.#mysql ? 'varbinary' : 'varchar', length: String(length) };
+  }
+
+  /** The type of `code` in SQL, for a column that is added later. */
+  codeType(length: number): string {
+    return this.#mysql ? `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin` : `varchar(${length})`;
+  }
+
   instant(name: string, more: More = {}): TableColumnOptions {
     return { name, type: 'datetime', precision: 3, ...more };
   }

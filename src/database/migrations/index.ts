@@ -4,6 +4,11 @@ import { Accounts1763164800002 } from './1763164800002-accounts';
 import { Units1763164800003 } from './1763164800003-units';
 import { IdBlocks1763164800004 } from './1763164800004-id-blocks';
 import { Sessions1763164800005 } from './1763164800005-sessions';
+import { ListIndexes1763164800006 } from './1763164800006-list-indexes';
+import { Revisions1763164800007 } from './1763164800007-revisions';
+import { UnitAnswers1763164800008 } from './1763164800008-unit-answers';
+import { DeptNames1763164800009 } from './1763164800009-dept-names';
+import { Settings1763164800010 } from './1763164800010-settings';
 
 /** The one history of the schema, for both databases; a host adds it to its own DataSource. */
 export const migrations = [
@@ -13,4 +18,9 @@ export const migrations = [
   Units1763164800003,
   IdBlocks1763164800004,
   Sessions1763164800005,
+  ListIndexes1763164800006,
+  Revisions1763164800007,
+  UnitAnswers1763164800008,
+  DeptNames1763164800009,
+  Settings1763164800010,
 ];

@@ -4,6 +4,13 @@ import { FifoGate } from '../fifo-gate';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
 
+/** SQLite's only 64-bit auto-increment is called INTEGER, its texts have one length and are compared by their bytes. */
+const OWN_TYPES: ReadonlyMap<ColumnType | undefined, string> = new Map<ColumnType | undefined, string>([
+  ['bigint', 'integer'],
+  ['mediumtext', 'text'],
+  ['varbinary', 'varchar'],
+]);
+
 /**
  * TypeORM's SQLite driver hands ONE query runner to every caller: two concurrent transactions become one, and
  * the rollback of either takes the other's acknowledged work with it. This one gives each caller its own
@@ -19,17 +26,15 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return new SqliteQueryRunner(this, this.#gate, this.#reads);
   }
 
-  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
+  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext', 'varbinary'];
 
-  /** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
   override normalizeType(column: {
     type?: ColumnType;
     length?: number | string;
     precision?: number | null;
     scale?: number;
   }): string {
-    if (column.type === 'bigint') return 'integer';
-    return column.type === 'mediumtext' ? 'text' : super.normalizeType(column);
+    return OWN_TYPES.get(column.type) ?? super.normalizeType(column);
   }
 
   override async disconnect(): Promise<void> {

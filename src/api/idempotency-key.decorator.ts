@@ -1,0 +1,34 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Once } from '../database/once';
+import { HttpErrors } from '../http/http.errors';
+import { contextOf } from '../tenancy/ctx.decorator';
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+const MALFORMED = {
+  zh: '必须为 1 到 255 个可打印 ASCII 字符',
+  en: 'must be 1 to 255 printable ASCII characters',
+};
+
+/** The header `Idempotency-Key` of a POST with a JSON body, as what makes its unit of work happen once. */
+export const IdempotencyKey = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Once | undefined =>
+    onceFor(context, JSON.stringify(context.switchToHttp().getRequest<Request>().body ?? null)),
+);
+
+/** Undefined without the header. */
+export function onceFor(context: ExecutionContext, body: string | Buffer): Once | undefined {
+  const http = context.switchToHttp();
+  const request = http.getRequest<Request>();
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    throw HttpErrors.INVALID({ fields: [{ field: 'Idempotency-Key', message: MALFORMED }] });
+  }
+  const { tenantId, subject } = contextOf(request);
+  const [path = ''] = request.originalUrl.split('?');
+  const route = `${request.method} ${path.replace(/\/+$/, '')}`;
+  return new Once({ tenantId, subject, route, key }, body, () => {
+    http.getResponse<Response>().setHeader('Idempotent-Replayed', 'true');
+  });
+}

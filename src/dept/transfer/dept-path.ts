@@ -1,0 +1,39 @@
+/**
+ * Paths of names, without ids: `总公司/研发部`. In a name, `/` and `\` are written with a `\` before them. Of siblings with
+ * the same name, the second is written `研发部#2`; a name that itself ends so has a `\` before its `#`. Pure.
+ */
+
+/** One step of a path: a name, and which of the siblings that have it. */
+export interface PathStep {
+  readonly name: string;
+  /** From 1. */
+  readonly nth: number;
+}
+
+const LOOKS_NUMBERED = /#(?=[0-9]+$)/;
+const STEP = /(?:\\.|[^\\/])*/suy;
+const NUMBERED = /^((?:\\.|[^\\])*?)(?:#([1-9][0-9]{0,5}))?$/su;
+
+export function formatStep({ name, nth }: PathStep): string {
+  const escaped = name.replace(/[\\/]/g, '\\$&').replace(LOOKS_NUMBERED, '\\#');
+  return nth === 1 ? escaped : `${escaped}#${nth}`;
+}
+
+export function formatPath(steps: readonly PathStep[]): string {
+  return steps.map(formatStep).join('/');
+}
+
+/** Null when it is not a path: a `\` at its end escapes nothing. */
+export function parsePath(text: string): PathStep[] | null {
+  const steps: PathStep[] = [];
+  const step = new RegExp(STEP);
+  for (let at = 0; at <= text.length; at += 1) {
+    step.lastIndex = at;
+    const [raw = ''] = step.exec(text) ?? [];
+    at += raw.length;
+    if (at < text.length && text[at] !== '/') return null;
+    const [, name = '', nth = '1'] = NUMBERED.exec(raw) ?? [];
+    steps.push({ name: name.replace(/\\(.)/gsu, '$1').trim(), nth: Number(nth) });
+  }
+  return steps;
+}

@@ -1,0 +1,36 @@
+import { Readable } from 'node:stream';
+import { createParamDecorator, StreamableFile, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { HttpErrors } from '../../http/http.errors';
+import { FORMATS, type ExportedDept, type FileFormat } from './file-format';
+
+/** The form of a file that the header `Accept` prefers. */
+export const AcceptedFormat = createParamDecorator((_: unknown, context: ExecutionContext): FileFormat => {
+  const request = context.switchToHttp().getRequest<Request>();
+  const accepted = request.accepts(FORMATS.map(({ type }) => type));
+  const format = FORMATS.find(({ type }) => type === accepted);
+  if (!format) throw HttpErrors.NOT_ACCEPTABLE();
+  return format;
+});
+
+/** A file that is sent as it is read. What fails before its first part is refused; what fails later cuts it off. */
+export async function streamFile(
+  format: FileFormat,
+  pages: AsyncGenerator<ExportedDept[]>,
+): Promise<StreamableFile> {
+  const first = await pages.next();
+  const toText = (page: ExportedDept[]) => page.map((dept) => format.format(dept)).join('');
+  async function* texts(): AsyncGenerator<string> {
+    yield format.head + (first.done ? '' : toText(first.value));
+    for await (const page of pages) yield toText(page);
+  }
+  const file = new StreamableFile(Readable.from(texts(), { objectMode: false }), {
+    type: `${format.type}; charset=utf-8`,
+    disposition: `attachment; filename="${format.fileName}"`,
+  });
+  // Ending it politely would make half a file look like a whole one.
+  file.setErrorHandler((_, response) => {
+    (response as unknown as { destroy(): void }).destroy();
+  });
+  return file;
+}

@@ -1,0 +1,87 @@
+import type { Bilingual } from '../../http/error-catalogue';
+import { ROOT_ID, type DeptEntity } from '../dept.entity';
+import type { SiblingName } from '../dept-named.repository';
+import { LINE_FIELDS, type DeptLine, type LineProblem } from './dept-line';
+import { PathTree, type PathNode } from './path-tree';
+
+/** Finds the departments with these parents and names. */
+export type FindNamed = (names: readonly SiblingName[]) => Promise<DeptEntity[]>;
+
+export type Fate = 'created' | 'updated' | 'unchanged';
+
+/** What a file would do, level by level. */
+export interface ImportPlan {
+  /** The places that lines name. */
+  readonly levels: readonly (readonly PathNode[])[];
+  readonly problems: readonly LineProblem[];
+}
+
+const twice = (line: number): Bilingual => ({
+  zh: `与第 ${line} 行重复`,
+  en: `says the same path as line ${line}`,
+});
+const NO_PARENT = { zh: '上级部门不存在', en: 'has no parent: it is neither there nor in the file' };
+const DISABLED = { zh: '上级部门已停用', en: 'has a disabled parent' };
+
+/** Holds the lines of a file against the departments that are there, from the top down. */
+export async function planImport(lines: readonly DeptLine[], findNamed: FindNamed): Promise<ImportPlan> {
+  const problems: LineProblem[] = [];
+  const tree = new PathTree();
+  for (const line of lines) {
+    const before = tree.add(line);
+    if (before) problems.push({ line: line.line, field: 'path', message: twice(before.line) });
+  }
+  const levels: PathNode[][] = [];
+  for (const level of tree.levels()) {
+    await findExisting(level, findNamed);
+    for (const node of level) problems.push(...problemsOf(node));
+    levels.push(level.filter(({ line }) => line));
+  }
+  return { levels, problems };
+}
+
+/** What becomes of the department at a place that a line names. */
+export function fateOf({ existing, line }: PathNode): Fate {
+  if (!existing) return 'created';
+  const differs = LINE_FIELDS.some(
+    (field) => line && field in line.fields && line.fields[field] !== existing[field],
+  );
+  return differs ? 'updated' : 'unchanged';
+}
+
+async function findExisting(level: readonly PathNode[], findNamed: FindNamed): Promise<void> {
+  // Below what is about to be made there is nothing yet.
+  const parentIdOf = ({ parent }: PathNode) => (parent ? parent.existing?.deptId : ROOT_ID);
+  const names = level.flatMap((node) => {
+    const parentId = parentIdOf(node);
+    return parentId === undefined ? [] : [{ parentId, deptName: node.step.name }];
+  });
+  const found = groupNamed(await findNamed(names));
+  for (const node of level) {
+    node.existing = found.get(nameKey(parentIdOf(node) ?? -1, node.step.name))?.[node.step.nth - 1];
+  }
+}
+
+/** Of the same name under the same parent, in the order of siblings. */
+function groupNamed(depts: readonly DeptEntity[]): Map<string, DeptEntity[]> {
+  const groups = new Map<string, DeptEntity[]>();
+  for (const dept of depts.toSorted((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)) {
+    const key = nameKey(dept.parentId, dept.deptName);
+    const group = groups.get(key);
+    if (group) group.push(dept);
+    else groups.set(key, [dept]);
+  }
+  return groups;
+}
+
+function nameKey(parentId: number, name: string): string {
+  return `${parentId}/${name}`;
+}
+
+function problemsOf({ existing, line, parent }: PathNode): LineProblem[] {
+  if (!line || existing || !parent) return [];
+  if (!parent.isThere) return [{ line: line.line, field: 'path', message: NO_PARENT }];
+  // A parent that the file makes may be disabled: its children could have been made before.
+  const disabled = parent.existing && (parent.line?.fields.status ?? parent.existing.status) !== '0';
+  return disabled ? [{ line: line.line, field: 'path', message: DISABLED }] : [];
+}

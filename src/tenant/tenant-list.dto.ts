@@ -1,0 +1,40 @@
+import { ChoiceField, DayField } from '../http/fields';
+import { CodeParam, SearchParam } from '../http/query-fields';
+import { PageQuery } from '../paging/page-query.dto';
+import { TENANT_STATES, type LiveState, type TenantState } from './tenant-state';
+
+/** Which tenants are listed. All filters given must match. */
+export class TenantListQuery extends PageQuery {
+  /** Code of a tenant: its children. */
+  @CodeParam()
+  tenantParent?: string;
+
+  /** A part of the name, exactly as written. */
+  @SearchParam(128)
+  tenantName?: string;
+
+  /** What its users meet today. */
+  @ChoiceField(...TENANT_STATES)
+  state?: LiveState;
+
+  /** Tenants whose last day of service is before this one. */
+  @DayField()
+  expiresBefore?: string;
+}
+
+/** A tenant in a list: without its package, quotas and rules, which come with the tenant itself. */
+export class TenantRowDto {
+  id!: string;
+  tenantId!: string;
+  tenantName!: string;
+  tenantParent!: string | null;
+  startTime!: string | null;
+  endTime!: string | null;
+  contactUserName!: string | null;
+  contactPhone!: string | null;
+  companyName!: string | null;
+  status!: string;
+  accountCount!: number;
+  state!: TenantState;
+  hasChildren!: boolean;
+}

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { csvLine, CsvProblem, parseCsv } from './csv';
+
+const cell = fc.option(fc.string({ unit: 'grapheme', maxLength: 8 }), { nil: null });
+const row = fc.array(cell, { minLength: 2, maxLength: 5 });
+
+describe('comma-separated values', () => {
+  it('come back as they were written, null and the empty text told apart', () => {
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 6 }), (rows) => {
+        const text = rows.map(csvLine).join('');
+        expect([...parseCsv(text)].map(({ cells }) => cells)).toEqual(rows);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('are told by the line they begin on, across line breaks in quotes and of every kind', () => {
+    const records = [...parseCsv('\ufeffa,b\r\n"x\ny",2\n\n3,4\r5,6')];
+    expect(records).toEqual([
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, cells: ['x\ny', '2'] },
+      { line: 5, cells: ['3', '4'] },
+      { line: 6, cells: ['5', '6'] },
+    ]);
+  });
+
+  it.each(['a,"b', 'a\n"b"c,d', 'a,b"c'])('refuses broken quotes: %j', (text) => {
+    expect(() => [...parseCsv(text)]).toThrow(CsvProblem);
+  });
+});
