@@ -1,11 +1,8 @@
 import type { TenantBound } from '../tenancy/tenant-bound';
-import { LIVE } from './dept.conditions';
+import { namedSiblings, type SiblingName } from './dept.conditions';
 import type { DeptEntity } from './dept.entity';
 
-/** A parent and a name, as departments are looked for by their paths. */
-export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
-
-/** So many alternatives a database still takes as so many looks into an index. */
+/** So many at once a database still takes as so many looks into an index. */
 const CHUNK = 200;
 
 /** The departments with these parents and names. */
@@ -16,9 +13,7 @@ export async function findNamed(
   const found: DeptEntity[] = [];
   for (let start = 0; start < names.length; start += CHUNK) {
     const chunk = names.slice(start, start + CHUNK);
-    found.push(
-      ...(await depts.find(chunk.map(({ parentId, deptName }) => ({ ...LIVE, parentId, deptName })))),
-    );
+    found.push(...(await depts.find(namedSiblings(chunk, depts.isOnSqlite))));
   }
   return found;
 }

@@ -16,9 +16,10 @@ import {
   twinsBefore,
   withIds,
   type DeptCriteria,
+  type SiblingName,
 } from './dept.conditions';
 import { DeptEntity } from './dept.entity';
-import { findNamed, type SiblingName } from './dept-named.repository';
+import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
 const ORDER = ['orderNum', 'deptId'] as const;
@@ -86,7 +87,9 @@ export class DeptReader {
   /** Of these departments, the ones that have a sibling of the same name. */
   findTwins(deptIds: readonly number[]): Promise<number[]> {
     return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.distinctIds('deptId', twinsAmong(chunk, this.ctx.tenantId))),
+      this.#read((depts) =>
+        depts.distinctIds('deptId', twinsAmong(chunk, this.ctx.tenantId, depts.isOnSqlite)),
+      ),
     );
   }
 

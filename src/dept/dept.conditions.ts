@@ -57,10 +57,12 @@ export function parentsAmong(deptIds: readonly number[], tenantId: string): Wher
 }
 
 /** Of these departments, the ones that have a sibling of the same name. */
-export function twinsAmong(deptIds: readonly number[], tenantId: string): Where {
+export function twinsAmong(deptIds: readonly number[], tenantId: string, onSqlite: boolean): Where {
+  // Told which index: after many new rows the databases' own figures say that any will do.
+  const index = onSqlite ? 'INDEXED BY ix_dept_sibling' : 'FORCE INDEX (ix_dept_sibling)';
   const hasTwin = (column: string) => {
     const [table] = column.split('.', 1);
-    return `CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept twin WHERE twin.tenant_id = :tenantOfTwin
+    return `CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept twin ${index} WHERE twin.tenant_id = :tenantOfTwin
        AND twin.del_flag = '0' AND twin.parent_id = ${table}.parent_id AND twin.dept_name = ${table}.dept_name
        AND twin.dept_id <> ${column}) THEN 1 ELSE 0 END = 1`;
   };
@@ -80,6 +82,24 @@ export function twinsBefore({ parentId, deptName, orderNum, deptId }: DeptEntity
     { ...twin, orderNum: LessThan(orderNum) },
     { ...twin, orderNum, deptId: LessThan(deptId) },
   ];
+}
+
+/** A parent and a name, as departments are looked for by their paths. */
+export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
+
+/** The departments with these parents and names, in the form that each database takes as looks into an index. */
+export function namedSiblings(names: readonly SiblingName[], onSqlite: boolean): Where | Where[] {
+  if (!onSqlite) return names.map((name) => ({ ...LIVE, ...name }));
+  const pairs = names.map((_, index) => `(:parent${index}, :name${index})`).join(', ');
+  const parameters = names.flatMap(({ parentId, deptName }, index) => [
+    [`parent${index}`, String(parentId)],
+    [`name${index}`, deptName],
+  ]);
+  const inPairs = (column: string) => {
+    const [table] = column.split('.', 1);
+    return `(${column}, ${table}.dept_name) IN (VALUES ${pairs})`;
+  };
+  return { ...LIVE, parentId: Raw(inPairs, Object.fromEntries(parameters) as Record<string, string>) };
 }
 
 export function withIds(deptIds: readonly number[]): Where {

@@ -3,9 +3,9 @@ import type { AuditStamp } from '../database/audited';
 import type { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
-import { LIVE, parentsAmong, withIds } from './dept.conditions';
+import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
 import type { DeptEntity, DeptFields } from './dept.entity';
-import { findNamed, type SiblingName } from './dept-named.repository';
+import { findNamed } from './dept-named.repository';
 import type { DeptNames } from './dept-names.repository';
 
 /** Where a department stands: its parent, and the path that follows from it. */

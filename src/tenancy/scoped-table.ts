@@ -45,6 +45,11 @@ export class ScopedTable<E extends ObjectLiteral> {
     this.#scope = scope;
   }
 
+  /** For the few conditions that the databases want in different forms. */
+  get isOnSqlite(): boolean {
+    return this.#manager.dataSource.options.type === 'better-sqlite3';
+  }
+
   findOne(where: Where<E>): Promise<E | null> {
     return this.#select(where).getOne();
   }

@@ -69,8 +69,8 @@ function inState(state: LiveState, today: string): Where & { endTime?: FindOpera
 /** Of these tenants, the ones with children: one look into an index each. */
 export function parentsAmong(codes: readonly string[]): Where {
   const hasChild = (column: string) =>
-    `CASE WHEN EXISTS (SELECT 1 FROM tenantry_tenant child WHERE child.tenant_parent = ${column}
-       AND child.del_flag = '0') THEN 1 ELSE 0 END = 1`;
+    `CASE WHEN EXISTS (SELECT 1 FROM tenantry_tenant child WHERE child.del_flag = '0'
+       AND child.tenant_parent = ${column}) THEN 1 ELSE 0 END = 1`;
   return {
     ...LIVE,
     tenantId: Raw((column) => `${column} IN (:...codes) AND ${hasChild(column)}`, { codes }),

@@ -3,9 +3,9 @@ const SURROGATES = { first: 0xd800, after: 0xe000 };
 
 /**
  * The smallest text that comes after every text that begins with this one, where texts are ordered by their code points
- * (as bytes of UTF-8 are). Pure. The text must not be empty.
+ * (as bytes of UTF-8 are); null when nothing does. Pure.
  */
-export function textAfter(text: string): string {
+export function textAfter(text: string): string | null {
   const characters = Array.from(text);
   while (characters.length > 0) {
     const next = (characters.pop()?.codePointAt(0) ?? LAST) + 1;
@@ -13,5 +13,5 @@ export function textAfter(text: string): string {
     const whole = next === SURROGATES.first ? SURROGATES.after : next;
     return characters.join('') + String.fromCodePoint(whole);
   }
-  throw new RangeError('Nothing comes after this text.');
+  return null;
 }

@@ -43,7 +43,11 @@ async function readBody(request: Request): Promise<Buffer> {
   // Not destroyed when it is too long: the refusal still has to go out on its connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw HttpErrors.TOO_LARGE();
+    if (size > MOST_BYTES) {
+      // The rest is still on its way, and the client listens only when it has sent it.
+      request.resume();
+      throw HttpErrors.TOO_LARGE();
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,6 +1,6 @@
 import type { Bilingual } from '../../http/error-catalogue';
 import { ROOT_ID, type DeptEntity } from '../dept.entity';
-import type { SiblingName } from '../dept-named.repository';
+import type { SiblingName } from '../dept.conditions';
 import { LINE_FIELDS, type DeptLine, type LineProblem } from './dept-line';
 import { PathTree, type PathNode } from './path-tree';
 

@@ -1,0 +1,299 @@
+import { get as httpGet } from 'node:http';
+import fc from 'fast-check';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import type { Answer, ApiClient } from '../support/api-client';
+import { aDept, aTenant, bulkInsert, life } from '../support/seeds';
+import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { treeProblems } from '../support/tree-check';
+
+const PATH = '/system/dept-api';
+const NDJSON = 'application/x-ndjson';
+const CSV = 'text/csv';
+
+interface Line {
+  path: string;
+  [field: string]: unknown;
+}
+interface Report {
+  created: number;
+  updated: number;
+  unchanged: number;
+  refused?: number;
+  lines?: { line: number; fate: string; problems?: { field: string; message: string }[] }[];
+}
+
+describe('moving departments between tenants as a file', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let api: ApiClient;
+
+  const another = async () => {
+    const id = await aTenant(service.dataSource);
+    return { tenantId: id, api: service.as({ tenantId: id }) };
+  };
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  beforeEach(async () => {
+    ({ tenantId, api } = await another());
+  });
+  afterAll(() => service.stop());
+
+  const send = (text: string, { to = api, type = NDJSON, query = '', headers = {} } = {}): Promise<Answer> =>
+    to.send('POST', `${PATH}/import${query}`, text, { 'content-type': type, ...headers });
+  const ndjson = (...lines: Line[]) => lines.map((line) => JSON.stringify(line)).join('\n');
+  const report = ({ status, body }: Answer): Report => {
+    expect([status, body.msg]).toEqual([200, '操作成功']);
+    return body.data as Report;
+  };
+  const fetchFile = (from: ApiClient, type = NDJSON) => from.get(`${PATH}/export`, { accept: type });
+  const linesOf = ({ text }: Answer) =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Line);
+
+  it('gives every department as a line, parents first, by paths of names', async () => {
+    const top = await aDept(api, { deptName: '总公司', leader: '张三', orderNum: 1 });
+    const rd = await aDept(api, { deptName: '研发部', parentId: top, email: 'a@b.cn', status: '1' });
+    await api.patch(`${PATH}/${rd}`, { status: '0' });
+    await aDept(api, { deptName: 'a/b\\c', parentId: rd, phone: '' });
+    const answer = await fetchFile(api);
+    expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
+    expect(linesOf(answer)).toEqual([
+      { path: '总公司', orderNum: 1, leader: '张三', phone: null, email: null, status: '0' },
+      { path: '总公司/研发部', orderNum: 0, leader: null, phone: null, email: 'a@b.cn', status: '0' },
+      { path: '总公司/研发部/a\\/b\\\\c', orderNum: 0, leader: null, phone: '', email: null, status: '0' },
+    ]);
+    const table = await fetchFile(api, CSV);
+    expect(table.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(table.text.split('\r\n').slice(0, 3)).toEqual([
+      'path,orderNum,leader,phone,email,status',
+      '总公司,1,张三,,,0',
+      '总公司/研发部,0,,,a@b.cn,0',
+    ]);
+    expect(table.text).toContain('a\\/b\\\\c,0,,"",,0');
+  });
+
+  it('chooses the form by Accept, and refuses one it does not have', async () => {
+    const typeFor = async (accept?: string) =>
+      (await api.get(`${PATH}/export`, accept === undefined ? {} : { accept })).headers[
+        'content-type'
+      ]?.split(';')[0];
+    expect(await typeFor()).toBe(NDJSON);
+    expect(await typeFor('*/*')).toBe(NDJSON);
+    expect(await typeFor('text/html, text/csv;q=0.5, */*;q=0.1')).toBe(CSV);
+    const answer = await api.get(`${PATH}/export`, { accept: 'image/png' });
+    expect([answer.status, answer.refusal.reason]).toEqual([406, 'NOT_ACCEPTABLE']);
+  });
+
+  it.each([NDJSON, CSV])(
+    'comes back as it went, as %s: any tree, with names and values of any kind',
+    async (type) => {
+      const text = fc.oneof(
+        fc.string({ unit: 'grapheme', maxLength: 6 }),
+        fc.constantFrom('', 'x', '#2', 'x#2', '/', '\\', '"', ',', '部\n门', '=1+1'),
+      );
+      const rows = fc.array(
+        fc.record({
+          under: fc.nat({ max: 30 }),
+          deptName: text,
+          orderNum: fc.integer({ min: -2, max: 2 }),
+          leader: fc.option(text),
+          phone: fc.option(text),
+          status: fc.constantFrom('0', '0', '1'),
+        }),
+        { minLength: 1, maxLength: 15 },
+      );
+      await fc.assert(
+        fc.asyncProperty(rows, async (tree) => {
+          const [from, to] = [await another(), await another()];
+          const ids: number[] = [];
+          for (const { under, ...body } of tree) {
+            const clean = Object.fromEntries(
+              Object.entries(body).map(([key, value]) => [
+                key,
+                typeof value === 'string' ? value.replaceAll('\0', '') : value,
+              ]),
+            );
+            ids.push(
+              await aDept(from.api, { ...clean, status: '0', parentId: ids[under % (ids.length + 1)] ?? 0 }),
+            );
+          }
+          for (const [n, { status }] of tree.entries()) {
+            if (status === '1') await from.api.patch(`${PATH}/${ids[n]!}`, { status });
+          }
+          const file = await fetchFile(from.api, type);
+          expect(report(await send(file.text, { to: to.api, type }))).toEqual({
+            created: tree.length,
+            updated: 0,
+            unchanged: 0,
+          });
+          // The same lines; siblings' subtrees may have changed places, since ids decide about those.
+          const sorted = ({ text: each }: Answer) => each.split('\n').sort();
+          expect(sorted(await fetchFile(to.api, type))).toEqual(sorted(file));
+          expect(report(await send(file.text, { to: to.api, type }))).toEqual({
+            created: 0,
+            updated: 0,
+            unchanged: tree.length,
+          });
+          expect(await treeProblems(service.dataSource, to.tenantId)).toEqual([]);
+        }),
+        { numRuns: 25 },
+      );
+    },
+  );
+
+  it('makes what is new, changes what differs, and leaves alone what a line does not say', async () => {
+    const top = await aDept(api, { deptName: 'a', leader: 'x', phone: '1' });
+    const before = await aDept(api, { deptName: 'b', parentId: top, leader: 'x', orderNum: 4 });
+    const file = ndjson(
+      { path: 'a/c/d', leader: 'new' },
+      { path: 'a/b', orderNum: 5 },
+      { path: 'a', phone: null },
+      { path: 'a/c' },
+    );
+    expect(report(await send(file))).toEqual({ created: 2, updated: 2, unchanged: 0 });
+    const read = async (id: number) => (await api.get(`${PATH}/${id}`)).body.data;
+    expect(await read(top)).toMatchObject({ leader: 'x', phone: null, updateBy: 'tester' });
+    expect(await read(before)).toMatchObject({ leader: 'x', orderNum: 5, parentId: top });
+    expect(linesOf(await fetchFile(api)).map(({ path }) => path)).toEqual(['a', 'a/c', 'a/b', 'a/c/d']);
+    const found = (await api.get(`${PATH}?deptName=d`)).body.data as { rows: { leader: string }[] };
+    expect(found.rows).toMatchObject([{ leader: 'new', ancestors: expect.any(String) as string }]);
+    expect(await treeProblems(service.dataSource, tenantId)).toEqual([]);
+  });
+
+  it('reads a table by its head: columns in any order, some left out, unknown ones ignored', async () => {
+    const file = '\ufeffnote,leader,path\r\n"x, y",张三,a\r\n,"",a/b\r\n';
+    expect(report(await send(file, { type: CSV }))).toMatchObject({ created: 2 });
+    expect(linesOf(await fetchFile(api))).toMatchObject([
+      { path: 'a', leader: '张三' },
+      { path: 'a/b', leader: '' },
+    ]);
+  });
+
+  describe('refuses a file, and changes nothing,', () => {
+    const bad: [string, string, string[]][] = [
+      ['a line that is no object', '{"path":"a"}\n[1]\n{', ['line 2: line', 'line 3: line']],
+      ['no path', '{"deptName":"a"}', ['line 1: path']],
+      [
+        'a wrong field',
+        ndjson({ path: 'a', status: '2', orderNum: 1.5, email: 'x' }),
+        ['line 1: orderNum', 'line 1: email', 'line 1: status'],
+      ],
+      ['a name that is too long', ndjson({ path: `a/${'x'.repeat(65)}` }), ['line 1: path']],
+      ['a path that is too deep', ndjson({ path: 'a/'.repeat(64) + 'a' }), ['line 1: path']],
+      ['a path twice', ndjson({ path: 'a' }, { path: 'b' }, { path: 'a' }), ['line 3: path']],
+      ['a parent that is nowhere', ndjson({ path: 'a' }, { path: 'b/c' }), ['line 2: path']],
+      ['a broken escape', ndjson({ path: 'a\\' }), ['line 1: path']],
+    ];
+    it.each(bad)('for %s', async (_, file, fields) => {
+      const answer = await send(`${file}\n\n{"path":"good"}`);
+      expect([answer.status, answer.refusal.fields?.map(({ field }) => field)]).toEqual([400, fields]);
+      expect((await fetchFile(api)).text).toBe('');
+    });
+
+    it('for a table without a path, or with broken quotes', async () => {
+      expect((await send('name\r\na\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe('line 1: path');
+      expect((await send('path\r\na\r\n"b\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe(
+        'line 3: line',
+      );
+      const wrong = await send('path,orderNum\r\na,x\r\n', { type: CSV });
+      expect(wrong.refusal.fields).toMatchObject([{ field: 'line 2: orderNum' }]);
+    });
+
+    it('for a parent that is disabled, unless the file enables it', async () => {
+      await aDept(api, { deptName: 'a', status: '1' });
+      expect((await send(ndjson({ path: 'a/b' }))).refusal.fields?.[0]?.field).toBe('line 1: path');
+      expect(report(await send(ndjson({ path: 'a/b' }, { path: 'a', status: '0' })))).toMatchObject({
+        created: 1,
+        updated: 1,
+      });
+    });
+
+    it('for more than 20,000 lines, more than 16 MB, another type, another encoding', async () => {
+      const lines = (count: number) => Array.from({ length: count }, (_, n) => `{"path":"${n}"}`).join('\n');
+      expect((await send(lines(20_001))).refusal.fields?.[0]?.field).toBe('body');
+      expect((await send('x'.repeat(17 * 1024 * 1024))).refusal.reason).toBe('BODY_TOO_LARGE');
+      expect((await send('{}', { type: 'application/json' })).refusal.reason).toBe('UNSUPPORTED_MEDIA_TYPE');
+      expect((await send('{}', { type: 'text/plain' })).refusal.reason).toBe('UNSUPPORTED_MEDIA_TYPE');
+      expect((await send('{}', { headers: { 'content-encoding': 'gzip' } })).refusal.reason).toBe(
+        'UNSUPPORTED_MEDIA_TYPE',
+      );
+      const latin = await api.send('POST', `${PATH}/import`, Buffer.from([0x7b, 0xff]), {
+        'content-type': NDJSON,
+      });
+      expect(latin.refusal.reason).toBe('MALFORMED_REQUEST');
+    });
+
+    it('of who may not, before it is read', async () => {
+      const member = service.as({ tenantId, roles: ['member'] });
+      expect((await send('{', { to: member })).refusal.reason).toBe('ROLE_REQUIRED');
+      expect((await send('{', { to: service.anonymous })).refusal.reason).toBe('TOKEN_MISSING');
+      expect((await fetchFile(member)).status).toBe(200);
+    });
+  });
+
+  it('rehearses: tells the fate of every line, and writes nothing', async () => {
+    await aDept(api, { deptName: 'a', leader: 'x' });
+    const file = ndjson(
+      { path: 'a' },
+      { path: 'a', leader: 'y' },
+      { path: 'a/b' },
+      { path: 'c/d' },
+      { path: 'e', status: '3' },
+    );
+    const english = api.with({ 'accept-language': 'en' });
+    const rehearsed = report(await send(`${file}\n{`, { to: english, query: '?dryRun=true' }));
+    expect(rehearsed).toMatchObject({ created: 1, updated: 0, unchanged: 1, refused: 4 });
+    expect(rehearsed.lines?.map(({ line, fate }) => `${line} ${fate}`)).toEqual([
+      '1 unchanged', '2 refused', '3 created', '4 refused', '5 refused', '6 refused',
+    ]); // prettier-ignore
+    expect(rehearsed.lines?.[3]?.problems).toEqual([
+      { field: 'path', message: expect.stringMatching(/^has no parent/) as string },
+    ]);
+    expect(linesOf(await fetchFile(api))).toHaveLength(1);
+    expect(report(await send(ndjson({ path: 'a', leader: 'y' }), { query: '?dryRun=false' }))).toMatchObject({
+      updated: 1,
+    });
+    expect((await send('', { query: '?dryRun=x' })).refusal.fields?.[0]?.field).toBe('dryRun');
+  });
+
+  it('is taken once with an Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'k' };
+    const first = await send(ndjson({ path: 'a' }), { headers });
+    const again = await send(ndjson({ path: 'a' }), { headers });
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    expect((await send(ndjson({ path: 'b' }), { headers })).refusal.reason).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it('takes 20,000 lines in one transaction, and 20,000 changes in another', async () => {
+    const paths = Array.from({ length: 20_000 }, (_, n) => (n < 100 ? `p${n}` : `p${n % 100}/d${n}`));
+    const file = (leader: string) => paths.map((path) => JSON.stringify({ path, leader })).join('\n');
+    expect(report(await send(file('x')))).toEqual({ created: 20_000, updated: 0, unchanged: 0 });
+    expect(report(await send(file('y')))).toEqual({ created: 0, updated: 20_000, unchanged: 0 });
+    expect(await treeProblems(service.dataSource, tenantId)).toEqual([]);
+    const found = (await api.get(`${PATH}?deptName=d19999`)).body.data as { rows: unknown[] };
+    expect(found.rows).toMatchObject([{ deptName: 'd19999', leader: 'y' }]);
+    expect(linesOf(await fetchFile(api))).toHaveLength(20_000);
+  });
+
+  it('stops reading when the client goes away', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, n) => ({
+      ...{ tenantId, parentId: 0, ancestors: '0', depth: 1, deptName: 'x'.repeat(64), orderNum: n },
+      ...life(),
+    }));
+    for (let start = 0; start < rows.length; start += 1000) {
+      await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
+    }
+    const headers = { authorization: `Bearer ${tokenFor({ tenantId })}` };
+    await new Promise<void>((resolve) => {
+      const request = httpGet(`${service.anonymous.baseUrl}${PATH}/export`, { headers }, (response) => {
+        response.once('data', () => request.destroy()).on('error', () => undefined);
+        response.on('close', resolve);
+      });
+    });
+    expect((await api.get(PATH)).status).toBe(200);
+  });
+});

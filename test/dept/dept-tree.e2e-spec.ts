@@ -1,0 +1,139 @@
+import { DeptEntity } from '../../src/dept/dept.entity';
+import type { ApiClient } from '../support/api-client';
+import { aDept, aTenant, bulkInsert, life } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/dept-api';
+
+interface Node {
+  deptId: number;
+  deptName: string;
+  hasChildren: boolean;
+  children: Node[];
+}
+
+describe('the tree of departments', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  beforeEach(async () => {
+    tenantId = await aTenant(service.dataSource);
+    api = service.as({ tenantId });
+  });
+  afterAll(() => service.stop());
+
+  async function tree(query = ''): Promise<{ rows: Node[]; truncated: boolean }> {
+    const answer = await api.get(`${PATH}/tree${query}`);
+    expect(answer.status).toBe(200);
+    return answer.body.data as { rows: Node[]; truncated: boolean };
+  }
+  /** Names, with what hangs below in brackets; a star says that there is more below than is shown. */
+  const draw = (nodes: Node[]): string =>
+    nodes
+      .map(({ deptName, children, hasChildren }) =>
+        children.length > 0 ? `${deptName}(${draw(children)})` : `${deptName}${hasChildren ? '*' : ''}`,
+      )
+      .join(' ');
+
+  /** a(b(d e) c) f */
+  async function grow(): Promise<Record<string, number>> {
+    const ids: Record<string, number> = {};
+    const add = async (deptName: string, above?: string, more: object = {}) => {
+      ids[deptName] = await aDept(api, { deptName, parentId: above ? ids[above] : 0, ...more });
+    };
+    await add('f', undefined, { orderNum: 9 });
+    await add('a');
+    await add('c', 'a', { orderNum: 5 });
+    await add('b', 'a', { orderNum: 1 });
+    await add('d', 'b');
+    await add('e', 'b', { status: '1' });
+    return ids;
+  }
+
+  it('nests children in their order', async () => {
+    await grow();
+    const { rows, truncated } = await tree();
+    expect([draw(rows), truncated]).toEqual(['a(b(d e) c) f', false]);
+    const read = (await api.get(`${PATH}/${rows[1]!.deptId}`)).body.data as object;
+    expect(rows[1]).toEqual({ ...read, hasChildren: false, children: [] });
+  });
+
+  it('begins at a root, ends at a depth, and says where there is more', async () => {
+    const { b, a } = await grow();
+    expect(draw((await tree(`?rootId=${b!}`)).rows)).toBe('b(d e)');
+    expect(draw((await tree('?depth=1')).rows)).toBe('a* f');
+    expect(draw((await tree('?depth=2')).rows)).toBe('a(b* c) f');
+    expect(draw((await tree(`?rootId=${a!}&depth=1`)).rows)).toBe('a*');
+    expect(draw((await tree(`?rootId=${a!}&depth=64`)).rows)).toBe('a(b(d e) c)');
+    expect(draw((await tree('?rootId=0')).rows)).toBe('a(b(d e) c) f');
+  });
+
+  it('shows matches on the chain of their ancestors', async () => {
+    const { a, c } = await grow();
+    expect(draw((await tree('?deptName=d')).rows)).toBe('a(b(d))');
+    expect(draw((await tree('?deptName=b')).rows)).toBe('a(b*)');
+    expect(draw((await tree('?status=1')).rows)).toBe('a(b(e))');
+    expect(draw((await tree('?status=0')).rows)).toBe('a(b(d) c) f');
+    expect(draw((await tree(`?deptName=e&rootId=${a!}`)).rows)).toBe('a(b(e))');
+    expect(draw((await tree(`?deptName=e&rootId=${c!}`)).rows)).toBe('');
+    expect(draw((await tree(`?deptName=c&rootId=${c!}`)).rows)).toBe('c');
+    expect(draw((await tree('?deptName=d&depth=2')).rows)).toBe('');
+    expect(draw((await tree('?deptName=none')).rows)).toBe('');
+  });
+
+  it('refuses what it cannot mean', async () => {
+    expect((await api.get(`${PATH}/tree?rootId=999999`)).refusal.reason).toBe('DEPT_NOT_FOUND');
+    for (const query of ['depth=0', 'depth=65', 'depth=x', 'rootId=x', 'status=2']) {
+      expect([query, (await api.get(`${PATH}/tree?${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+
+  it('holds 5,000 departments, the upper levels first, and says when there are more', async () => {
+    const tops = [await aDept(api, { deptName: 'p' }), await aDept(api, { deptName: 'q' })];
+    const rows = Array.from({ length: 4998 }, (_, n) => {
+      const parentId = tops[n % 2]!;
+      return {
+        tenantId,
+        parentId,
+        ancestors: `0,${parentId}`,
+        depth: 2,
+        deptName: 'x',
+        orderNum: n,
+        ...life(),
+      };
+    });
+    for (let start = 0; start < rows.length; start += 1000) {
+      await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
+    }
+    const count = (nodes: Node[]): number =>
+      nodes.reduce((sum, { children }) => sum + 1 + count(children), 0);
+    const whole = await tree();
+    expect([count(whole.rows), whole.truncated]).toEqual([5000, false]);
+    const child = whole.rows[0]!.children[0]!.deptId;
+    await aDept(api, { deptName: 'deep', parentId: child });
+    const late = await aDept(api, { deptName: 'late' });
+    const part = await tree();
+    expect([count(part.rows), part.truncated]).toEqual([5000, true]);
+    expect(part.rows.map(({ deptId }) => deptId)).toEqual([...tops, late]);
+    expect(draw([part.rows[0]!])).not.toContain('deep');
+    const below = await tree(`?rootId=${tops[1]!}`);
+    expect([count(below.rows), below.truncated]).toEqual([2500, false]);
+    const matches = await tree('?status=0');
+    expect([count(matches.rows), matches.truncated]).toEqual([5000, true]);
+  });
+
+  it('gives the chain above a department, from the top', async () => {
+    const { a, b, d } = await grow();
+    const chain = async (id: number) =>
+      (await api.get(`${PATH}/${id}/ancestors`)).body.data as { deptId: number }[];
+    expect((await chain(d!)).map(({ deptId }) => deptId)).toEqual([a, b]);
+    expect((await chain(d!))[0]).toEqual((await api.get(`${PATH}/${a!}`)).body.data);
+    expect(await chain(a!)).toEqual([]);
+    expect((await api.get(`${PATH}/999999/ancestors`)).refusal.reason).toBe('DEPT_NOT_FOUND');
+    expect((await api.get(`${PATH}/x/ancestors`)).status).toBe(400);
+  });
+});

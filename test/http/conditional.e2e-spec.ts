@@ -1,0 +1,160 @@
+import type { Answer, ApiClient } from '../support/api-client';
+import { aDept, aTenant, aTenantVia, aUser } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const DEPTS = '/system/dept-api';
+const TENANTS = '/system/tenant-api';
+const USERS = '/system/user-api';
+
+/** A resource of its own for a test, with the ways to change it. */
+interface Resource {
+  readonly path: string;
+  put(headers?: Record<string, string>): Promise<Answer>;
+  delete(headers?: Record<string, string>): Promise<Answer>;
+}
+
+describe('conditional requests', () => {
+  let service: ServiceUnderTest;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  beforeEach(async () => {
+    api = service.as({ tenantId: await aTenant(service.dataSource) });
+  });
+  afterAll(() => service.stop());
+
+  const resources: Record<string, () => Promise<Resource>> = {
+    department: async () => {
+      const deptId = await aDept(api);
+      return {
+        path: `${DEPTS}/${deptId}`,
+        put: (headers) => api.put(DEPTS, { deptId, deptName: 'changed' }, headers),
+        delete: (headers) => api.delete(`${DEPTS}/${deptId}`, headers),
+      };
+    },
+    tenant: async () => {
+      const { id } = await aTenantVia(api);
+      return {
+        path: `${TENANTS}/${id}`,
+        put: (headers) => api.put(TENANTS, { id, tenantName: 'changed' }, headers),
+        delete: (headers) => api.delete(`${TENANTS}/${id}`, headers),
+      };
+    },
+    account: async () => {
+      const userId = await aUser(api);
+      return {
+        path: `${USERS}/${userId}`,
+        put: (headers) => api.put(USERS, { userId, username: `changed-${userId}` }, headers),
+        delete: (headers) => api.delete(`${USERS}/${userId}`, headers),
+      };
+    },
+  };
+
+  describe.each(Object.keys(resources))('of a %s', (kind) => {
+    let resource: Resource;
+    const tag = async () => (await api.get(resource.path)).headers.etag!;
+    beforeEach(async () => {
+      resource = await resources[kind]!();
+    });
+
+    it('carry a strong tag that every change renews, also one that changes nothing', async () => {
+      const tags = [await tag()];
+      expect(tags[0]).toMatch(/^"[^"]+"$/);
+      expect(await tag()).toBe(tags[0]);
+      for (let n = 0; n < 3; n += 1) {
+        await resource.put();
+        tags.push(await tag());
+      }
+      expect(new Set(tags).size).toBe(4);
+    });
+
+    it('answer 304 without a body to who has it already', async () => {
+      const etag = await tag();
+      for (const sent of [etag, '*', `"x", ${etag}`, `W/${etag}`]) {
+        const answer = await api.get(resource.path, { 'if-none-match': sent });
+        expect([sent, answer.status, answer.text, answer.headers.etag]).toEqual([sent, 304, '', etag]);
+      }
+      await resource.put();
+      expect((await api.get(resource.path, { 'if-none-match': etag })).status).toBe(200);
+    });
+
+    it('change it only as it was read: 412 and nothing changed otherwise', async () => {
+      const old = await tag();
+      expect((await resource.put({ 'if-match': old })).status).toBe(200);
+      const read = (await api.get(resource.path)).text;
+      for (const sent of [old, `"x"`, `W/${await tag()}`, `${old}, "99"`]) {
+        for (const answer of [
+          await resource.put({ 'if-match': sent }),
+          await resource.delete({ 'if-match': sent }),
+        ]) {
+          expect([sent, answer.status, answer.refusal.reason]).toEqual([sent, 412, 'STALE']);
+        }
+      }
+      expect((await api.get(resource.path)).text).toBe(read);
+      expect((await resource.put({ 'if-match': '*' })).status).toBe(200);
+      expect((await resource.put({ 'if-match': `"x", ${await tag()}` })).status).toBe(200);
+      expect((await resource.delete({ 'if-match': await tag() })).status).toBe(200);
+      expect((await resource.delete({ 'if-match': old })).status).toBe(404);
+    });
+
+    it('refuse a header that is no tag', async () => {
+      for (const sent of ['1', '"1', 'x"1"', '"1" "2"', '', '"1",']) {
+        const answer = await resource.put({ 'if-match': sent });
+        expect([sent, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([sent, 400, 'If-Match']);
+      }
+    });
+  });
+
+  it('cannot hold one tag against several departments or accounts', async () => {
+    const ids = [await aDept(api), await aDept(api)].join();
+    const answer = await api.delete(`${DEPTS}/${ids}`, { 'if-match': '"0"' });
+    expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'If-Match']);
+    expect((await api.delete(`${DEPTS}/${ids}`, { 'if-match': '*' })).status).toBe(200);
+  });
+
+  it('tell that a department was moved with one above it, or put into order', async () => {
+    const [top, other] = [await aDept(api), await aDept(api)];
+    const below = await aDept(api, { parentId: top });
+    const etag = async () => (await api.get(`${DEPTS}/${below}`)).headers.etag;
+    const before = await etag();
+    await api.patch(`${DEPTS}/${top}`, { parentId: other });
+    const moved = await etag();
+    await api.put(`${DEPTS}/order`, { parentId: top, deptIds: [below] });
+    expect(new Set([before, moved, await etag()]).size).toBe(3);
+  });
+
+  it('of lists and trees carry a tag of what they show', async () => {
+    await aDept(api);
+    for (const path of [DEPTS, `${DEPTS}/tree`, TENANTS, USERS, '/auth/me']) {
+      const { headers } = await api.get(path);
+      expect([path, headers.etag]).toEqual([path, expect.stringMatching(/^"[\w-]+"$/)]);
+      expect((await api.get(path, { 'if-none-match': headers.etag! })).status).toBe(304);
+    }
+    const { etag } = (await api.get(DEPTS)).headers;
+    await aDept(api);
+    expect((await api.get(DEPTS, { 'if-none-match': etag! })).status).toBe(200);
+  });
+
+  it.each(['department', 'tenant'])(
+    'at the same time: of 200 changes of one version of a %s exactly one wins, ten times over',
+    async (kind) => {
+      const resource = await resources[kind]!();
+      for (let round = 0; round < 10; round += 1) {
+        const etag = (await api.get(resource.path)).headers.etag!;
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, () => resource.put({ 'if-match': etag })),
+        );
+        const codes = answers.map(({ status }) => status).sort();
+        expect(codes).toEqual([200, ...Array<number>(19).fill(412)]);
+      }
+      const etag = (await api.get(resource.path)).headers.etag!;
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, () => resource.put({ 'if-match': etag })),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 412)).toHaveLength(199);
+    },
+  );
+});

@@ -1,0 +1,158 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
+import { UnitEntity } from '../../src/database/unit.entity';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { AccountEntity } from '../../src/user/account.entity';
+import type { ApiClient } from '../support/api-client';
+import { ChildService } from '../support/child-service';
+import { HandClock } from '../support/hand-clock';
+import { aDept, aTenant } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const DEPTS = '/system/dept-api';
+const DAY_MS = 24 * 60 * 60 * 1000;
+const withKey = (key: string) => ({ 'idempotency-key': key });
+
+describe('a POST with an Idempotency-Key', () => {
+  let service: ServiceUnderTest;
+  let clock: HandClock;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    clock = new HandClock();
+    service = await ServiceUnderTest.start({}, clock);
+  });
+  beforeEach(async () => {
+    tenantId = await aTenant(service.dataSource);
+    api = service.as({ tenantId });
+  });
+  afterAll(() => service.stop());
+
+  const depts = (where: object = {}) =>
+    service.dataSource.manager.countBy(DeptEntity, { tenantId, ...where });
+
+  it('is done once, and its repeats get the same answer, marked as such', async () => {
+    const first = await api.post(DEPTS, { deptName: 'a' }, withKey('k1'));
+    const again = await api.post(DEPTS, { deptName: 'a' }, withKey('k1'));
+    expect([first.status, first.headers['idempotent-replayed']]).toEqual([200, undefined]);
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([200, 'true']);
+    expect([again.text, again.headers.location]).toEqual([first.text, first.headers.location]);
+    expect(await depts()).toBe(1);
+  });
+
+  it('makes every kind of resource once', async () => {
+    const bodies = {
+      '/system/tenant-api': { tenantName: 'x' },
+      '/system/user-api': { username: 'x', password: 'a-long-password' },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const [first, again] = [
+        await api.post(path, body, withKey('k')),
+        await api.post(path, body, withKey('k')),
+      ];
+      expect([path, again.status, again.headers.location]).toEqual([path, 200, first.headers.location]);
+      expect((await api.get(again.headers.location!)).status).toBe(200);
+    }
+    expect(await service.dataSource.manager.countBy(TenantEntity, { tenantParent: tenantId })).toBe(1);
+    expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId })).toBe(1);
+  });
+
+  it('is refused with another body, and nothing is done', async () => {
+    await api.post(DEPTS, { deptName: 'a' }, withKey('k'));
+    const other = await api.post(DEPTS, { deptName: 'b' }, withKey('k'));
+    expect([other.status, other.refusal.reason]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(await depts()).toBe(1);
+  });
+
+  it('is the own of a tenant, a user and a route', async () => {
+    await api.post(DEPTS, { deptName: 'a', tenantName: 'a' }, withKey('k'));
+    const others = [
+      service.as({ tenantId, username: 'other' }).post(DEPTS, { deptName: 'b' }, withKey('k')),
+      service.as().post(DEPTS, { deptName: 'b' }, withKey('k')),
+      api.post('/system/tenant-api', { tenantName: 'b' }, withKey('k')),
+      api.post(DEPTS, { deptName: 'b' }, withKey('K')),
+    ];
+    for (const answer of await Promise.all(others)) {
+      expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([200, undefined]);
+    }
+  });
+
+  it('is forgotten after a day, also when nobody has cleaned up', async () => {
+    await api.post(DEPTS, { deptName: 'a' }, withKey('k'));
+    clock.pass(DAY_MS - 60_000);
+    expect((await api.post(DEPTS, { deptName: 'a' }, withKey('k'))).headers['idempotent-replayed']).toBe(
+      'true',
+    );
+    clock.pass(120_000);
+    const later = await api.post(DEPTS, { deptName: 'b' }, withKey('k'));
+    expect([later.status, later.headers['idempotent-replayed']]).toEqual([200, undefined]);
+    expect(await depts()).toBe(2);
+    clock.pass(DAY_MS + 1000);
+    await service.app.get(UnitLedgerCleaner).clean();
+    expect(await service.dataSource.manager.count(UnitEntity)).toBe(0);
+    clock.set(new Date().toISOString());
+  });
+
+  it('that was refused may be repeated: nothing was done', async () => {
+    const parentId = await aDept(api, { status: '1' });
+    expect((await api.post(DEPTS, { parentId }, withKey('k'))).refusal.reason).toBe('PARENT_DISABLED');
+    await api.put(DEPTS, { deptId: parentId, status: '0' });
+    expect((await api.post(DEPTS, { parentId }, withKey('k'))).status).toBe(200);
+  });
+
+  it('refuses a key that is none', async () => {
+    for (const key of ['', 'x'.repeat(256), 'schl\u00fcssel']) {
+      const answer = await api.post(DEPTS, {}, withKey(Buffer.from(key, 'latin1').toString('latin1')));
+      expect([key, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([key, 400, 'Idempotency-Key']);
+    }
+    expect((await api.post(DEPTS, {}, withKey('x'.repeat(255)))).status).toBe(200);
+  });
+
+  it('keeps neither the key nor the body, only hashes that tell nothing', async () => {
+    await api.post('/system/user-api', { username: 'y', password: 'a-long-password' }, withKey('secret-key'));
+    const units = JSON.stringify(await service.dataSource.manager.find(UnitEntity));
+    expect(units).not.toMatch(/secret-key|a-long-password/);
+  });
+
+  describe('over three processes', () => {
+    let children: ChildService[];
+    const flag = () => join(service.database.folder, 'die');
+
+    beforeAll(async () => {
+      const hook = join(__dirname, '..', 'support', 'kill-after-commit.js');
+      const env = { NODE_OPTIONS: `--require ${hook}`, DIE_AFTER_COMMIT: flag() };
+      children = await Promise.all([1, 2, 3].map(() => ChildService.start(service.database, env)));
+    });
+    afterAll(() => Promise.all(children.map((child) => child.stop('SIGKILL'))));
+
+    it('makes one department of 1,000 requests', async () => {
+      const body = { deptName: 'once' };
+      const answers = await Promise.all(
+        Array.from({ length: 1000 }, (_, n) =>
+          children[n % 3]!.as({ tenantId }).post(DEPTS, body, withKey('k')),
+        ),
+      );
+      const seen = new Set(answers.map(({ status, headers }) => `${status} ${headers.location ?? ''}`));
+      expect([...seen]).toHaveLength(1);
+      expect(answers.filter(({ headers }) => !headers['idempotent-replayed'])).toHaveLength(1);
+      expect(await depts()).toBe(1);
+    });
+
+    it('makes one department though the process dies between the commit and the answer', async () => {
+      const [doomed, other] = children as [ChildService, ChildService];
+      writeFileSync(flag(), '');
+      const lost = doomed.as({ tenantId }).post(DEPTS, { deptName: 'once' }, withKey('k'));
+      await expect(lost).rejects.toThrow();
+      expect(await doomed.ended()).toBeNull();
+      rmSync(flag());
+      expect(await depts()).toBe(1);
+      const again = await other.as({ tenantId }).post(DEPTS, { deptName: 'once' }, withKey('k'));
+      expect([again.status, again.headers['idempotent-replayed']]).toEqual([200, 'true']);
+      expect((await api.get(again.headers.location!)).body.data).toMatchObject({ deptName: 'once' });
+      expect(await depts()).toBe(1);
+    });
+  });
+});

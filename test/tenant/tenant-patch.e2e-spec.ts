@@ -1,0 +1,103 @@
+import type { ApiClient } from '../support/api-client';
+import { aTenant, aTenantVia } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+
+const PATH = '/system/tenant-api';
+const WHOLE = {
+  tenantName: '示例科技',
+  startTime: '2026-01-01',
+  endTime: '2036-12-31',
+  contactUserName: '张三',
+  companyName: '公司',
+  accountCount: 5,
+  packageBo: { menuIds: '1, 2' },
+  quotaBo: { enterpriseQuery: 1, merchant: 2, zr: 9 },
+  ruleBo: { modelZr: 'a', catalogRw: 'b' },
+};
+
+describe('changing a part of a tenant', () => {
+  let service: ServiceUnderTest;
+  let api: ApiClient;
+  let id: string;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  beforeEach(async () => {
+    api = service.as({ tenantId: await aTenant(service.dataSource) });
+    id = (await aTenantVia(api, WHOLE)).id;
+  });
+  afterAll(() => service.stop());
+
+  const read = async () => (await api.get(`${PATH}/${id}`)).body.data;
+  const patch = async (body: object) => {
+    const { status, body: answer } = await api.patch(`${PATH}/${id}`, body);
+    return [status, (answer.data as { reason: string } | null)?.reason];
+  };
+
+  it('merges objects member by member, and resets what it sets to null', async () => {
+    const before = (await read()) as typeof WHOLE;
+    expect(
+      await patch({ companyName: null, quotaBo: { merchant: 7 }, ruleBo: { modelZr: null, modelPf: 'c' } }),
+    ).toEqual([200, undefined]);
+    expect(await read()).toEqual({
+      ...before,
+      companyName: null,
+      quotaBo: { ...before.quotaBo, merchant: 7 },
+      ruleBo: { ...before.ruleBo, modelZr: null, modelPf: 'c' },
+    });
+    await patch({ packageBo: null, quotaBo: null, ruleBo: null, endTime: null, accountCount: null });
+    expect(await read()).toMatchObject({
+      packageBo: { menuIds: '' },
+      quotaBo: { enterpriseQuery: 0, merchant: 0 },
+      ruleBo: { modelPf: null },
+      endTime: null,
+      accountCount: -1,
+      tenantName: WHOLE.tenantName,
+    });
+    const row = await service.dataSource.manager.findOneByOrFail(TenantEntity, { id });
+    expect(row.quota.zr).toBe(9);
+  });
+
+  it('takes the id from the path or from the body', async () => {
+    expect((await api.patch(PATH, { id, companyName: 'x' })).status).toBe(200);
+    expect(await read()).toMatchObject({ companyName: 'x', contactUserName: '张三' });
+    expect((await api.patch(PATH, { companyName: 'x' })).refusal.fields?.[0]?.field).toBe('id');
+  });
+
+  it('has the rules of the whole replacement', async () => {
+    const child = await aTenantVia(service.as(), {
+      tenantParent: ((await read()) as { tenantId: string }).tenantId,
+    });
+    const before = await read();
+    for (const body of [
+      { tenantName: null },
+      { tenantName: ' ' },
+      { endTime: '2025-12-31' },
+      { startTime: '2037-01-01' },
+      { startTime: '2026-02-30' },
+      { quotaBo: { merchant: -2 } },
+      { ruleBo: 'x' },
+      { status: '2' },
+    ]) {
+      expect([body, ...(await patch(body))]).toEqual([body, 400, 'INVALID_INPUT']);
+    }
+    expect((await api.patch(`${PATH}/${id}`, { endTime: '2025-12-31' })).refusal.fields?.[0]?.field).toBe(
+      'endTime',
+    );
+    expect(await patch({ tenantParent: child.tenantId })).toEqual([409, 'TENANT_CYCLE']);
+    expect(await patch({ tenantParent: '999999' })).toEqual([404, 'PARENT_TENANT_NOT_FOUND']);
+    expect((await service.as().patch(`${PATH}/1`, { tenantName: 'x' })).refusal.reason).toBe('OWN_TENANT');
+    expect(await read()).toEqual(before);
+    expect(await patch({ startTime: '2037-01-01', endTime: '2037-01-01' })).toEqual([200, undefined]);
+  });
+
+  it('takes effect on the users of the tenant at once', async () => {
+    const { tenantId } = (await read()) as { tenantId: string };
+    const user = service.as({ tenantId });
+    expect((await user.get('/system/dept-api')).status).toBe(200);
+    await patch({ status: '1' });
+    expect((await user.get('/system/dept-api')).refusal.reason).toBe('TENANT_DISABLED');
+  });
+});
