@@ -122,6 +122,17 @@ describe('the catalogue of refusals', () => {
       const deptId = await aDept(as());
       return as().put(PATH, { deptId, parentId: deptId });
     },
+    DEPT_NOT_A_CHILD: async () => {
+      const parentId = await aDept(as());
+      return as().put(`${PATH}/order`, { deptIds: [await aDept(as(), { parentId })] });
+    },
+    STALE: async () => as().delete(`${PATH}/${await aDept(as())}`, { 'if-match': '"99"' }),
+    NOT_ACCEPTABLE: () => as().get(`${PATH}/export`, { accept: 'image/png' }),
+    IDEMPOTENCY_KEY_REUSED: async () => {
+      const headers = { 'idempotency-key': String(Math.random()) };
+      await as().post(PATH, { deptName: 'a' }, headers);
+      return as().post(PATH, { deptName: 'b' }, headers);
+    },
     DEPT_HAS_CHILDREN: async () => {
       const parentId = await aDept(as());
       await aDept(as(), { parentId });

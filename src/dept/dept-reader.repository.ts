@@ -1,7 +1,7 @@
 import { In } from 'typeorm';
 import { inChunks } from '../database/in-chunks';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource } from '../paging/fill-page';
+import { fillPage, knownKeys, type KeySource, type RowSource } from '../paging/fill-page';
 import type { Page } from '../paging/page';
 import type { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../tenancy/scoped-table';
@@ -23,8 +23,20 @@ import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
 const ORDER = ['orderNum', 'deptId'] as const;
-/** Up to so many matches are collected and sorted; beyond, the order's index is walked until enough of them came by. */
-const FEW = 2000;
+/** Up to so many matches are simply collected. */
+const FEW = 1000;
+/** So many places for each row of a page are walked before the database is asked to sort. */
+const SCOUTED = 4;
+/** So many the database sorts for one page. */
+const SORTABLE = 20_000;
+
+const IN_FILES = [
+  ...(['deptId', 'parentId', 'ancestors', 'deptName'] as const),
+  ...(['orderNum', 'leader', 'phone', 'email', 'status'] as const),
+] as const;
+
+/** As much of a department as goes into a file. */
+export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
 
 /** Departments as one tenant reads them, outside any unit of work. */
 export class DeptReader {
@@ -57,31 +69,54 @@ export class DeptReader {
     return inChunks(
       parentIds,
       (chunk, sofar) =>
-        this.#read((depts) => depts.find({ ...LIVE, parentId: In([...chunk]) }, limit - sofar)),
+        this.#read((depts) => depts.find({ ...LIVE, parentId: In([...chunk]) }, { limit: limit - sofar })),
       limit,
     );
   }
 
   /** All below a department, or all; at most so many. */
   findBelow(top: TreeNode | null, limit: number): Promise<DeptEntity[]> {
-    return this.#read((depts) => depts.find(matching({ below: top ?? undefined }), limit));
+    return this.#read((depts) => depts.find(matching({ below: top ?? undefined }), { limit }));
   }
 
-  /** A part of the departments that match, in the order of `orderNum` and `deptId`. */
+  /**
+   * A part of the departments that match, in the order of `orderNum` and `deptId`. A part of a name, or a place in the
+   * tree, has an index, but not in this order. So: few matches are collected; else the order is walked, in the hope that
+   * matches are frequent; else the database sorts, if they are not too many; else the walk goes on, as far as one page
+   * may go.
+   */
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptEntity>> {
-    const where = matching(criteria);
-    const rows = {
-      at: (keys: readonly Key[]) =>
-        this.#read((depts) => depts.find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) })),
-      idOf: ({ deptId }: DeptEntity) => deptId,
-    };
-    return fillPage(await this.#keySource(criteria), rows, after, limit);
+    const read = (source: KeySource, most?: number) =>
+      fillPage(source, this.#rowsOf(criteria), after, limit, most);
+    const few = await this.#findFew(criteria);
+    if (few) return read(knownKeys(few));
+    const where = orderedBy(criteria);
+    const walk: KeySource = (from, count) =>
+      this.#read((depts) => depts.keys({ where, order: ORDER, after: from, limit: count }));
+    if (!criteria.below) return read(walk);
+    const scouted = await read(walk, SCOUTED * limit);
+    if (!scouted.hasMore || scouted.rows.length === limit) return scouted;
+    return read((await this.#sortedBelow(criteria, criteria.below)) ?? walk);
   }
 
   /** Places of the whole tree, parents before their children. */
   findTreeKeys(after: Key | null, limit: number): Promise<Key[]> {
     const order = ['ancestors', 'orderNum', 'deptId'] as const;
     return this.#read((depts) => depts.keys({ where: LIVE, order, after, limit }));
+  }
+
+  /** What a file says of these departments, in their order. */
+  async findLines(deptIds: readonly number[]): Promise<FileDept[]> {
+    const rows = await inChunks(deptIds, (chunk) =>
+      this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, 'PRIMARY')),
+    );
+    const byId = new Map(rows.map((row) => [row.deptId, row]));
+    return deptIds.flatMap((deptId) => byId.get(deptId) ?? []);
+  }
+
+  /** The departments that have children of the same name, at most so many. */
+  findParentsOfTwins(limit: number): Promise<number[]> {
+    return this.#read((depts) => depts.repeated('parentId', 'deptName', LIVE, limit));
   }
 
   /** Of these departments, the ones that have a sibling of the same name. */
@@ -94,7 +129,7 @@ export class DeptReader {
   }
 
   /** How many siblings of the same name come before this department. */
-  countTwinsBefore(dept: DeptEntity): Promise<number> {
+  countTwinsBefore(dept: FileDept): Promise<number> {
     return this.#read((depts) => depts.count(twinsBefore(dept)));
   }
 
@@ -103,15 +138,34 @@ export class DeptReader {
     return this.#read((depts) => findNamed(depts, names));
   }
 
-  async #keySource(criteria: DeptCriteria): Promise<KeySource> {
-    const ids = criteria.ids ?? (await this.#fewNamed(criteria.name));
-    if (ids) return knownKeys(await inChunks(ids, (chunk) => this.#allKeys(withIds(chunk))));
-    const top = criteria.below && matching({ below: criteria.below });
-    if (top && !(await this.#read((depts) => depts.hasMoreThan(FEW, top)))) {
-      return knownKeys(await this.#allKeys(top));
-    }
-    const where = orderedBy(criteria);
-    return (after, limit) => this.#read((depts) => depts.keys({ where, order: ORDER, after, limit }));
+  #rowsOf(criteria: DeptCriteria): RowSource<DeptEntity> {
+    const where = matching(criteria);
+    return {
+      at: (keys) => {
+        const deptId = In(keys.map((key) => Number(key.at(-1))));
+        return this.#read((depts) => depts.find({ ...where, deptId }, { index: 'PRIMARY' }));
+      },
+      idOf: ({ deptId }) => deptId,
+    };
+  }
+
+  /** All places that can match, when it is known where to look and they are few. */
+  async #findFew({ ids, name, below }: DeptCriteria): Promise<Key[] | null> {
+    const known = ids ?? (await this.#fewNamed(name));
+    if (known) return inChunks(known, (chunk) => this.#allKeys(withIds(chunk)));
+    const where = below && matching({ below });
+    return where && !(await this.#hasMoreThan(FEW, where)) ? this.#allKeys(where) : null;
+  }
+
+  /** The matches below a department as the database sorts them, when they are not too many for that. */
+  async #sortedBelow(criteria: DeptCriteria, below: TreeNode): Promise<KeySource | null> {
+    if (await this.#hasMoreThan(SORTABLE, matching({ below }))) return null;
+    const range = { where: matching(criteria), order: ORDER, index: 'ix_dept_subtree' };
+    return (after, limit) => this.#read((depts) => depts.keys({ ...range, after, limit }));
+  }
+
+  #hasMoreThan(count: number, where: ReturnType<typeof matching>): Promise<boolean> {
+    return this.#read((depts) => depts.hasMoreThan(count, where));
   }
 
   /** The departments whose names hold this text, when they are few. */

@@ -75,8 +75,10 @@ export function twinsAmong(deptIds: readonly number[], tenantId: string, onSqlit
   };
 }
 
+type Sibling = Pick<DeptEntity, 'parentId' | 'deptName' | 'orderNum' | 'deptId'>;
+
 /** The siblings of the same name that come before a department. */
-export function twinsBefore({ parentId, deptName, orderNum, deptId }: DeptEntity): Where[] {
+export function twinsBefore({ parentId, deptName, orderNum, deptId }: Sibling): Where[] {
   const twin = { ...LIVE, parentId, deptName };
   return [
     { ...twin, orderNum: LessThan(orderNum) },

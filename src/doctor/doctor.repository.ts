@@ -1,5 +1,8 @@
 import { Not, type DataSource, type EntityManager } from 'typeorm';
+import { inChunks } from '../database/in-chunks';
 import { DeptEntity } from '../dept/dept.entity';
+import { DeptNames } from '../dept/dept-names.repository';
+import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { raiseTreeVersion } from '../tenant/tree-version';
@@ -62,6 +65,41 @@ export class DoctorRepository {
       })
       .getRawMany<{ id: unknown }>();
     return rows.map(({ id }) => Number(id));
+  }
+
+  /** Departments that a search by name would miss, or would find by a name they do not have. */
+  async findMisnamed(tenantId: string): Promise<number[]> {
+    const rows = await this.#dataSource.query<{ id: unknown }[]>(
+      `SELECT d.dept_id AS id FROM tenantry_dept d LEFT JOIN tenantry_dept_name n ON n.dept_id = d.dept_id
+        WHERE d.tenant_id = ? AND d.del_flag = '0'
+        GROUP BY d.dept_id, d.dept_name
+       HAVING COUNT(n.position) <> ${this.#lengthOf('d.dept_name')}
+           OR SUM(CASE WHEN n.suffix <> SUBSTR(d.dept_name, n.position) THEN 1 ELSE 0 END) > 0
+        UNION SELECT n.dept_id FROM tenantry_dept_name n
+          LEFT JOIN tenantry_dept d ON d.dept_id = n.dept_id AND d.del_flag = '0' AND d.tenant_id = n.tenant_id
+        WHERE n.tenant_id = ? AND d.dept_id IS NULL`,
+      [tenantId, tenantId],
+    );
+    return rows.map(({ id }) => Number(id));
+  }
+
+  /** Writes anew by what names these departments are found. */
+  async repairNames(tenantId: string, deptIds: readonly number[]): Promise<void> {
+    const ctx = RequestContext.system(tenantId);
+    await this.#holding(tenantId, async (manager) => {
+      const names = new DeptNames(manager, ctx);
+      await inChunks(deptIds, async (chunk) => {
+        await names.erase(chunk);
+        await names.add(chunk);
+        return [];
+      });
+    });
+  }
+
+  #lengthOf(column: string): string {
+    return this.#dataSource.options.type === 'better-sqlite3'
+      ? `LENGTH(${column})`
+      : `CHAR_LENGTH(${column})`;
   }
 
   /** Whether a tenant has more accounts than it may; lowering its limit does that. */

@@ -34,6 +34,11 @@ export async function examine(database: DoctorRepository, repair: boolean): Prom
   for (const code of await database.findCodes()) {
     const ofDepts = examineTree(await database.findDepts(code));
     await judge('department', ofDepts, () => database.repairDepts(code));
+    const misnamed = await database.findMisnamed(code);
+    if (repair && misnamed.length > 0) await database.repairNames(code, misnamed);
+    (repair ? repaired : findings).push(
+      ...misnamed.map((id) => `department ${id}: a search does not find it by its name`),
+    );
     for (const id of await database.findStrays(code))
       findings.push(`account ${id}: its department is deleted or missing`);
     if (await database.isOverLimit(code))

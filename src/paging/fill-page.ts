@@ -26,6 +26,7 @@ export async function fillPage<T>(
   rows: RowSource<T>,
   start: Key | null,
   limit: number,
+  most = MOST_EXAMINED,
 ): Promise<Page<T>> {
   const found: { readonly key: Key; readonly row: T }[] = [];
   const page = (last: Key | null): Page<T> => ({
@@ -35,7 +36,7 @@ export async function fillPage<T>(
   });
   let after = start;
   let window = Math.min(limit + 1, WINDOW);
-  for (let examined = 0; examined < MOST_EXAMINED; window = Math.min(window * 4, WINDOW)) {
+  for (let examined = 0; examined < most; window = Math.min(window * 4, WINDOW)) {
     const keys = await keysAfter(after, window);
     const passed = new Map((keys.length > 0 ? await rows.at(keys) : []).map((row) => [rows.idOf(row), row]));
     for (const key of keys) {

@@ -28,6 +28,16 @@ export interface KeyRange<E> {
   readonly order: readonly (keyof E & string)[];
   readonly after: Key | null;
   readonly limit: number;
+  /** The index to read from, where MySQL would choose another. */
+  readonly index?: string;
+}
+
+/** What `find` gives of the rows that match; all of it by default. */
+export interface Taken<E> {
+  readonly limit?: number;
+  readonly columns?: readonly (keyof E & string)[];
+  /** The index to read from, where MySQL would choose another. */
+  readonly index?: string;
 }
 
 /**
@@ -55,30 +65,55 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
-  find(where: Where<E>, limit?: number, columns?: readonly (keyof E & string)[]): Promise<E[]> {
-    const select = this.#select(where).limit(limit);
+  find(where: Where<E>, { limit, columns, index }: Taken<E> = {}): Promise<E[]> {
+    const select = this.#select(where, index).limit(limit);
     if (columns) select.select(columns.map((column) => `t.${column}`));
     return select.getMany();
+  }
+
+  /** Some columns of the rows that match, as plain objects: many of them cost a fraction of what rows do. */
+  async pick<C extends keyof E & string>(
+    where: Where<E>,
+    columns: readonly C[],
+    index?: string,
+  ): Promise<Pick<E, C>[]> {
+    const select = this.#select(where, index);
+    const rows = await this.#readTuples(select, columns);
+    return rows.map(
+      (row) => Object.fromEntries(row.map((value, at) => [columns[at], value])) as unknown as Pick<E, C>,
+    );
+  }
+
+  /** The values of a numeric column that come more than once together with the same value of another; at most so many. */
+  async repeated(
+    column: keyof E & string,
+    beside: keyof E & string,
+    where: Where<E>,
+    limit: number,
+  ): Promise<number[]> {
+    const select = this.#select(where).select(`t.${column}`, 'value');
+    select.groupBy(`t.${column}`).addGroupBy(`t.${beside}`).having('COUNT(*) > 1').limit(limit);
+    return (await select.getRawMany<{ value: unknown }>()).map(({ value }) => Number(value));
   }
 
   /**
    * Places in an order, read from its index alone. After a place there is one range of the index per column of the
    * order, from the last to the first: no optimiser has to understand an OR.
    */
-  async keys({ where, order, after, limit }: KeyRange<E>): Promise<Key[]> {
+  async keys({ where, order, after, limit, index }: KeyRange<E>): Promise<Key[]> {
     const found: Key[] = [];
     for (let last = after ? order.length - 1 : 0; last >= 0 && found.length < limit; last -= 1) {
-      const select = this.#select(where);
+      const select = this.#select(where, index);
       for (const column of after ? order.slice(last) : order) select.addOrderBy(`t.${column}`);
       if (after) select.andWhere(rangeAfter<E>(order, after, last));
-      found.push(...(await this.#readKeys(select.limit(limit - found.length), order)));
+      found.push(...(await this.#readTuples(select.limit(limit - found.length), order)));
     }
     return found;
   }
 
   /** The places of all rows that match, in any order. */
   keysOf(where: Where<E>, order: KeyRange<E>['order']): Promise<Key[]> {
-    return this.#readKeys(this.#select(where), order);
+    return this.#readTuples(this.#select(where), order);
   }
 
   count(where: Where<E>): Promise<number> {
@@ -152,21 +187,29 @@ export class ScopedTable<E extends ObjectLiteral> {
       .execute();
   }
 
-  async #readKeys(select: SelectQueryBuilder<E>, order: KeyRange<E>['order']): Promise<Key[]> {
+  async #readTuples(
+    select: SelectQueryBuilder<E>,
+    columns: readonly (keyof E & string)[],
+  ): Promise<(string | number)[][]> {
     select.select([]);
-    for (const column of order) select.addSelect(`t.${column}`, column);
+    for (const column of columns) select.addSelect(`t.${column}`, column);
     const rows = await select.getRawMany<Record<string, unknown>>();
-    return rows.map((row) => order.map((column) => this.#hydrate(column, row[column])));
+    const hydrators = columns.map((column) => [column, this.#hydrator(column)] as const);
+    return rows.map((row) => hydrators.map(([column, hydrate]) => hydrate(row[column])));
   }
 
-  #select(where: Where<E>): SelectQueryBuilder<E> {
-    return this.#manager.createQueryBuilder(this.#entity, 't').where(where).andWhere(this.#scope.where);
+  #select(where: Where<E>, index?: string): SelectQueryBuilder<E> {
+    const select = this.#manager.createQueryBuilder(this.#entity, 't');
+    if (index !== undefined) select.useIndex(index);
+    return select.where(where).andWhere(this.#scope.where);
   }
 
-  #hydrate(property: string, raw: unknown): string | number {
+  /** Turns what the database gives for a column into what the entity has. */
+  #hydrator(property: string): (raw: unknown) => string | number {
     const { driver } = this.#manager.dataSource;
     const column = this.#manager.dataSource.getMetadata(this.#entity).findColumnWithPropertyName(property);
-    return (column ? driver.prepareHydratedValue(raw, column) : raw) as string | number;
+    if (!column) throw new Error(`There is no column for ${property}.`);
+    return (raw) => driver.prepareHydratedValue(raw, column) as string | number;
   }
 }
 

@@ -65,7 +65,7 @@ export class TenantReader {
     const rows = {
       at: (keys: readonly Key[]) =>
         this.#read((tenants) =>
-          tenants.find({ ...where, ...withKeys(keys.map(([id]) => String(id))) }, undefined, SHOWN),
+          tenants.find({ ...where, ...withKeys(keys.map(([id]) => String(id))) }, { columns: SHOWN }),
         ),
       idOf: ({ id }: TenantEntity) => id,
     };

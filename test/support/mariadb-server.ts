@@ -30,6 +30,7 @@ export async function startMariadb(binary: string): Promise<MariadbServer> {
       '--skip-log-bin',
       '--innodb-flush-log-at-trx-commit=2',
       '--max-connections=500',
+      '--innodb-buffer-pool-size=1G',
       '--character-set-server=latin1', // the service must not lean on a server's defaults
     ],
     { stdio: 'ignore' },

@@ -38,16 +38,20 @@ export function bringsFile(request: Request): boolean {
 async function readBody(request: Request): Promise<Buffer> {
   // A host may have read it already.
   if (typeof request.body === 'string' || Buffer.isBuffer(request.body)) return Buffer.from(request.body);
+  const body = await collect(request);
+  if (body) return body;
+  // The rest is still on its way, and what comes next on this connection is behind it.
+  request.resume();
+  throw HttpErrors.TOO_LARGE();
+}
+
+/** Null when it is too long. It is not destroyed then: the refusal still has to go out on its connection. */
+async function collect(request: Request): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Not destroyed when it is too long: the refusal still has to go out on its connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MOST_BYTES) {
-      // The rest is still on its way, and the client listens only when it has sent it.
-      request.resume();
-      throw HttpErrors.TOO_LARGE();
-    }
+    if (size > MOST_BYTES) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -25,15 +25,11 @@ const NO_PATH: Bilingual = {
   en: 'must be the head of the table, with a column path',
 };
 
-function pick(dept: ExportedDept): ExportedDept {
-  return Object.fromEntries(COLUMNS.map((column) => [column, dept[column]])) as unknown as ExportedDept;
-}
-
 const ndjson: FileFormat = {
   type: 'application/x-ndjson',
   fileName: 'departments.ndjson',
   head: '',
-  format: (dept) => `${JSON.stringify(pick(dept))}\n`,
+  format: (dept) => `${JSON.stringify(dept)}\n`,
   *parse(text) {
     let line = 0;
     for (const each of text.replace(/^\ufeff/, '').split('\n')) {
