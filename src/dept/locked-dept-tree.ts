@@ -53,7 +53,7 @@ export class LockedDeptTree {
 
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
     const deptId = await this.#depts.insert({ ...fields, ...place, ...this.audit.created() });
-    await this.names.add([deptId]);
+    if (fields.deptName !== '') await this.names.add([deptId]);
     return deptId;
   }
 

@@ -61,7 +61,9 @@ if (onMariadb) {
       await rival.query('SET SESSION innodb_lock_wait_timeout = 5');
       await rival.query('UPDATE tenantry_dept SET order_num = 1 WHERE dept_id = ?', [deptId]);
       // Much written work makes the server choose the other one as its victim.
-      await rival.query(`INSERT INTO tenantry_unit SELECT CONCAT('x', seq), NOW() FROM seq_1_to_2000`);
+      await rival.query(
+        `INSERT INTO tenantry_unit (unit_id, created_at) SELECT CONCAT('x', seq), NOW() FROM seq_1_to_2000`,
+      );
       const update = api.put(PATH, { deptId, deptName: 'after the deadlock' });
       await sleep(200);
       await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");

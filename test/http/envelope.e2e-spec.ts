@@ -30,7 +30,7 @@ describe('every answer', () => {
 
   it.each([
     ['an unknown route', 'GET', '/nowhere', undefined, {}, 404, 'ROUTE_NOT_FOUND'],
-    ['an unknown method', 'PATCH', PATH, '{}', json, 404, 'ROUTE_NOT_FOUND'],
+    ['an unknown method', 'PROPFIND', PATH, '{}', json, 404, 'ROUTE_NOT_FOUND'],
     ['OPTIONS', 'OPTIONS', PATH, undefined, {}, 404, 'ROUTE_NOT_FOUND'],
     ['broken JSON', 'POST', PATH, '{"deptName":', json, 400, 'MALFORMED_REQUEST'],
     ['a JSON scalar', 'POST', PATH, '"text"', json, 400, 'MALFORMED_REQUEST'],

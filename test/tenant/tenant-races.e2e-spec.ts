@@ -1,38 +1,28 @@
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { ApiClient } from '../support/api-client';
-import { ChildService } from '../support/child-service';
 import { aDept, aTenant, aTenantVia } from '../support/seeds';
-import { emptyDatabase, type TestDatabase } from '../support/test-database';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
+import { TwoServices } from '../support/two-services';
 
 const PATH = '/system/tenant-api';
 const ROUNDS = 200;
 
-/** Two processes on one database: nothing in memory can keep them apart. */
 describe('changes of tenants that race, from two processes', () => {
-  let database: TestDatabase;
-  let services: [ChildService, ChildService];
+  let two: TwoServices;
   let dataSource: DataSource;
   let left: ApiClient;
   let right: ApiClient;
 
   beforeAll(async () => {
-    database = await emptyDatabase();
-    services = [await ChildService.start(database), await ChildService.start(database)];
-    dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
-    [left, right] = [services[0].as({ roles: ['superadmin'] }), services[1].as({ roles: ['superadmin'] })];
+    two = await TwoServices.start();
+    dataSource = two.dataSource;
+    [left, right] = two.as({ roles: ['superadmin'] });
   });
   afterEach(async () => {
     expect(await tenantTreeProblems(dataSource)).toEqual([]);
   });
-  afterAll(async () => {
-    await dataSource.destroy();
-    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0]);
-    await database.drop();
-  });
+  afterAll(() => two.stop());
 
   /** Seeds below each other: the last is a child of the one before. */
   async function chain(length: number): Promise<TenantEntity[]> {
@@ -85,7 +75,7 @@ describe('changes of tenants that race, from two processes', () => {
   it('a tenant is deleted while it gets a department: none is left in a deleted tenant unseen', async () => {
     for (let n = 0; n < 50; n += 1) {
       const [tenant] = await chain(1);
-      const user = services[0].as({ tenantId: tenant!.tenantId });
+      const user = two.services[0].as({ tenantId: tenant!.tenantId });
       const [made, deleted] = await Promise.all([
         user.post('/system/dept-api', {}),
         right.delete(`${PATH}/${tenant!.id}`),

@@ -1,33 +1,21 @@
-import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { AccountEntity } from '../../src/user/account.entity';
-import { ChildService } from '../support/child-service';
 import { aDept, aTenant, aUser } from '../support/seeds';
-import { emptyDatabase, type TestDatabase } from '../support/test-database';
+import { TwoServices } from '../support/two-services';
 
 const ROUNDS = 200;
 
 describe('accounts and departments that race, from two processes', () => {
-  let database: TestDatabase;
-  let services: [ChildService, ChildService];
-  let dataSource: DataSource;
+  let two: TwoServices;
 
   beforeAll(async () => {
-    database = await emptyDatabase();
-    services = [await ChildService.start(database), await ChildService.start(database)];
-    dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    two = await TwoServices.start();
   });
-  afterAll(async () => {
-    await dataSource.destroy();
-    await Promise.all(services.map((service) => service.stop()));
-    await database.drop();
-  });
+  afterAll(() => two.stop());
 
   it('a department is deleted while a user joins it: one of them wins', async () => {
-    const tenantId = await aTenant(dataSource);
-    const [left, right] = [services[0].as({ tenantId }), services[1].as({ tenantId })];
+    const tenantId = await aTenant(two.dataSource);
+    const [left, right] = two.as({ tenantId });
     const userId = await aUser(left, { username: 'mover' });
     const outcomes = new Set<string>();
     for (let n = 0; n < ROUNDS; n += 1) {
@@ -37,8 +25,8 @@ describe('accounts and departments that race, from two processes', () => {
         right.delete(`/system/dept-api/${deptId}`),
       ]);
       outcomes.add(`${joined.status} ${deleted.status}`);
-      const dept = await dataSource.manager.findOneByOrFail(DeptEntity, { deptId });
-      const member = await dataSource.manager.existsBy(AccountEntity, { userId, deptId });
+      const dept = await two.dataSource.manager.findOneByOrFail(DeptEntity, { deptId });
+      const member = await two.dataSource.manager.existsBy(AccountEntity, { userId, deptId });
       expect([dept.delFlag, member]).not.toEqual(['2', true]);
     }
     for (const outcome of outcomes) expect(['200 409', '404 200']).toContain(outcome);

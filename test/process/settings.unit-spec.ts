@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ChildService } from '../support/child-service';
+import { freePort } from '../support/mariadb-server';
+import { SECRET } from '../support/service-under-test';
+import { emptyDatabase, type TestDatabase } from '../support/test-database';
+
+const ROOT = join(__dirname, '..', '..');
+const run = promisify(execFile);
+
+/** What has nothing to do with the database runs once, on the default one. */
+describe('the settings of a start', () => {
+  let database: TestDatabase;
+  let port: string;
+
+  beforeEach(async () => {
+    database = await emptyDatabase();
+    port = String(await freePort());
+  });
+  afterEach(() => database.drop());
+
+  const settings = (more: Record<string, string> = {}) => ({
+    DATABASE_URL: database.url,
+    PORT: port,
+    ...more,
+  });
+
+  it('makes a secret that only its owner can read, and signs tokens with it', async () => {
+    const service = ChildService.spawn(settings(), database.folder);
+    await service.untilReady();
+    const file = join(database.folder, 'data', 'jwt-secret');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { stdout } = await run(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'token'], {
+      cwd: database.folder,
+    });
+    const api = service.anonymous.as(stdout.trim());
+    expect((await api.post('/system/dept-api', { deptName: '总公司' })).status).toBe(200);
+    expect(service.printed).not.toContain(readFileSync(file, 'utf8'));
+    expect(service.printed).not.toContain(stdout.trim());
+    await service.stop();
+  });
+
+  it('of several processes at once makes one secret', async () => {
+    const script = `process.stdout.write(require('${join(ROOT, 'dist/config/jwt-secret.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
+    for (let round = 0; round < 5; round += 1) {
+      const folder = join(database.folder, `secret-${round}`);
+      const made = await Promise.all(
+        Array.from({ length: 4 }, () => run(process.execPath, ['-e', script, folder])),
+      );
+      expect(new Set(made.map(({ stdout }) => stdout)).size).toBe(1);
+    }
+  });
+
+  it('reads .env, and lets the environment win', async () => {
+    writeFileSync(join(database.folder, '.env'), `PORT=1\nJWT_ISSUER=from-file\nLOG_LEVEL=silent\n`);
+    const service = ChildService.spawn(settings({ JWT_SECRET: SECRET }), database.folder);
+    await service.untilReady();
+    expect(service.printed).not.toContain('"method"');
+    expect((await service.as().get('/system/dept-api/1')).refusal.reason).toBe('TOKEN_INVALID');
+    await service.stop();
+  });
+
+  it('with a bad environment ends with one message that lists every problem', async () => {
+    const service = ChildService.spawn({
+      PORT: 'x',
+      TIME_ZONE: 'nowhere',
+      DATABASE_URL: 'mysql://u:pw-123@',
+      JWT_SECRET: 'short',
+    });
+    expect(await service.ended()).toBe(1);
+    for (const name of ['PORT', 'TIME_ZONE', 'DATABASE_URL', 'JWT_SECRET'])
+      expect(service.printed).toContain(name);
+    expect(service.printed).not.toContain('pw-123');
+    expect(service.printed).not.toMatch(/\bat .*\.js/);
+  });
+
+  it('in production wants a secret, and a password for the first administrator', async () => {
+    const withoutSecret = ChildService.spawn(settings({ NODE_ENV: 'production' }), database.folder);
+    expect(await withoutSecret.ended()).toBe(1);
+    expect(withoutSecret.printed).toContain('JWT_SECRET: must be set in production');
+    const production = { NODE_ENV: 'production', JWT_SECRET: SECRET };
+    const withoutPassword = ChildService.spawn(settings(production), database.folder);
+    expect(await withoutPassword.ended()).toBe(1);
+    expect(withoutPassword.printed).toContain('set ADMIN_PASSWORD');
+    const service = ChildService.spawn(
+      settings({ ...production, ADMIN_PASSWORD: 'long-enough' }),
+      database.folder,
+    );
+    await service.untilReady();
+    expect((await service.anonymous.get('/docs')).status).toBe(404);
+    expect(service.printed).not.toContain('long-enough');
+    await service.stop();
+  });
+});
+
+describe('a stop while clients dawdle', () => {
+  it('does not wait for connections on which nothing was asked, nor for ever for half a body', async () => {
+    const database = await emptyDatabase();
+    const service = await ChildService.start(database);
+    const port = Number(new URL(service.anonymous.baseUrl).port);
+    const dawdle = async (bytes: string) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      await new Promise((resolve) => socket.once('connect', resolve));
+      socket.write(bytes);
+      return new Promise<number>((resolve) =>
+        socket.once('close', () => {
+          resolve(Date.now());
+        }),
+      );
+    };
+    const silent = dawdle('');
+    const halfHeader = dawdle('POST /system/dept-api HTTP/1.1\r\nHost: x\r\n');
+    const halfBody = dawdle(
+      'POST /system/dept-api HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await sleep(300);
+    const signalled = Date.now();
+    expect(await service.stop()).toBe(0);
+    expect(Date.now() - signalled).toBeLessThan(9900);
+    expect((await silent) - signalled).toBeLessThan(2000);
+    expect((await halfHeader) - signalled).toBeLessThan(2000);
+    expect((await halfBody) - signalled).toBeGreaterThan(2000);
+    await database.drop();
+  });
+});
+
+describe('the token command', () => {
+  it('refuses what would be no valid token', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tenantry-cli-'));
+    for (const args of [
+      ['--roles', 'root'],
+      ['--tenant', 'x'],
+      ['--minutes', '-1'],
+      ['--tenant', '100001', '--roles', 'superadmin'],
+    ]) {
+      await expect(
+        run(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'token', ...args], { cwd: folder }),
+      ).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Usage: tenantry') as string,
+      });
+    }
+    rmSync(folder, { recursive: true });
+  });
+});

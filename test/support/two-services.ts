@@ -1,0 +1,36 @@
+import type { DataSource } from 'typeorm';
+import { parseDatabaseUrl } from '../../src/config/database-url';
+import { createDataSource } from '../../src/database/data-source';
+import type { ApiClient } from './api-client';
+import { ChildService } from './child-service';
+import type { Caller } from './service-under-test';
+import { emptyDatabase, type TestDatabase } from './test-database';
+
+/** Two processes on one database: nothing in memory can keep them apart. */
+export class TwoServices {
+  private constructor(
+    readonly database: TestDatabase,
+    readonly services: readonly [ChildService, ChildService],
+    readonly dataSource: DataSource,
+  ) {}
+
+  static async start(): Promise<TwoServices> {
+    const database = await emptyDatabase();
+    const first = await ChildService.start(database);
+    const second = await ChildService.start(database);
+    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    return new TwoServices(database, [first, second], dataSource);
+  }
+
+  /** The same caller at both of them. */
+  as(caller?: Caller): [ApiClient, ApiClient] {
+    return [this.services[0].as(caller), this.services[1].as(caller)];
+  }
+
+  async stop(): Promise<void> {
+    await this.dataSource.destroy();
+    const codes = await Promise.all(this.services.map((service) => service.stop()));
+    await this.database.drop();
+    if (codes.join() !== '0,0') throw new Error(`The services ended with ${codes.join()}.`);
+  }
+}
