@@ -1,23 +1,15 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { HourlyTask } from '../time/hourly-task';
 import { SessionRepository } from './session.repository';
 
-const HOUR_MS = 60 * 60 * 1000;
-
-/** Removes the sessions whose refresh tokens have run out, hourly. */
+/** Removes the sessions whose refresh tokens have run out. */
 @Injectable()
-export class SessionCleaner implements OnApplicationBootstrap, OnModuleDestroy {
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(private readonly sessions: SessionRepository) {}
-
-  onApplicationBootstrap(): void {
-    this.#timer = setInterval(
-      () => void this.sessions.removeExpired().catch(() => undefined),
-      HOUR_MS,
-    ).unref();
+export class SessionCleaner extends HourlyTask {
+  constructor(private readonly sessions: SessionRepository) {
+    super();
   }
 
-  onModuleDestroy(): void {
-    clearInterval(this.#timer);
+  override run(): Promise<void> {
+    return this.sessions.removeExpired();
   }
 }

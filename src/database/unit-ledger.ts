@@ -1,12 +1,12 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DataSource, LessThan, type EntityManager } from 'typeorm';
 import { Clock } from '../time/clock';
+import { HourlyTask } from '../time/hourly-task';
 import type { Once } from './once';
 import { OnceErrors } from './once.errors';
 import { UnitEntity } from './unit.entity';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const HOUR_MS = 60 * 60 * 1000;
 
 /** The rows that units leave. */
 export class UnitLedger {
@@ -44,25 +44,17 @@ function dayBefore(now: Date): Date {
   return new Date(now.getTime() - DAY_MS);
 }
 
-/** Removes the rows that nobody can ask for any more, hourly. */
+/** Removes the rows that nobody can ask for any more. */
 @Injectable()
-export class UnitLedgerCleaner implements OnApplicationBootstrap, OnModuleDestroy {
-  #timer: NodeJS.Timeout | undefined;
-
+export class UnitLedgerCleaner extends HourlyTask {
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.#timer = setInterval(() => void this.clean().catch(() => undefined), HOUR_MS).unref();
+  ) {
+    super();
   }
 
-  onModuleDestroy(): void {
-    clearInterval(this.#timer);
-  }
-
-  async clean(): Promise<void> {
+  override async run(): Promise<void> {
     await this.dataSource.manager.delete(UnitEntity, { createdAt: LessThan(dayBefore(this.clock.now())) });
   }
 }

@@ -217,7 +217,7 @@ describe('the ledger of units', () => {
       unitId: 'old',
       createdAt: new Date(Date.now() - 25 * 60 * 60 * 1000),
     });
-    await service.app.get(UnitLedgerCleaner).clean();
+    await service.app.get(UnitLedgerCleaner).run();
     expect((await manager.find(UnitEntity)).map(({ unitId }) => unitId)).toEqual([
       expect.stringMatching(/^[0-9a-f-]{36}$/),
     ]);

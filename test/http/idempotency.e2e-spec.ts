@@ -91,7 +91,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([later.status, later.headers['idempotent-replayed']]).toEqual([200, undefined]);
     expect(await depts()).toBe(2);
     clock.pass(DAY_MS + 1000);
-    await service.app.get(UnitLedgerCleaner).clean();
+    await service.app.get(UnitLedgerCleaner).run();
     expect(await service.dataSource.manager.count(UnitEntity)).toBe(0);
     clock.set(new Date().toISOString());
   });
