@@ -66,6 +66,12 @@ export class UnitOfWork {
     });
   }
 
+  /** What the same request gave before, for work that is dear before it comes to its unit. */
+  async recall<T>(once: Once): Promise<T | undefined> {
+    const before = await this.#findAnswer(once, new RetryBudget());
+    return before ? (replay(once, before) as T) : undefined;
+  }
+
   #findAnswer(once: Once, budget: RetryBudget): Promise<UnitEntity | null> {
     return this.#again(budget, () => this.#ledger.findAnswer(this.dataSource.manager, once));
   }
@@ -80,14 +86,10 @@ export class UnitOfWork {
       try {
         await runner.startTransaction(await this.#isolationLevel());
         await lock(runner.manager);
-        if (unanswered && (await this.#ledger.wasCommitted(runner.manager, unitId))) {
+        const done = await this.#findDone<T>(runner.manager, unitId, once, unanswered);
+        if (done) {
           await runner.rollbackTransaction();
-          return unanswered.result;
-        }
-        const before = once && (await this.#ledger.findAnswer(runner.manager, once));
-        if (before) {
-          await runner.rollbackTransaction();
-          return replay(once, before) as T;
+          return done.result;
         }
         if (once) await this.#ledger.forget(runner.manager, once);
         const result = await work(runner.manager);
@@ -103,6 +105,22 @@ export class UnitOfWork {
         await runner.release();
       }
     };
+  }
+
+  /** What has been committed of this unit: by a try of it whose COMMIT was not answered, or by an equal request. */
+  async #findDone<T>(
+    manager: EntityManager,
+    unitId: string,
+    once: Once | undefined,
+    unanswered: { result: T } | undefined,
+  ): Promise<{ result: T } | undefined> {
+    if (!once)
+      return unanswered && (await this.#ledger.wasCommitted(manager, unitId)) ? unanswered : undefined;
+    const unit = await this.#ledger.findAnswer(manager, once);
+    if (!unit) return undefined;
+    // A row of this key may be another request's: what this one did may be lost all the same.
+    const own = unanswered && JSON.stringify(unanswered.result) === unit.result;
+    return own ? unanswered : { result: replay(once, unit) as T };
   }
 
   #again<T>(budget: RetryBudget, read: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { TenantBound } from '../tenancy/tenant-bound';
 import { namedSiblings, type SiblingName } from './dept.conditions';
 import type { DeptEntity } from './dept.entity';
@@ -5,7 +6,7 @@ import type { DeptEntity } from './dept.entity';
 /** So many at once a database still takes as so many looks into an index. */
 const CHUNK = 200;
 
-/** The departments with these parents and names. */
+/** The departments with these parents and names, which must all differ. Others have their turns between. */
 export async function findNamed(
   depts: TenantBound<DeptEntity>,
   names: readonly SiblingName[],
@@ -14,6 +15,7 @@ export async function findNamed(
   for (let start = 0; start < names.length; start += CHUNK) {
     const chunk = names.slice(start, start + CHUNK);
     found.push(...(await depts.find(namedSiblings(chunk, depts.isOnSqlite))));
+    await breathe();
   }
   return found;
 }

@@ -9,13 +9,15 @@ import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
 import {
   LIVE,
+  isOrdered,
   matching,
-  orderedBy,
+  narrowings,
+  orderOf,
   parentsAmong,
-  twinsAmong,
   twinsBefore,
   withIds,
   type DeptCriteria,
+  type Narrowing,
   type SiblingName,
 } from './dept.conditions';
 import { DeptEntity } from './dept.entity';
@@ -23,12 +25,14 @@ import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
 const ORDER = ['orderNum', 'deptId'] as const;
-/** Up to so many matches are simply collected. */
+/** So many are not worth a thought. */
 const FEW = 1000;
 /** So many places for each row of a page are walked before the database is asked to sort. */
 const SCOUTED = 4;
 /** So many the database sorts for one page. */
 const SORTABLE = 20_000;
+/** So many ids are fetched and looked up for one page. */
+const COLLECTABLE = 5000;
 
 const IN_FILES = [
   ...(['deptId', 'parentId', 'ancestors', 'deptName'] as const),
@@ -80,23 +84,21 @@ export class DeptReader {
   }
 
   /**
-   * A part of the departments that match, in the order of `orderNum` and `deptId`. A part of a name, or a place in the
-   * tree, has an index, but not in this order. So: few matches are collected; else the order is walked, in the hope that
-   * matches are frequent; else the database sorts, if they are not too many; else the walk goes on, as far as one page
-   * may go.
+   * A part of the departments that match, in the order of `orderNum` and `deptId`. Where one index has both what is
+   * looked for and this order, it is read. Otherwise, if any criterion alone leaves few, those are collected; else the
+   * order is walked a little, in the hope that matches are frequent; else the database sorts what a criterion leaves, if
+   * that is not too much; else the walk goes on, as far as one page may go.
    */
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptEntity>> {
     const read = (source: KeySource, most?: number) =>
       fillPage(source, this.#rowsOf(criteria), after, limit, most);
-    const few = await this.#findFew(criteria);
-    if (few) return read(knownKeys(few));
-    const where = orderedBy(criteria);
-    const walk: KeySource = (from, count) =>
-      this.#read((depts) => depts.keys({ where, order: ORDER, after: from, limit: count }));
-    if (!criteria.below) return read(walk);
+    const walk = this.#keysOf(orderOf(criteria));
+    if (isOrdered(criteria)) return read(walk);
+    const few = await this.#findFew(criteria, FEW, FEW);
+    if (few) return read(few);
     const scouted = await read(walk, SCOUTED * limit);
     if (!scouted.hasMore || scouted.rows.length === limit) return scouted;
-    return read((await this.#sortedBelow(criteria, criteria.below)) ?? walk);
+    return read((await this.#findFew(criteria, SORTABLE, COLLECTABLE)) ?? walk);
   }
 
   /** Places of the whole tree, parents before their children. */
@@ -119,16 +121,18 @@ export class DeptReader {
     return this.#read((depts) => depts.repeated('parentId', 'deptName', LIVE, limit));
   }
 
-  /** Of these departments, the ones that have a sibling of the same name. */
-  findTwins(deptIds: readonly number[]): Promise<number[]> {
-    return inChunks(deptIds, (chunk) =>
+  /** The children of a department that are not alone with their name. */
+  async findTwins(parentId: number): Promise<Pick<DeptEntity, 'deptId' | 'deptName'>[]> {
+    const siblings = { ...LIVE, parentId };
+    const names = await this.#read((depts) => depts.repeatedTexts('deptName', siblings));
+    return inChunks(names, (chunk) =>
       this.#read((depts) =>
-        depts.distinctIds('deptId', twinsAmong(chunk, this.ctx.tenantId, depts.isOnSqlite)),
+        depts.pick({ ...siblings, deptName: In([...chunk]) }, ['deptId', 'deptName'], 'ix_dept_sibling'),
       ),
     );
   }
 
-  /** How many siblings of the same name come before this department. */
+  /** How many siblings of the same name were made before this department. */
   countTwinsBefore(dept: FileDept): Promise<number> {
     return this.#read((depts) => depts.count(twinsBefore(dept)));
   }
@@ -149,31 +153,27 @@ export class DeptReader {
     };
   }
 
-  /** All places that can match, when it is known where to look and they are few. */
-  async #findFew({ ids, name, below }: DeptCriteria): Promise<Key[] | null> {
-    const known = ids ?? (await this.#fewNamed(name));
-    if (known) return inChunks(known, (chunk) => this.#allKeys(withIds(chunk)));
-    const where = below && matching({ below });
-    return where && !(await this.#hasMoreThan(FEW, where)) ? this.#allKeys(where) : null;
+  /** The places that match, when the ids, the name or another criterion alone leaves no more than so many. */
+  async #findFew(criteria: DeptCriteria, most: number, mostNamed: number): Promise<KeySource | null> {
+    const known = criteria.ids ?? (await this.#fewNamed(criteria.name, mostNamed));
+    if (known) return knownKeys(await inChunks(known, (chunk) => this.#allKeys(withIds(chunk))));
+    for (const { where, index } of narrowings(criteria)) {
+      if (await this.#read((depts) => depts.hasMoreThan(most, where))) continue;
+      return this.#keysOf({ where: matching(criteria), index });
+    }
+    return null;
   }
 
-  /** The matches below a department as the database sorts them, when they are not too many for that. */
-  async #sortedBelow(criteria: DeptCriteria, below: TreeNode): Promise<KeySource | null> {
-    if (await this.#hasMoreThan(SORTABLE, matching({ below }))) return null;
-    const range = { where: matching(criteria), order: ORDER, index: 'ix_dept_subtree' };
-    return (after, limit) => this.#read((depts) => depts.keys({ ...range, after, limit }));
+  #keysOf({ where, index }: Narrowing): KeySource {
+    return (after, limit) => this.#read((depts) => depts.keys({ where, order: ORDER, after, limit, index }));
   }
 
-  #hasMoreThan(count: number, where: ReturnType<typeof matching>): Promise<boolean> {
-    return this.#read((depts) => depts.hasMoreThan(count, where));
-  }
-
-  /** The departments whose names hold this text, when they are few. */
-  async #fewNamed(text: string | undefined): Promise<number[] | null> {
+  /** The departments whose names hold this text, when it stands in few places. */
+  async #fewNamed(text: string | undefined, most: number): Promise<number[] | null> {
     if (text === undefined) return null;
     return this.#unitOfWork.withoutTransaction(async (manager) => {
       const names = new DeptNames(manager, this.ctx);
-      return (await names.hasMoreThan(FEW, text)) ? null : names.find(text);
+      return (await names.hasMoreThan(most, text)) ? null : names.find(text);
     });
   }
 

@@ -35,11 +35,39 @@ export function matching({ parentId, below: top, name, leader, status, deepest }
   };
 }
 
-/** The criterion whose index has the order of the list, or none: then it is the order of all departments. */
-export function orderedBy({ parentId, leader, status }: DeptCriteria): Where {
-  if (parentId !== undefined) return { ...LIVE, parentId };
-  if (leader !== undefined) return { ...LIVE, leader };
-  return status === undefined ? LIVE : { ...LIVE, status };
+/** A criterion alone, with the index that knows it. */
+export interface Narrowing {
+  readonly where: Where;
+  readonly index: string;
+}
+
+/** The criteria that have an index in the order of the list, the narrowest first as a rule. */
+function ordered({ parentId, leader, status }: DeptCriteria): Narrowing[] {
+  return [
+    ...(parentId === undefined ? [] : [{ where: { ...LIVE, parentId }, index: 'ix_dept_children' }]),
+    ...(leader === undefined ? [] : [{ where: { ...LIVE, leader }, index: 'ix_dept_leader' }]),
+    ...(status === undefined ? [] : [{ where: { ...LIVE, status }, index: 'ix_dept_status' }]),
+  ];
+}
+
+/** All criteria that have an index, the name aside. */
+export function narrowings(criteria: DeptCriteria): Narrowing[] {
+  const { below: top } = criteria;
+  return [
+    ...(top ? [{ where: below<DeptEntity>(top), index: 'ix_dept_subtree' }] : []),
+    ...ordered(criteria),
+  ];
+}
+
+/** The index to walk through in the order of the list. */
+export function orderOf(criteria: DeptCriteria): Narrowing {
+  return ordered(criteria)[0] ?? { where: LIVE, index: 'ix_dept_order' };
+}
+
+/** Whether that index holds what is looked for and nothing else. */
+export function isOrdered(criteria: DeptCriteria): boolean {
+  const { below: top, name, ids, deepest } = criteria;
+  return ordered(criteria).length <= 1 && [top, name, ids, deepest].every((each) => each === undefined);
 }
 
 /** Of these departments, the ones with children: one look into an index each, however many children there are. */
@@ -56,34 +84,9 @@ export function parentsAmong(deptIds: readonly number[], tenantId: string): Wher
   };
 }
 
-/** Of these departments, the ones that have a sibling of the same name. */
-export function twinsAmong(deptIds: readonly number[], tenantId: string, onSqlite: boolean): Where {
-  // Told which index: after many new rows the databases' own figures say that any will do.
-  const index = onSqlite ? 'INDEXED BY ix_dept_sibling' : 'FORCE INDEX (ix_dept_sibling)';
-  const hasTwin = (column: string) => {
-    const [table] = column.split('.', 1);
-    return `CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept twin ${index} WHERE twin.tenant_id = :tenantOfTwin
-       AND twin.del_flag = '0' AND twin.parent_id = ${table}.parent_id AND twin.dept_name = ${table}.dept_name
-       AND twin.dept_id <> ${column}) THEN 1 ELSE 0 END = 1`;
-  };
-  return {
-    ...LIVE,
-    deptId: Raw((column) => `${column} IN (:...named) AND ${hasTwin(column)}`, {
-      named: deptIds.map(String),
-      tenantOfTwin: tenantId,
-    }),
-  };
-}
-
-type Sibling = Pick<DeptEntity, 'parentId' | 'deptName' | 'orderNum' | 'deptId'>;
-
-/** The siblings of the same name that come before a department. */
-export function twinsBefore({ parentId, deptName, orderNum, deptId }: Sibling): Where[] {
-  const twin = { ...LIVE, parentId, deptName };
-  return [
-    { ...twin, orderNum: LessThan(orderNum) },
-    { ...twin, orderNum, deptId: LessThan(deptId) },
-  ];
+/** The siblings of the same name that were made before a department. */
+export function twinsBefore({ parentId, deptName, deptId }: SiblingName & Pick<DeptEntity, 'deptId'>): Where {
+  return { ...LIVE, parentId, deptName, deptId: LessThan(deptId) };
 }
 
 /** A parent and a name, as departments are looked for by their paths. */

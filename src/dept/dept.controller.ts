@@ -8,13 +8,14 @@ import { OnceErrors } from '../database/once.errors';
 import { MANAGERS, READERS } from '../auth/roles';
 import { Created } from '../http/created';
 import { IdPipe, IdsPipe } from '../http/ids.pipe';
+import { sameId } from '../http/same-id';
 import { IfMatch } from '../revision/if-match.decorator';
 import type { Expected } from '../revision/revision';
 import { RevisionErrors } from '../revision/revision.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import { RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenant/tenant.errors';
-import { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';
+import { CreateDeptDto, DeptDto, PatchDeptDto, UpdateDeptDto } from './dept.dto';
 import { OrderDeptsDto } from './dept-list.dto';
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
@@ -113,10 +114,10 @@ export class DeptController {
   patchAt(
     @Ctx() ctx: RequestContext,
     @Param('id', IdPipe) deptId: number,
-    @Body() dto: CreateDeptDto,
+    @Body() dto: PatchDeptDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
-    return this.depts.patch(ctx, deptId, dto, expected);
+    return this.depts.patch(ctx, sameId('deptId', deptId, dto.deptId), dto, expected);
   }
 
   @Delete(':ids')

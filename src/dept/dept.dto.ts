@@ -60,6 +60,13 @@ export class UpdateDeptDto extends CreateDeptDto {
   deptId!: number;
 }
 
+/** What shall change of a department; null resets a field. */
+export class PatchDeptDto extends CreateDeptDto {
+  /** As in the path, or not sent. */
+  @IdField()
+  deptId?: number;
+}
+
 /** A department as it is read. */
 export class DeptDto {
   deptId!: number;

@@ -1,10 +1,14 @@
 import { MAX_DEPTH } from '../tree/tree-path';
 import { ROOT_ID, type DeptEntity } from './dept.entity';
 import { ancestorIds } from './ancestor-ids';
+import type { Page } from '../paging/page';
+import type { DeptCriteria } from './dept.conditions';
 import type { DeptReader } from './dept-reader.repository';
 
 /** One answer holds no more departments than this. */
-export const MAX_NODES = 5000;
+const MAX_NODES = 5000;
+/** A search for matches that are so rare gives up, and says that it has. */
+const MOST_PAGES = 8;
 
 /** Which part of a tree is wanted. */
 export interface TreeWish {
@@ -59,18 +63,44 @@ async function readLevels(depts: DeptReader, root: DeptEntity | null, levels: nu
 async function readMatches(
   depts: DeptReader,
   root: DeptEntity | null,
-  { depth, status, name }: TreeWish,
+  { depth, ...wish }: TreeWish,
 ): Promise<TreePart> {
-  const deepest = depth === undefined ? undefined : (root?.depth ?? 1) + depth - 1;
-  const criteria = { below: root ?? undefined, status, name, deepest };
-  const { rows: matches, hasMore } = await depts.findPage(criteria, null, MAX_NODES);
-  if (root && matches.length === 0 && !passes(root, status, name)) {
-    return { nodes: [], truncated: hasMore, complete: false };
+  // Few levels that are known as a whole need no search.
+  const levels = depth === undefined ? null : await readLevels(depts, root, depth);
+  if (levels && !levels.truncated) {
+    const matches = levels.nodes.filter((dept) => passes(dept, wish));
+    return hangUp(depts, root, { matches, truncated: false });
   }
-  const known = new Map([...(root ? [root] : []), ...matches].map((dept) => [dept.deptId, dept]));
-  const kept = new Set<number>(root ? [root.deptId] : []);
-  let truncated = hasMore;
-  for (const match of matches) {
+  const deepest = depth === undefined ? undefined : (root?.depth ?? 1) + depth - 1;
+  const below = await findMatches(depts, { below: root ?? undefined, ...wish, deepest });
+  const matches = root && passes(root, wish) ? [root, ...below.matches] : below.matches;
+  return hangUp(depts, root, { ...below, matches });
+}
+
+interface Matches {
+  readonly matches: DeptEntity[];
+  readonly truncated: boolean;
+}
+
+/** Page by page: where matches are rare, one page may not find all that an answer could hold. */
+async function findMatches(depts: DeptReader, criteria: DeptCriteria): Promise<Matches> {
+  const matches: DeptEntity[] = [];
+  let after: Page<DeptEntity>['last'] = null;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const found: Page<DeptEntity> = await depts.findPage(criteria, after, MAX_NODES - matches.length);
+    matches.push(...found.rows);
+    if (!found.hasMore) return { matches, truncated: false };
+    if (matches.length === MAX_NODES) break;
+    after = found.last;
+  }
+  return { matches, truncated: true };
+}
+
+async function hangUp(depts: DeptReader, root: DeptEntity | null, found: Matches): Promise<TreePart> {
+  const known = new Map([...(root ? [root] : []), ...found.matches].map((dept) => [dept.deptId, dept]));
+  const kept = new Set<number>(root && found.matches.length > 0 ? [root.deptId] : []);
+  let { truncated } = found;
+  for (const match of found.matches) {
     const chain = [...ancestorIds(match, root), match.deptId].filter((id) => !kept.has(id));
     if (kept.size + chain.length > MAX_NODES) truncated = true;
     else for (const id of chain) kept.add(id);
@@ -80,7 +110,7 @@ async function readMatches(
   return { nodes, truncated, complete: false };
 }
 
-function passes(dept: DeptEntity, status: string | undefined, name: string | undefined): boolean {
+function passes(dept: DeptEntity, { status, name }: Pick<TreeWish, 'status' | 'name'>): boolean {
   return (
     (status === undefined || dept.status === status) && (name === undefined || dept.deptName.includes(name))
   );

@@ -8,8 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
-import { tagOf } from '../revision/if-match.decorator';
-import { revisionOf } from '../revision/revision';
+import { revisionOf, tagOf } from '../revision/revision';
 import { Created } from './created';
 import { success } from './envelope';
 
@@ -23,7 +22,11 @@ export class EnvelopeInterceptor implements NestInterceptor {
     return next.handle().pipe(
       map((result) => {
         if (result instanceof StreamableFile) return result;
-        if (request.method === 'GET' || request.method === 'HEAD') return tagged(response, result ?? null);
+        if (request.method === 'GET' || request.method === 'HEAD') {
+          // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
+          delete request.headers['cache-control'];
+          return tagged(response, result ?? null);
+        }
         if (!(result instanceof Created)) return success(result ?? null);
         response.setHeader('Location', locationOf(request, result));
         return success(null);

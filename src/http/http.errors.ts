@@ -36,8 +36,8 @@ export const HttpErrors = defineErrors({
   MEDIA_TYPE: {
     reason: 'UNSUPPORTED_MEDIA_TYPE',
     status: 415,
-    zh: '不支持该请求体类型，应为 UTF-8 编码的 application/json',
-    en: 'The body is not of a type that this operation takes: usually application/json in UTF-8',
+    zh: '不支持该请求体类型或编码',
+    en: 'The body is not of a type and encoding that this operation takes',
   },
   EXPECTATION: {
     reason: 'EXPECTATION_FAILED',

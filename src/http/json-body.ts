@@ -41,7 +41,7 @@ function parseBody(request: Request, response: Response, next: NextFunction): vo
 export const jsonBody: RequestHandler[] = [refuseOtherTypes, parseBody];
 
 /** JSON is UTF-8; another charset would be decoded, but who sends one means something else. */
-function isUtf8Type(type = ''): boolean {
+export function isUtf8Type(type = ''): boolean {
   const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
   return charset === undefined || charset.toLowerCase() === 'utf-8';
 }

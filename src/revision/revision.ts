@@ -3,8 +3,13 @@ import { RevisionErrors } from './revision.errors';
 
 const revision = Symbol('revision');
 
-/** The revisions of which a row must have one to be changed; undefined is any. */
-export type Expected = readonly number[] | undefined;
+/** The entity tags of which a row must have one to be changed; undefined is any. */
+export type Expected = readonly string[] | undefined;
+
+/** The strong entity tag of a revision. */
+export function tagOf(value: number): string {
+  return `"${value}"`;
+}
 
 /** Notes on a resource which revision of its row it shows; nothing that lists its fields sees the note. */
 export function withRevision<T extends object>(resource: T, value: number): T {
@@ -17,7 +22,7 @@ export function revisionOf(resource: unknown): number | undefined {
 
 /** Refuses to change a row that somebody else has changed since. */
 export function refuseStale(row: { readonly revision: number }, expected: Expected): void {
-  if (expected && !expected.includes(row.revision)) throw RevisionErrors.STALE();
+  if (expected && !expected.includes(tagOf(row.revision))) throw RevisionErrors.STALE();
 }
 
 const ONE_ONLY = {

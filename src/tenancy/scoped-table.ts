@@ -96,6 +96,13 @@ export class ScopedTable<E extends ObjectLiteral> {
     return (await select.getRawMany<{ value: unknown }>()).map(({ value }) => Number(value));
   }
 
+  /** The values of a text column that more than one row has. */
+  async repeatedTexts(column: keyof E & string, where: Where<E>): Promise<string[]> {
+    const select = this.#select(where).select(`t.${column}`, 'value').groupBy(`t.${column}`);
+    const rows = await select.having('COUNT(*) > 1').getRawMany<{ value: unknown }>();
+    return rows.map(({ value }) => String(value));
+  }
+
   /**
    * Places in an order, read from its index alone. After a place there is one range of the index per column of the
    * order, from the last to the first: no optimiser has to understand an OR.

@@ -8,6 +8,7 @@ import { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { Created } from '../http/created';
 import { TextIdPipe } from '../http/ids.pipe';
+import { sameId } from '../http/same-id';
 import type { PageView } from '../paging/page';
 import { IfMatch } from '../revision/if-match.decorator';
 import type { Expected } from '../revision/revision';
@@ -117,7 +118,7 @@ export class TenantController {
     @Body() dto: PatchTenantDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
-    return this.tenants.patch(ctx, id, dto, expected);
+    return this.tenants.patch(ctx, sameId('id', id, dto.id), dto, expected);
   }
 
   @Delete(':id')

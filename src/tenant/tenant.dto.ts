@@ -157,15 +157,22 @@ export class UpdateTenantDto extends CreateTenantDto {
 }
 
 /** What shall change of a tenant; null resets a field. */
-export class PatchTenantDto extends TenantFieldsDto {
+export class TenantChangesDto extends TenantFieldsDto {
   /** @example 示例科技 */
   @IfSent()
   @RequiredTextField(128)
   tenantName?: string;
 }
 
+/** What shall change of the tenant that the path names. */
+export class PatchTenantDto extends TenantChangesDto {
+  /** As in the path, or not sent. */
+  @TextField(20)
+  id?: string;
+}
+
 /** What shall change of the tenant that the body names. */
-export class PatchNamedTenantDto extends PatchTenantDto {
+export class PatchNamedTenantDto extends TenantChangesDto {
   /** @example "1099511627776000000" */
   @RequiredTextIdField()
   id!: string;

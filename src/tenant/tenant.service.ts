@@ -12,7 +12,7 @@ import { TenantGate } from './tenant-gate';
 import type { TenantState } from './tenant-state';
 import { TenantIds } from './tenant-ids';
 import type { TenantDto } from './tenant-view.dto';
-import type { CreateTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
+import type { CreateTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
 import { TenantErrors } from './tenant.errors';
 import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantSent } from './tenant.mapper';
@@ -70,7 +70,7 @@ export class TenantService {
   }
 
   /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
-  patch(ctx: RequestContext, id: string, patch: PatchTenantDto, expected?: Expected): Promise<void> {
+  patch(ctx: RequestContext, id: string, patch: TenantChangesDto, expected?: Expected): Promise<void> {
     return this.#change(ctx, id, patch, expected, (tenant) => {
       const merged = mergePatch(toTenantSent(tenant), patch) as unknown as CreateTenantDto;
       refuseEndBeforeStart(merged);
@@ -92,7 +92,7 @@ export class TenantService {
   async #change(
     ctx: RequestContext,
     id: string,
-    { tenantParent }: PatchTenantDto,
+    { tenantParent }: TenantChangesDto,
     expected: Expected,
     fieldsOf: (tenant: TenantEntity) => CreateTenantDto,
   ): Promise<void> {

@@ -70,6 +70,11 @@ export class UserRepository {
     };
   }
 
+  /** The account that the same request made before. */
+  recall(once: Once): Promise<number | undefined> {
+    return this.#unitOfWork.recall<number>(once);
+  }
+
   /** Runs `work` while neither the accounts nor the departments of this tenant change. */
   transaction<T>(
     ctx: RequestContext,

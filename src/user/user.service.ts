@@ -37,6 +37,8 @@ export class UserService {
 
   /** Gives the id of the new account. */
   async create(ctx: RequestContext, dto: CreateUserDto, once?: Once): Promise<number> {
+    const before = once && (await this.users.recall(once));
+    if (before !== undefined) return before;
     const fields = toAccountFields(dto);
     const where = await this.#placeOf(ctx, dto);
     refuseRolesAbove(where, fields.roles);

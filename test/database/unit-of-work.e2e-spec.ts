@@ -4,6 +4,7 @@ import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
+import type { Answer } from '../support/api-client';
 import { aDept, aTenant } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -166,6 +167,29 @@ if (onMariadb) {
       expect((await api.post(PATH, { deptName: 'back' })).status).toBe(200);
       expect((await service.anonymous.get('/health/ready')).status).toBe(200);
       expect(await named(service, 'nowhere')).toBe(0);
+    });
+
+    // The last one: a second service in this process takes the log over.
+    it('with a key never takes the commit of an equal request for its own, nor that of another body', async () => {
+      const direct = await ServiceUnderTest.on(database);
+      for (let n = 0; n < 10; n += 1) {
+        const headers = { 'idempotency-key': `lost ${n}` };
+        const bodies = [{ deptName: `mine ${n}` }, { deptName: n % 2 ? `mine ${n}` : `theirs ${n}` }];
+        let rival: Promise<Answer> | undefined;
+        proxy.beforeCut = () => {
+          rival = direct.as().post(PATH, bodies[1], headers);
+        };
+        proxy.fault = 'cut-before';
+        const answers = [await service.as().post(PATH, bodies[0], headers), await rival!];
+        expect(answers.map(({ status }) => status)).toEqual([n % 2 ? 200 : 422, 200]);
+        for (const [index, { status, headers: told }] of answers.entries()) {
+          if (status !== 200) continue;
+          expect((await service.as().get(told.location!)).body.data).toMatchObject(bodies[index]!);
+        }
+        expect((await named(service, `mine ${n}`)) + (await named(service, `theirs ${n}`))).toBe(1);
+      }
+      proxy.beforeCut = null;
+      await direct.leave();
     });
   });
 } else {

@@ -246,6 +246,10 @@ describe('the list of departments', () => {
       expect((await api.get(`${PATH}?${field}=1&${field}=1`)).status).toBe(400);
     }
     expect((await api.get(`${PATH}?deptName=&leader=`)).status).toBe(200);
+    for (const broken of ['%ff', '%E0%A4%A', '%ED%A0%80', '100%']) {
+      const answer = await api.get(`${PATH}?deptName=${broken}`);
+      expect([broken, answer.status, answer.refusal.reason]).toEqual([broken, 400, 'MALFORMED_REQUEST']);
+    }
   });
 
   it('is open to every member of the tenant', async () => {

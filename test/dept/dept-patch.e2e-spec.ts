@@ -58,6 +58,9 @@ describe('changing a part of a department', () => {
     expect((await api.patch(PATH, { deptId, leader: 'a' })).status).toBe(200);
     expect((await api.patch(`${PATH}/${deptId}`, { leader: 'b' }, type)).status).toBe(200);
     expect(await read(deptId)).toMatchObject({ ...WHOLE, leader: 'b' });
+    const other = await api.patch(`${PATH}/${deptId}`, { deptId: deptId + 1, leader: 'c' });
+    expect([other.status, other.refusal.fields?.[0]?.field]).toEqual([400, 'deptId']);
+    expect((await api.patch(`${PATH}/${deptId}`, { deptId: String(deptId) })).status).toBe(200);
     expect((await api.patch(PATH, { leader: 'c' })).refusal.fields?.[0]?.field).toBe('deptId');
     expect((await api.put(PATH, { deptId }, type)).status).toBe(415);
   });

@@ -173,6 +173,22 @@ describe('moving departments between tenants as a file', () => {
     ]);
   });
 
+  it('tells siblings of the same name apart, however far apart they stand and however the lines are ordered', async () => {
+    const file = ndjson(
+      { path: 'a#2', leader: 'two', orderNum: 1 },
+      { path: 'a#2/x' },
+      { path: 'a', leader: 'one', orderNum: 5 },
+    );
+    expect(report(await send(file))).toEqual({ created: 3, updated: 0, unchanged: 0 });
+    for (let n = 0; n < 2; n += 1)
+      expect(report(await send(file))).toEqual({ created: 0, updated: 0, unchanged: 3 });
+    const between = Array.from({ length: 500 }, (_, n) => ({ path: `x${n}`, orderNum: 3 }));
+    expect(report(await send(ndjson(...between)))).toMatchObject({ created: 500 });
+    const whole = await fetchFile(api);
+    expect(report(await send(whole.text))).toEqual({ created: 0, updated: 0, unchanged: 503 });
+    expect(linesOf(whole).find(({ path }) => path === 'a#2')).toMatchObject({ leader: 'two' });
+  });
+
   describe('refuses a file, and changes nothing,', () => {
     const bad: [string, string, string[]][] = [
       ['a line that is no object', '{"path":"a"}\n[1]\n{', ['line 2: line', 'line 3: line']],
@@ -195,12 +211,48 @@ describe('moving departments between tenants as a file', () => {
     });
 
     it('for a table without a path, or with broken quotes', async () => {
-      expect((await send('name\r\na\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe('line 1: path');
+      expect((await send('name\r\na\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe('line 1: line');
       expect((await send('path\r\na\r\n"b\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe(
         'line 3: line',
       );
       const wrong = await send('path,orderNum\r\na,x\r\n', { type: CSV });
       expect(wrong.refusal.fields).toMatchObject([{ field: 'line 2: orderNum' }]);
+    });
+
+    it('for rows of another width than the head, which would shift values, or a head that says a thing twice', async () => {
+      const top = await aDept(api, { deptName: 'a', leader: 'x', status: '1' });
+      const head = 'path,orderNum,leader,phone,email,status\r\n';
+      for (const row of ['a', 'a,1,x, y,,,0', 'a,1,x,,']) {
+        const answer = await send(`${head}${row}\r\n`, { type: CSV });
+        expect([row, answer.refusal.fields?.[0]?.field]).toEqual([row, 'line 2: line']);
+      }
+      expect((await send('path,path\r\na,a', { type: CSV })).refusal.fields?.[0]?.field).toBe('line 1: line');
+      expect((await api.get(`${PATH}/${top}`)).body.data).toMatchObject({ leader: 'x', status: '1' });
+      expect(report(await send(`${head}a,0,x,,,1\r\n,,,,,\r\n \r\n`, { type: CSV }))).toMatchObject({
+        unchanged: 1,
+      });
+    });
+
+    it('soon, however it is made to take long', async () => {
+      const files: [string, string][] = [
+        [CSV, `path${','.repeat(3_000_000)}\n${'a\n'.repeat(20_000)}`],
+        [CSV, `path,leader\r\nq,"${'z'.repeat(15_000_000)}"`],
+        [NDJSON, `{"path":"${'/'.repeat(15_000_000)}"}`],
+        [NDJSON, `{"path":"${'z'.repeat(15_000_000)}"}`],
+        [NDJSON, `{"path":"${'\\\\'.repeat(7_000_000)}"}`],
+      ];
+      for (const [type, file] of files) {
+        const start = Date.now();
+        expect((await send(file, { type })).status).toBe(400);
+        expect(Date.now() - start).toBeLessThan(2000);
+      }
+    });
+
+    it('for a number without the one before it', async () => {
+      expect((await send(ndjson({ path: 'a#2' }))).refusal.fields?.[0]?.field).toBe('line 1: path');
+      await aDept(api, { deptName: 'a' });
+      expect(report(await send(ndjson({ path: 'a#2' })))).toMatchObject({ created: 1 });
+      expect((await send(ndjson({ path: 'a#4' }))).refusal.fields?.[0]?.field).toBe('line 1: path');
     });
 
     it('for a parent that is disabled, unless the file enables it', async () => {
@@ -218,6 +270,9 @@ describe('moving departments between tenants as a file', () => {
       expect((await send('x'.repeat(17 * 1024 * 1024))).refusal.reason).toBe('BODY_TOO_LARGE');
       expect((await send('{}', { type: 'application/json' })).refusal.reason).toBe('UNSUPPORTED_MEDIA_TYPE');
       expect((await send('{}', { type: 'text/plain' })).refusal.reason).toBe('UNSUPPORTED_MEDIA_TYPE');
+      expect((await send('{}', { type: `${NDJSON}; charset=gbk` })).refusal.reason).toBe(
+        'UNSUPPORTED_MEDIA_TYPE',
+      );
       expect((await send('{}', { headers: { 'content-encoding': 'gzip' } })).refusal.reason).toBe(
         'UNSUPPORTED_MEDIA_TYPE',
       );
@@ -277,6 +332,22 @@ describe('moving departments between tenants as a file', () => {
     const found = (await api.get(`${PATH}?deptName=d19999`)).body.data as { rows: unknown[] };
     expect(found.rows).toMatchObject([{ deptName: 'd19999', leader: 'y' }]);
     expect(linesOf(await fetchFile(api))).toHaveLength(20_000);
+  });
+
+  it('lets others have their turns meanwhile', async () => {
+    const paths = Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ path: `p${n}` })).join('\n');
+    const longestWait = async (work: Promise<unknown>) => {
+      let [longest, over] = [0, false];
+      void work.finally(() => (over = true));
+      while (!over) {
+        const start = Date.now();
+        await service.anonymous.get('/health/live');
+        longest = Math.max(longest, Date.now() - start);
+      }
+      return longest;
+    };
+    expect(await longestWait(send(paths))).toBeLessThan(700);
+    expect(await longestWait(fetchFile(api))).toBeLessThan(300);
   });
 
   it('stops reading when the client goes away', async () => {

@@ -126,6 +126,35 @@ describe('the tree of departments', () => {
     expect([count(matches.rows), matches.truncated]).toEqual([5000, true]);
   });
 
+  it('finds matches wherever they stand among many, and says truncated only when there are more', async () => {
+    const top = await aDept(api, { deptName: 'the x root', orderNum: 9 });
+    const rows = Array.from({ length: 30_000 }, (_, n) => ({
+      ...{ tenantId, parentId: top, ancestors: `0,${top}`, depth: 2, deptName: 'y', orderNum: n % 7 },
+      ...life(),
+    }));
+    for (let start = 0; start < rows.length; start += 1000) {
+      await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
+    }
+    const late = await aDept(api, { deptName: 'late', orderNum: 99, parentId: top });
+    await api.patch(`${PATH}/${late}`, { status: '1' });
+    for (const [query, drawn] of [
+      ['?depth=1&status=0', 'the x root*'],
+      ['?depth=1&deptName=x', 'the x root*'],
+      ['?deptName=late', 'the x root(late)'],
+      ['?status=1', 'the x root(late)'],
+      [`?status=1&rootId=${top}`, 'the x root(late)'],
+      [`?deptName=a&status=1`, 'the x root(late)'],
+    ]) {
+      const { rows: found, truncated } = await tree(query);
+      expect([query, draw(found), truncated]).toEqual([query, drawn, false]);
+    }
+    expect((await tree('?status=0')).truncated).toBe(true);
+    const list = (await api.get(`${PATH}?parentId=${top}&leader=nobody`)).body.data;
+    expect(list).toEqual({ rows: [], nextCursor: null, hasMore: false });
+    const disabled = (await api.get(`${PATH}?parentId=${top}&status=1`)).body.data;
+    expect(disabled).toMatchObject({ rows: [{ deptId: late }], hasMore: false });
+  });
+
   it('gives the chain above a department, from the top', async () => {
     const { a, b, d } = await grow();
     const chain = async (id: number) =>

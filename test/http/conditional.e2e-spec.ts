@@ -76,6 +76,8 @@ describe('conditional requests', () => {
         const answer = await api.get(resource.path, { 'if-none-match': sent });
         expect([sent, answer.status, answer.text, answer.headers.etag]).toEqual([sent, 304, '', etag]);
       }
+      const fetched = { 'if-none-match': etag, 'cache-control': 'no-cache', pragma: 'no-cache' };
+      expect((await api.get(resource.path, fetched)).status).toBe(304);
       await resource.put();
       expect((await api.get(resource.path, { 'if-none-match': etag })).status).toBe(200);
     });
@@ -84,7 +86,7 @@ describe('conditional requests', () => {
       const old = await tag();
       expect((await resource.put({ 'if-match': old })).status).toBe(200);
       const read = (await api.get(resource.path)).text;
-      for (const sent of [old, `"x"`, `W/${await tag()}`, `${old}, "99"`]) {
+      for (const sent of [old, '"01"', '"1,0", "a,b"', `"x"`, `W/${await tag()}`, `${old}, "99"`]) {
         for (const answer of [
           await resource.put({ 'if-match': sent }),
           await resource.delete({ 'if-match': sent }),

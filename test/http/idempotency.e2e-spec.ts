@@ -8,7 +8,7 @@ import { AccountEntity } from '../../src/user/account.entity';
 import type { ApiClient } from '../support/api-client';
 import { ChildService } from '../support/child-service';
 import { HandClock } from '../support/hand-clock';
-import { aDept, aTenant } from '../support/seeds';
+import { aDept, aTenant, aTenantVia } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DEPTS = '/system/dept-api';
@@ -101,6 +101,27 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await api.post(DEPTS, { parentId }, withKey('k'))).refusal.reason).toBe('PARENT_DISABLED');
     await api.put(DEPTS, { deptId: parentId, status: '0' });
     expect((await api.post(DEPTS, { parentId }, withKey('k'))).status).toBe(200);
+  });
+
+  it('gives the first answer again without doing the work before it, and also when that could not be done any more', async () => {
+    const child = await aTenantVia(api);
+    const body = {
+      username: 'x',
+      password: 'a-long-password',
+      tenantId: child.tenantId,
+      roles: ['tenant_admin'],
+    };
+    const first = await api.post('/system/user-api', body, withKey('k'));
+    const repeats = await Promise.all(
+      Array.from({ length: 100 }, () => api.post('/system/user-api', body, withKey('k'))),
+    );
+    expect(new Set(repeats.map(({ status, headers }) => `${status} ${headers.location ?? ''}`))).toEqual(
+      new Set([`200 ${first.headers.location ?? ''}`]),
+    );
+    await api.delete(`/system/tenant-api/${child.id}`);
+    expect((await api.post('/system/user-api', body, withKey('k'))).headers['idempotent-replayed']).toBe(
+      'true',
+    );
   });
 
   it('refuses a key that is none', async () => {

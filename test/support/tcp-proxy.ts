@@ -7,6 +7,8 @@ export type CommitFault = 'cut-before' | 'cut-after';
 export class TcpProxy {
   fault: CommitFault | null = null;
   struck = 0;
+  /** What happens while a COMMIT is held back that will never arrive. */
+  beforeCut: (() => void) | null = null;
   /** Takes connections and bytes, and passes nothing on. */
   frozen = false;
   #open = true;
@@ -59,8 +61,10 @@ export class TcpProxy {
       }
       this.fault = null;
       this.struck += 1;
-      if (fault === 'cut-before') client.destroy();
-      else {
+      if (fault === 'cut-before') {
+        this.beforeCut?.();
+        setTimeout(() => client.destroy(), this.beforeCut ? 50 : 0);
+      } else {
         swallow = true;
         upstream.write(chunk);
       }

@@ -63,6 +63,9 @@ describe('changing a part of a tenant', () => {
   it('takes the id from the path or from the body', async () => {
     expect((await api.patch(PATH, { id, companyName: 'x' })).status).toBe(200);
     expect(await read()).toMatchObject({ companyName: 'x', contactUserName: '张三' });
+    const other = await api.patch(`${PATH}/${id}`, { id: '5', companyName: 'y' });
+    expect([other.status, other.refusal.fields?.[0]?.field]).toEqual([400, 'id']);
+    expect((await api.patch(`${PATH}/${id}`, { id })).status).toBe(200);
     expect((await api.patch(PATH, { companyName: 'x' })).refusal.fields?.[0]?.field).toBe('id');
   });
 

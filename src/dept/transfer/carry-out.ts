@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../tree/tree-path';
 import { ROOT_ID } from '../dept.entity';
 import type { DeptPlace, LockedDeptTree, ReplacedDept } from '../locked-dept-tree';
@@ -8,7 +9,7 @@ import type { PathNode } from './path-tree';
 /** So many departments go into one statement. */
 const BATCH = 250;
 
-/** Does what a plan says, parents before their children. */
+/** Does what a plan says, parents before their children. Between two batches others have their turn. */
 export async function carryOut(tree: LockedDeptTree, { levels }: ImportPlan): Promise<void> {
   const made = new Map<PathNode, TreeNode>();
   for (const level of levels) {
@@ -17,11 +18,13 @@ export async function carryOut(tree: LockedDeptTree, { levels }: ImportPlan): Pr
         line ? [{ ...fieldsOfNew(line), ...placeUnderNode(parent, made) }] : [],
       );
       const ids = await tree.addMany(rows);
+      await breathe();
       batch.forEach((node, index) => made.set(node, { key: ids[index] ?? 0, ...placeOf(rows[index]) }));
     }
     const changed = level.filter((node) => fateOf(node) === 'updated');
     for (const batch of batches(changed)) {
       await tree.replaceMany(batch.map(changedDept));
+      await breathe();
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { onceFor } from '../../api/idempotency-key.decorator';
 import type { Once } from '../../database/once';
 import { HttpErrors } from '../../http/http.errors';
+import { isUtf8Type } from '../../http/json-body';
 import { languageOf, type Language } from '../../http/language';
 import { FORMATS, type FileFormat } from './file-format';
 
@@ -23,7 +24,8 @@ export const DeptFileBody = createParamDecorator(
     const request = context.switchToHttp().getRequest<Request>();
     const format = FORMATS.find(({ type }) => request.is(type));
     const encoding = request.headers['content-encoding'] ?? 'identity';
-    if (!format || encoding !== 'identity') throw HttpErrors.MEDIA_TYPE();
+    const readable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
+    if (!format || !readable) throw HttpErrors.MEDIA_TYPE();
     const body = await readBody(request);
     if (!isUtf8(body)) throw HttpErrors.MALFORMED();
     return { format, text: body.toString(), once: onceFor(context, body), language: languageOf(request) };

@@ -58,6 +58,9 @@ const RULES: Readonly<Record<keyof LineFields, Rule>> = {
   },
 };
 
+/** Longer than any path of 64 names of 64 characters, each escaped and numbered. */
+const MOST_PATH = 20_000;
+
 const BAD_PATH: Bilingual = {
   zh: `必须为 1 到 ${MAX_DEPTH} 级、用 / 分隔的名称路径，每个名称不超过 64 个字符`,
   en: `must be a path of 1 to ${MAX_DEPTH} names separated by /, each of at most 64 characters`,
@@ -65,7 +68,7 @@ const BAD_PATH: Bilingual = {
 
 /** Reads what one line says; gives its problems when it cannot be meant. Null is the same as the default. */
 export function readLine(line: number, values: Readonly<Record<string, unknown>>): DeptLine | LineProblem[] {
-  const path = typeof values.path === 'string' ? parsePath(values.path) : null;
+  const path = isText(values.path, MOST_PATH) ? parsePath(values.path) : null;
   const goodPath = path && path.length <= MAX_DEPTH && path.every(({ name }) => isText(name, 64));
   const problems: LineProblem[] = goodPath ? [] : [{ line, field: 'path', message: BAD_PATH }];
   const fields: Partial<Record<keyof LineFields, unknown>> = {};

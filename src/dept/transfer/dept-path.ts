@@ -11,8 +11,7 @@ export interface PathStep {
 }
 
 const LOOKS_NUMBERED = /#(?=[0-9]+$)/;
-const STEP = /(?:\\.|[^\\/])*/suy;
-const NUMBERED = /^((?:\\.|[^\\])*?)(?:#([1-9][0-9]{0,5}))?$/su;
+const NUMBERED = /^(.*?)(?:#([1-9][0-9]{0,5}))?$/su;
 
 export function formatStep({ name, nth }: PathStep): string {
   const escaped = name.replace(/[\\/]/g, '\\$&').replace(LOOKS_NUMBERED, '\\#');
@@ -26,14 +25,23 @@ export function formatPath(steps: readonly PathStep[]): string {
 /** Null when it is not a path: a `\` at its end escapes nothing. */
 export function parsePath(text: string): PathStep[] | null {
   const steps: PathStep[] = [];
-  const step = new RegExp(STEP);
+  let begin = 0;
   for (let at = 0; at <= text.length; at += 1) {
-    step.lastIndex = at;
-    const [raw = ''] = step.exec(text) ?? [];
-    at += raw.length;
-    if (at < text.length && text[at] !== '/') return null;
-    const [, name = '', nth = '1'] = NUMBERED.exec(raw) ?? [];
-    steps.push({ name: name.replace(/\\(.)/gsu, '$1').trim(), nth: Number(nth) });
+    if (text[at] === '\\') {
+      at += 1;
+      if (at === text.length) return null;
+    } else if (at === text.length || text[at] === '/') {
+      steps.push(parseStep(text.slice(begin, at)));
+      begin = at + 1;
+    }
   }
   return steps;
+}
+
+function parseStep(raw: string): PathStep {
+  // A number at the end counts only when its # is not escaped: an even number of backslashes before it, or none.
+  const [, before = '', nth = '1'] = NUMBERED.exec(raw) ?? [];
+  const escaped = (/\\*$/.exec(before)?.[0].length ?? 0) % 2 === 1;
+  const name = escaped ? raw : before;
+  return { name: name.replace(/\\(.)/gsu, '$1').trim(), nth: escaped ? 1 : Number(nth) };
 }

@@ -20,10 +20,13 @@ export interface FileFormat {
 const COLUMNS = ['path', ...LINE_FIELDS] as const;
 const NOT_JSON: Bilingual = { zh: '不是 JSON 对象', en: 'is not a JSON object' };
 const BROKEN_QUOTES: Bilingual = { zh: '引号没有正确结束', en: 'has quotes that do not end rightly' };
-const NO_PATH: Bilingual = {
-  zh: '首行必须包含 path 列',
-  en: 'must be the head of the table, with a column path',
+const BAD_HEAD: Bilingual = {
+  zh: '首行必须为列名，包含 path，且不重复',
+  en: 'must be the head of the table: different names of columns, path among them',
 };
+const WRONG_WIDTH: Bilingual = { zh: '列数与首行不同', en: 'has more or fewer cells than the head' };
+/** A table may have columns of others too. */
+const MOST_COLUMNS = 100;
 
 const ndjson: FileFormat = {
   type: 'application/x-ndjson',
@@ -49,17 +52,13 @@ const csv: FileFormat = {
   *parse(text) {
     let head: readonly (string | null)[] | undefined;
     try {
-      for (const { line, cells } of parseCsv(text)) {
-        if (head) {
-          const entries = head.map((column, index) => [column ?? '', toValue(column, cells[index] ?? null)]);
-          yield readLine(line, Object.fromEntries(entries) as Record<string, unknown>);
-        } else {
-          head = cells.map((cell) => cell?.trim() ?? null);
-          if (!head.includes('path')) {
-            yield [{ line, field: 'path', message: NO_PATH }];
-            return;
-          }
-        }
+      for (const { line, cells } of parseCsv(text, MOST_COLUMNS)) {
+        const problem = head ? problemOfRow(head, cells) : problemOfHead(cells);
+        if (problem) yield [{ line, field: 'line', message: problem }];
+        else if (head) yield readLine(line, toValues(head, cells));
+        else head = cells.map((cell) => cell?.trim() ?? null);
+        // Without a head no line can be understood.
+        if (!head) return;
       }
     } catch (error) {
       if (!(error instanceof CsvProblem)) throw error;
@@ -71,9 +70,29 @@ const csv: FileFormat = {
 /** The forms that files may have, the usual one first. */
 export const FORMATS: readonly FileFormat[] = [ndjson, csv];
 
-/** In a table every value is a text; an empty path is the path of the empty name. */
+function problemOfHead(cells: readonly (string | null)[]): Bilingual | null {
+  const names = cells.flatMap((cell) => cell?.trim() ?? []);
+  return names.includes('path') && new Set(names).size === names.length && cells.length <= MOST_COLUMNS
+    ? null
+    : BAD_HEAD;
+}
+
+/** A comma too many or too few would shift values into the wrong columns. */
+function problemOfRow(head: readonly unknown[], cells: readonly unknown[]): Bilingual | null {
+  return cells.length === head.length ? null : WRONG_WIDTH;
+}
+
+/** In a table every value is a text, or none. */
+function toValues(
+  head: readonly (string | null)[],
+  cells: readonly (string | null)[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    head.map((column, index) => [column ?? '', toValue(column, cells[index] ?? null)]),
+  );
+}
+
 function toValue(column: string | null, cell: string | null): unknown {
-  if (column === 'path') return cell ?? '';
   return column === 'orderNum' && cell !== null && /^-?[0-9]{1,10}$/.test(cell.trim()) ? Number(cell) : cell;
 }
 

@@ -8,6 +8,8 @@ export class PathNode {
   line: DeptLine | undefined;
   /** The department that stands there already. */
   existing: DeptEntity | undefined;
+  /** How many departments have this name there already. */
+  twins = 0;
 
   constructor(
     readonly step: PathStep,
@@ -32,6 +34,10 @@ export class PathTree {
     const before = parent?.line;
     if (parent && !before) parent.line = line;
     return before;
+  }
+
+  siblingsOf({ parent }: PathNode): ReadonlyMap<string, PathNode> {
+    return parent?.children ?? this.#top;
   }
 
   /** All places, level by level from the top. */
