@@ -8,6 +8,7 @@ import { recordQueries } from '../support/query-recorder';
 import { HandClock } from '../support/hand-clock';
 import { aTenantVia, aUser, type ReadTenant } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
+import { times } from '../support/long-run';
 
 const PASSWORD = 'a-long-password';
 
@@ -369,8 +370,9 @@ describe('signing in', () => {
       password: { password: 'wrong-password' },
       disabled: { username: disabled },
     };
-    const times: Record<string, number[]> = {};
-    for (let n = 0; n < 200; n += 1) {
+    const measured: Record<string, number[]> = {};
+    const tries = times(200, 60);
+    for (let n = 0; n < tries; n += 1) {
       for (const [kind, body] of Object.entries(kinds)) {
         if (n % 4 === 0)
           await service.dataSource.manager.update(
@@ -380,10 +382,10 @@ describe('signing in', () => {
           );
         const begun = performance.now();
         await login(body);
-        (times[kind] ??= []).push(performance.now() - begun);
+        (measured[kind] ??= []).push(performance.now() - begun);
       }
     }
-    const medians = Object.values(times).map((each) => each.sort((a, b) => a - b)[100]!);
+    const medians = Object.values(measured).map((each) => each.sort((a, b) => a - b)[tries / 2]!);
     expect(Math.max(...medians) - Math.min(...medians)).toBeLessThan(5);
   });
 });

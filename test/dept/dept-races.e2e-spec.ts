@@ -3,9 +3,10 @@ import { aDept, aTenant } from '../support/seeds';
 import { onMariadb } from '../support/test-database';
 import { treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
+import { times } from '../support/long-run';
 
 const PATH = '/system/dept-api';
-const ROUNDS = 200;
+const ROUNDS = times(200, 60);
 /** SQLite has one writer, whatever the tenant. */
 const LANES = onMariadb ? 4 : 1;
 

@@ -15,7 +15,7 @@ const SMALL = 1000;
 const LARGE = 1_000_000;
 /** As many rows as one statement of a list may look at, whatever the tenant's size. */
 const FEW = 20_001;
-const ROUNDS = 60;
+const ROUNDS = 40;
 const BOUND = 1.3;
 /**
  * Neither few nor frequent, and an order that no index has: the database reads the subtree's part of an index and

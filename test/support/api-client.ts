@@ -22,6 +22,9 @@ export interface Answer {
   readonly refusal: RefusalBody;
 }
 
+/** A server closes connections that rest for five seconds; who reuses one just then gets nothing. */
+const IDLE_MS = 4000;
+
 type Headers = Record<string, string | string[]>;
 
 /** Sends real requests over keep-alive connections; nothing is retried or followed. */
@@ -29,7 +32,7 @@ export class ApiClient {
   constructor(
     readonly baseUrl: string,
     private readonly headers: Headers = {},
-    private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 }),
+    private readonly agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: IDLE_MS }),
   ) {}
 
   as(token: string): ApiClient {

@@ -30,6 +30,7 @@ export class ChildService {
       JWT_SECRET: SECRET,
       ADMIN_PASSWORD: 'admin-password',
       RATE_LIMIT: 'off',
+      LOG_LEVEL: 'warn',
       PORT: String(port),
       ...env,
     });

@@ -2,8 +2,9 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { AccountEntity } from '../../src/user/account.entity';
 import { aDept, aTenant, aUser } from '../support/seeds';
 import { TwoServices } from '../support/two-services';
+import { times } from '../support/long-run';
 
-const ROUNDS = 200;
+const ROUNDS = times(200, 60);
 
 describe('accounts and departments that race, from two processes', () => {
   let two: TwoServices;
