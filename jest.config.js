@@ -43,7 +43,12 @@ module.exports = {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.unit-spec.ts'],
+      // What has nothing to do with the database runs once, on the default one.
+      testMatch: [
+        '<rootDir>/src/**/*.spec.ts',
+        '<rootDir>/test/**/*.unit-spec.ts',
+        '<rootDir>/test/**/*.once-spec.ts',
+      ],
     },
     e2e('sqlite'),
     ...(serverAvailable

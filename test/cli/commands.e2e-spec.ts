@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { runCli } from '../support/run-cli';
 import { aDept, anAccount, aTenant, aTenantVia } from '../support/seeds';
-import { SECRET, ServiceUnderTest } from '../support/service-under-test';
-
-const CLI = join(__dirname, '..', '..', 'dist', 'cli', 'main.js');
+import { ServiceUnderTest } from '../support/service-under-test';
 
 describe('the command line', () => {
   let service: ServiceUnderTest;
@@ -15,20 +12,7 @@ describe('the command line', () => {
   });
   afterAll(() => service.stop());
 
-  function cli(args: string[], input = ''): Promise<{ code: number | null; out: string; err: string }> {
-    const { url: DATABASE_URL, folder: DATA_DIR } = service.database;
-    const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: SECRET };
-    const child = spawn(process.execPath, [CLI, ...args], { cwd: DATA_DIR, env });
-    let [out, err] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-    child.stdin.end(input);
-    return new Promise((resolve) =>
-      child.once('close', (code) => {
-        resolve({ code, out, err });
-      }),
-    );
-  }
+  const cli = (args: string[], input?: string) => runCli(service.database, args, input);
 
   const login = async (tenantId: string, username: string, password: string) =>
     (await service.anonymous.post('/auth/login', { tenantId, username, password })).status;
@@ -69,20 +53,6 @@ describe('the command line', () => {
     const { out } = await cli(['tenant:list']);
     expect(out).toMatch(/^000000 .* ACTIVE +平台$/m);
     expect(out).toMatch(/ACTIVE {9}parent of one\n\d{6} .* DISABLED {9}only child\n/);
-  });
-
-  it('tells what it can do when it is asked for something else', async () => {
-    for (const args of [
-      [],
-      ['user:eat'],
-      ['toString'],
-      ['user:add'],
-      ['user:add', '--user', 'x', '--roles', 'tenant-admin'],
-      ['doctor', '--wrong'],
-    ]) {
-      const { code, err } = await cli(args);
-      expect([args, code, err.includes('Usage: tenantry')]).toEqual([args, 2, true]);
-    }
   });
 
   it('examines the database, repairs paths, and reports what it cannot repair', async () => {

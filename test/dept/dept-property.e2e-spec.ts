@@ -9,7 +9,7 @@ import { times } from '../support/long-run';
 
 const PATH = '/system/dept-api';
 /** On each of the two databases. */
-const RUNS = times(160, 60);
+const RUNS = times(160, 40);
 const STEPS = 40;
 /** Programs that run side by side, each in a tenant of its own. */
 const LANES = 4;

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { DeptEntity } from '../../src/dept/dept.entity';
@@ -31,6 +32,8 @@ export async function bulkInsert<E extends ObjectLiteral>(
   rows: QueryDeepPartialEntity<E>[],
 ): Promise<void> {
   await dataSource.createQueryBuilder().insert().into(entity).values(rows).updateEntity(false).execute();
+  // SQLite answers at once; connections that rest meanwhile must have their turn to be closed.
+  await breathe();
 }
 
 /** A live tenant of its own for a test, right below the platform; gives its code. */

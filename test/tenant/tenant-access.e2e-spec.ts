@@ -1,3 +1,4 @@
+import { In } from 'typeorm';
 import type { Role } from '../../src/auth/roles';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { Answer, ApiClient } from '../support/api-client';
@@ -117,7 +118,14 @@ describe('who may do what with tenants', () => {
     }
   });
 
-  const stored = () => service.dataSource.manager.find(TenantEntity, { select: fields, order: { id: 1 } });
+  const stored = async () => [
+    await service.dataSource.manager.count(TenantEntity),
+    await service.dataSource.manager.find(TenantEntity, {
+      select: fields,
+      where: { tenantId: In(Object.values(tenants).map(({ tenantId }) => tenantId)) },
+      order: { id: 1 },
+    }),
+  ];
   const fields = {
     id: true,
     tenantId: true,

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { SECRET } from './service-under-test';
+import type { TestDatabase } from './test-database';
+
+const CLI = join(__dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+/** Runs the built command line on a database. */
+export function runCli(
+  { url: DATABASE_URL, folder: DATA_DIR }: TestDatabase,
+  args: string[],
+  input = '',
+): Promise<{ code: number | null; out: string; err: string }> {
+  const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: SECRET };
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: DATA_DIR, env });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  child.stdin.end(input);
+  return new Promise((resolve) =>
+    child.once('close', (code) => {
+      resolve({ code, out, err });
+    }),
+  );
+}
