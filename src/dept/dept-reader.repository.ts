@@ -20,7 +20,7 @@ import {
   type Narrowing,
   type SiblingName,
 } from './dept.conditions';
-import { DeptEntity } from './dept.entity';
+import { DEPT_DETAILS, DeptEntity } from './dept.entity';
 import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
@@ -34,10 +34,7 @@ const SORTABLE = 20_000;
 /** So many ids are fetched and looked up for one page. */
 const COLLECTABLE = 5000;
 
-const IN_FILES = [
-  ...(['deptId', 'parentId', 'ancestors', 'deptName'] as const),
-  ...(['orderNum', 'leader', 'phone', 'email', 'status'] as const),
-] as const;
+const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
 
 /** As much of a department as goes into a file. */
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;

@@ -1,4 +1,5 @@
 import { In, LessThan, LessThanOrEqual, Raw, type FindOptionsWhere } from 'typeorm';
+import { contains } from '../database/contains';
 import type { TreeNode } from '../tree/tree-path';
 import { below } from '../tree/tree-table';
 import type { DeptEntity } from './dept.entity';
@@ -30,8 +31,7 @@ export function matching({ parentId, below: top, name, leader, status, deepest }
     ...(status !== undefined && { status }),
     ...(deepest !== undefined && { depth: LessThanOrEqual(deepest) }),
     ...(top && below<DeptEntity>(top)),
-    // Not LIKE: in it % and _ mean something, and the databases differ about upper and lower case.
-    ...(name !== undefined && { deptName: Raw((column) => `INSTR(${column}, :name) > 0`, { name }) }),
+    ...(name !== undefined && { deptName: contains(name) }),
   };
 }
 

@@ -62,5 +62,8 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   }
 }
 
+/** What a department has beside its name and its place. */
+export const DEPT_DETAILS = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
+
 /** What a client decides about a department, its place aside. */
 export type DeptFields = Pick<DeptEntity, 'deptName' | 'orderNum' | 'leader' | 'phone' | 'email' | 'status'>;

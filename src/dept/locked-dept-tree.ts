@@ -4,17 +4,15 @@ import type { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
-import type { DeptEntity, DeptFields } from './dept.entity';
+import { DEPT_DETAILS, type DeptEntity, type DeptFields } from './dept.entity';
 import { findNamed } from './dept-named.repository';
 import type { DeptNames } from './dept-names.repository';
 
 /** Where a department stands: its parent, and the path that follows from it. */
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
 
-const REPLACED = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
-
 /** A department with new values for all but its name and its place. */
-export type ReplacedDept = Pick<DeptEntity, 'deptId' | (typeof REPLACED)[number]>;
+export type ReplacedDept = Pick<DeptEntity, 'deptId' | (typeof DEPT_DETAILS)[number]>;
 
 /** A tenant's departments inside a unit of work that holds their tree: the only way to write to it. */
 export class LockedDeptTree {
@@ -79,7 +77,7 @@ export class LockedDeptTree {
   /** Gives departments their fields in one statement; their names and places stay. */
   async replaceMany(depts: readonly ReplacedDept[]): Promise<void> {
     const parameters: Record<string, string | number | null> = {};
-    const chosen = REPLACED.map((field) => {
+    const chosen = DEPT_DETAILS.map((field) => {
       const cases = depts.map((dept, index) => {
         parameters[`${field}${index}`] = dept[field];
         return `WHEN ${dept.deptId} THEN :${field}${index}`;

@@ -1,7 +1,7 @@
 import { TextField } from '../http/fields';
 import { NumberParam } from '../http/query-fields';
 
-export const MAX_LIMIT = 500;
+const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 50;
 
 /** Which part of a list is asked for. */

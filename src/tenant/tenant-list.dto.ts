@@ -1,6 +1,7 @@
 import { ChoiceField, DayField } from '../http/fields';
 import { CodeParam, SearchParam } from '../http/query-fields';
 import { PageQuery } from '../paging/page-query.dto';
+import { TenantSummaryDto } from './tenant-view.dto';
 import { TENANT_STATES, type LiveState, type TenantState } from './tenant-state';
 
 /** Which tenants are listed. All filters given must match. */
@@ -23,18 +24,7 @@ export class TenantListQuery extends PageQuery {
 }
 
 /** A tenant in a list: without its package, quotas and rules, which come with the tenant itself. */
-export class TenantRowDto {
-  id!: string;
-  tenantId!: string;
-  tenantName!: string;
-  tenantParent!: string | null;
-  startTime!: string | null;
-  endTime!: string | null;
-  contactUserName!: string | null;
-  contactPhone!: string | null;
-  companyName!: string | null;
-  status!: string;
-  accountCount!: number;
+export class TenantRowDto extends TenantSummaryDto {
   state!: TenantState;
   hasChildren!: boolean;
 }

@@ -24,8 +24,8 @@ export class RuleView {
   catalogRw!: string | null;
 }
 
-/** A tenant as it is read. */
-export class TenantDto {
+/** What every view of a tenant shows. */
+export class TenantSummaryDto {
   /** Internal id, used in paths. */
   id!: string;
   /** Business code. */
@@ -40,6 +40,10 @@ export class TenantDto {
   companyName!: string | null;
   status!: string;
   accountCount!: number;
+}
+
+/** A tenant as it is read. */
+export class TenantDto extends TenantSummaryDto {
   packageBo!: PackageView;
   quotaBo!: QuotaView;
   ruleBo!: RuleView;

@@ -12,6 +12,7 @@ import {
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
+import { contains } from '../database/contains';
 import type { TenantEntity } from './tenant.entity';
 import type { LiveState } from './tenant-state';
 
@@ -42,9 +43,7 @@ export function matching(
     ...byState,
     ...(ends.length > 0 && { endTime: And(...ends) }),
     ...(tenantParent !== undefined && { tenantParent }),
-    ...(tenantName !== undefined && {
-      tenantName: Raw((column) => `INSTR(${column}, :tenantName) > 0`, { tenantName }),
-    }),
+    ...(tenantName !== undefined && { tenantName: contains(tenantName) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { QuotaBo, CreateTenantDto, RuleBo } from './tenant.dto';
 import type { TenantRowDto } from './tenant-list.dto';
 import { tenantState } from './tenant-state';
-import type { TenantDto } from './tenant-view.dto';
+import type { TenantDto, TenantSummaryDto } from './tenant-view.dto';
 import { withRevision } from '../revision/revision';
 import type { QuotaColumns, RuleColumns } from './tenant.columns';
 import type { TenantEntity, TenantFields } from './tenant.entity';
@@ -12,10 +12,9 @@ type ExtraQuotas = Pick<QuotaColumns, 'riskReportUsed' | 'zr' | 'credit' | 'pf'>
 /** The extra quotas of a new tenant. */
 export const NO_EXTRA_QUOTAS: ExtraQuotas = { riskReportUsed: 0, zr: 0, credit: 0, pf: 0 };
 
-/** The only place where a column becomes a field. */
-export function toTenantDto(row: TenantEntity): TenantDto {
-  const { quota, rule } = row;
-  const dto = {
+/** The only place where these columns become fields. */
+function toTenantSummary(row: TenantEntity): TenantSummaryDto {
+  return {
     id: row.id,
     tenantId: row.tenantId,
     tenantName: row.tenantName,
@@ -27,6 +26,13 @@ export function toTenantDto(row: TenantEntity): TenantDto {
     companyName: row.companyName,
     status: row.status,
     accountCount: row.accountCount,
+  };
+}
+
+/** The only place where a column becomes a field. */
+export function toTenantDto(row: TenantEntity): TenantDto {
+  const { quota, rule } = row;
+  const dto = Object.assign(toTenantSummary(row), {
     packageBo: { menuIds: row.menuIds },
     quotaBo: {
       enterpriseQuery: quota.enterpriseQuery,
@@ -45,7 +51,7 @@ export function toTenantDto(row: TenantEntity): TenantDto {
       catalogEd: rule.catalogEd,
       catalogRw: rule.catalogRw,
     },
-  };
+  });
   return withRevision(dto, row.revision);
 }
 
@@ -57,21 +63,7 @@ export function toTenantSent(row: TenantEntity): object {
 
 /** The only place where columns become a row of a list. */
 export function toTenantRow(row: TenantEntity, today: string, hasChildren: boolean): TenantRowDto {
-  return {
-    id: row.id,
-    tenantId: row.tenantId,
-    tenantName: row.tenantName,
-    tenantParent: row.tenantParent,
-    startTime: row.startTime,
-    endTime: row.endTime,
-    contactUserName: row.contactUserName,
-    contactPhone: row.contactPhone,
-    companyName: row.companyName,
-    status: row.status,
-    accountCount: row.accountCount,
-    state: tenantState(row, today),
-    hasChildren,
-  };
+  return Object.assign(toTenantSummary(row), { state: tenantState(row, today), hasChildren });
 }
 
 /** The only place where a field becomes a column; what was not sent becomes its default. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { In, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { SessionEntity } from '../auth/session.entity';
 import { AuditStamp } from '../database/audited';
+import { contains } from '../database/contains';
 import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
 import { DeptEntity } from '../dept/dept.entity';
@@ -109,8 +110,6 @@ function matching({ deptId, username, status }: AccountCriteria): FindOptionsWhe
     ...LIVE,
     ...(deptId !== undefined && { deptId }),
     ...(status !== undefined && { status }),
-    ...(username !== undefined && {
-      username: Raw((column) => `INSTR(${column}, :username) > 0`, { username }),
-    }),
+    ...(username !== undefined && { username: contains(username) }),
   };
 }

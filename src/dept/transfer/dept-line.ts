@@ -1,14 +1,12 @@
 import { INTEGER_MAX, INTEGER_MIN, isEmailText, isInteger, isText } from '../../http/field-rules';
 import type { Bilingual } from '../../http/error-catalogue';
 import { MAX_DEPTH } from '../../tree/tree-path';
-import type { DeptFields } from '../dept.entity';
+import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
 import { parsePath, type PathStep } from './dept-path';
 
 /** What a file says of a department, its name aside: that is the end of its path. */
 export type LineFields = Omit<DeptFields, 'deptName'>;
 
-/** The fields of a line, in the order of a file's columns. */
-export const LINE_FIELDS = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
 const DEFAULTS: LineFields = { orderNum: 0, leader: null, phone: null, email: null, status: '0' };
 
 /** What is wrong on a line. */
@@ -72,7 +70,7 @@ export function readLine(line: number, values: Readonly<Record<string, unknown>>
   const goodPath = path && path.length <= MAX_DEPTH && path.every(({ name }) => isText(name, 64));
   const problems: LineProblem[] = goodPath ? [] : [{ line, field: 'path', message: BAD_PATH }];
   const fields: Partial<Record<keyof LineFields, unknown>> = {};
-  for (const field of LINE_FIELDS) {
+  for (const field of DEPT_DETAILS) {
     const sent = values[field];
     if (sent === undefined) continue;
     const value = sent === null ? DEFAULTS[field] : typeof sent === 'string' ? sent.trim() : sent;

@@ -1,7 +1,7 @@
 import type { Bilingual } from '../../http/error-catalogue';
 import { csvLine, CsvProblem, parseCsv } from '../../text/csv';
-import type { DeptFields } from '../dept.entity';
-import { LINE_FIELDS, readLine, type DeptLine, type LineProblem } from './dept-line';
+import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
+import { readLine, type DeptLine, type LineProblem } from './dept-line';
 
 /** A department as a line of a file. */
 export type ExportedDept = { readonly path: string } & Omit<DeptFields, 'deptName'>;
@@ -17,7 +17,7 @@ export interface FileFormat {
   parse(text: string): Generator<Line>;
 }
 
-const COLUMNS = ['path', ...LINE_FIELDS] as const;
+const COLUMNS = ['path', ...DEPT_DETAILS] as const;
 const NOT_JSON: Bilingual = { zh: '不是 JSON 对象', en: 'is not a JSON object' };
 const BROKEN_QUOTES: Bilingual = { zh: '引号没有正确结束', en: 'has quotes that do not end rightly' };
 const BAD_HEAD: Bilingual = {

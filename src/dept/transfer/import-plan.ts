@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Bilingual } from '../../http/error-catalogue';
-import { ROOT_ID, type DeptEntity } from '../dept.entity';
+import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';
 import type { SiblingName } from '../dept.conditions';
-import { LINE_FIELDS, type DeptLine, type LineProblem } from './dept-line';
+import type { DeptLine, LineProblem } from './dept-line';
 import { formatStep } from './dept-path';
 import { PathTree, type PathNode } from './path-tree';
 
@@ -55,7 +55,7 @@ export async function planImport(lines: readonly DeptLine[], findNamed: FindName
 /** What becomes of the department at a place that a line names. */
 export function fateOf({ existing, line }: PathNode): Fate {
   if (!existing) return 'created';
-  const differs = LINE_FIELDS.some(
+  const differs = DEPT_DETAILS.some(
     (field) => line && field in line.fields && line.fields[field] !== existing[field],
   );
   return differs ? 'updated' : 'unchanged';
