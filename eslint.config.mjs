@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist', 'data', 'coverage', 'node_modules'] },
+  { ignores: ['dist', 'data', 'coverage', 'node_modules', '**/*.generated.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
@@ -7,6 +5,7 @@ import type { Logger } from 'pino';
 import { AppModule, type ServiceParts } from './app.module';
 import { describeDatabase } from './config/database-url';
 import type { Env } from './config/env';
+import { version } from './config/version';
 import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
 import { closeGracefully } from './http/graceful-close';
@@ -19,10 +18,6 @@ import { StatusPolicy } from './http/status-policy';
 import { accessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
 import type { FirstAdmin } from './user/first-admin';
-
-const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8')) as {
-  version: string;
-};
 
 /** How long requests in flight may take to finish after a stop was asked for. */
 const FINISH_MS = 5000;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
 import { DeptService } from '../src/dept/dept.service';
 import { SignInErrors } from '../src/auth/auth.errors';
+import { SignInService } from '../src/auth/sign-in.service';
 import { DatabaseErrors } from '../src/database/database.errors';
 import { LimitErrors } from '../src/limits/limits.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
@@ -69,7 +70,12 @@ describe('the catalogue of refusals', () => {
     TENANT_MISMATCH: () => as().post(PATH, { tenantId: '111111' }),
     BAD_CREDENTIALS: () => speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' }),
     REFRESH_INVALID: () => speaking(service.anonymous).post('/auth/refresh', { refreshToken: 'x' }),
-    TOO_MANY_LOGINS: () => failing(SignInErrors.BUSY()),
+    TOO_MANY_LOGINS: async () => {
+      const spy = jest.spyOn(service.app.get(SignInService), 'login').mockRejectedValue(SignInErrors.BUSY());
+      const answer = await speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' });
+      spy.mockRestore();
+      return answer;
+    },
     RATE_LIMITED: () => failing(LimitErrors.TOO_MANY()),
     USER_NOT_FOUND: () => as().get(`${USERS}/777777`),
     USERNAME_TAKEN: () => as().post(USERS, { username: 'admin', password: PASSWORD }),

@@ -1,8 +1,10 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Once } from '../database/once';
 import { HttpErrors } from '../http/http.errors';
 import { contextOf } from '../tenancy/ctx.decorator';
+import { documented } from './documented';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 const MALFORMED = {
@@ -14,7 +16,20 @@ const MALFORMED = {
 export const IdempotencyKey = createParamDecorator(
   (_: unknown, context: ExecutionContext): Once | undefined =>
     onceFor(context, JSON.stringify(context.switchToHttp().getRequest<Request>().body ?? null)),
+  [documentsIdempotencyKey()],
 );
+
+/** Documents the header, for operations that read it. */
+export function documentsIdempotencyKey(): ParameterDecorator {
+  return documented(
+    ApiHeader({
+      name: 'Idempotency-Key',
+      description:
+        'A text of your own. For 24 hours the same request with it is done once, and answered alike.',
+      schema: { type: 'string', pattern: String.raw`^[\x20-\x7e]{1,255}$` },
+    }),
+  );
+}
 
 /** Undefined without the header. */
 export function onceFor(context: ExecutionContext, body: string | Buffer): Once | undefined {

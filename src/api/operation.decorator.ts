@@ -1,118 +1,93 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import {
+  ApiBody,
+  ApiConsumes,
   ApiExtraModels,
   ApiOperation,
   ApiResponse,
   getSchemaPath,
-  type ApiResponseSchemaHost,
 } from '@nestjs/swagger';
-import { AuthErrors } from '../auth/auth.errors';
 import { AllowRoles } from '../auth/roles.guard';
 import type { Role } from '../auth/roles';
-import { DatabaseErrors } from '../database/database.errors';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from '../http/envelope';
-import type { ErrorRow, RefusalFactory } from '../http/error-catalogue';
-import { HttpErrors } from '../http/http.errors';
-import { TenantErrors } from '../tenant/tenant.errors';
+import type { RefusalFactory } from '../http/error-catalogue';
+import { RefusalEnvelope } from '../http/refusal.dto';
+import { envelopeOf, type AnswerType } from './envelopes';
+import { header, refusalResponses } from './refusal-responses';
 
-export interface OperationOptions {
+/** A body that its class alone does not tell enough about. */
+export interface BodyOptions {
+  readonly type: Type;
+  /** Its media types. Default `application/json`. */
+  readonly as?: readonly string[];
+  readonly example: unknown;
+}
+
+export interface OperationOptions extends AnswerType {
+  /** Its name in documents and in clients that are made from them. It never changes. */
+  readonly id: string;
   readonly summary: string;
-  /** Who may call it. */
+  readonly description?: string;
+  /** Who may call it; nobody named: everybody, without a token. */
   readonly roles: readonly Role[];
-  /** What `data` holds; null when absent. */
-  readonly data?: Type;
-  /** What `data` is a page of. */
-  readonly page?: Type;
-  /** What `data` is a list of. */
-  readonly list?: Type;
+  readonly body?: BodyOptions;
+  /** A file as the body: media types and what it looks like in each. */
+  readonly upload?: Readonly<Record<string, string>>;
+  /** A file as the answer, outside the envelope: media types and what it looks like in each. */
+  readonly file?: Readonly<Record<string, string>>;
+  /** `Location` names what was made. */
+  readonly creates?: true;
   /** The refusals of this operation, beside those that every operation has. */
   readonly refusals: readonly RefusalFactory[];
 }
 
-type Schema = ApiResponseSchemaHost['schema'];
-
-const EVERYWHERE = [
-  ...Object.values(AuthErrors),
-  TenantErrors.DELETED,
-  TenantErrors.DISABLED,
-  TenantErrors.NOT_STARTED,
-  TenantErrors.EXPIRED,
-  HttpErrors.INVALID,
-  HttpErrors.MALFORMED,
-  HttpErrors.TOO_LARGE,
-  HttpErrors.MEDIA_TYPE,
-  HttpErrors.INTERNAL,
-  DatabaseErrors.UNAVAILABLE,
-];
+/** A JSON merge patch, or the same under its plain name. */
+export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'] as const;
 
 /** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
-export function Operation({ summary, roles, refusals, ...answer }: OperationOptions): MethodDecorator {
-  const models = [answer.data, answer.page, answer.list].filter((model) => model !== undefined);
-  const rows = [...EVERYWHERE, ...refusals].map(({ row }) => row);
-  const statuses = [...new Set(rows.map(({ status }) => status))];
+export function Operation(options: OperationOptions): MethodDecorator {
+  const { id, summary, description, roles, body, upload, file, refusals } = options;
+  const isOpen = roles.length === 0;
+  const envelope = envelopeOf(options);
+  const responses = Object.entries(refusalResponses(refusals, isOpen));
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
-    ApiOperation({ summary }),
-    ApiExtraModels(...models),
-    ApiResponse({ status: SUCCESS_CODE, description: SUCCESS_MESSAGE, schema: successSchema(answer) }),
-    ...statuses.map((status) =>
-      refusalResponse(
-        status,
-        rows.filter((row) => row.status === status),
-      ),
+    ApiOperation({
+      operationId: id,
+      summary,
+      ...(description !== undefined && { description }),
+      ...(upload && { requestBody: { required: true, content: fileContent(upload) } }),
+    }),
+    ApiExtraModels(RefusalEnvelope, ...(file ? [] : [envelope])),
+    ...(body ? [describeBody(body)] : []),
+    ApiResponse({
+      status: SUCCESS_CODE,
+      description: SUCCESS_MESSAGE,
+      headers: { ...header('X-Request-Id'), ...(options.creates && header('Location')) },
+      content: file
+        ? fileContent(file)
+        : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
+    }),
+    ...responses.map(([status, response]) =>
+      ApiResponse({ status: status === 'default' ? status : Number(status), ...response }),
     ),
   );
 }
 
-function successSchema(answer: Pick<OperationOptions, 'data' | 'page' | 'list'>): Schema {
-  return {
-    type: 'object',
-    required: ['code', 'msg', 'data'],
-    properties: {
-      code: { type: 'integer', example: SUCCESS_CODE },
-      msg: { type: 'string', example: SUCCESS_MESSAGE },
-      data: dataSchema(answer),
-    },
-  };
+function describeBody({ type, as = ['application/json'], example }: BodyOptions): MethodDecorator {
+  return applyDecorators(
+    ApiConsumes(...as),
+    ApiBody({
+      type,
+      required: true,
+      examples: { default: { value: example } },
+    }),
+  );
 }
 
-function dataSchema({ data, page, list }: Pick<OperationOptions, 'data' | 'page' | 'list'>): Schema {
-  if (data) return { $ref: getSchemaPath(data) };
-  if (list) return listOf(list);
-  if (!page) return { nullable: true, example: null, type: 'object' };
-  const nextCursor = { type: 'string', nullable: true };
-  return {
-    type: 'object',
-    required: ['rows', 'nextCursor', 'hasMore'],
-    properties: { rows: listOf(page), nextCursor, hasMore: { type: 'boolean' } },
-  };
-}
-
-function listOf(type: Type): { type: 'array'; items: { $ref: string } } {
-  return { type: 'array', items: { $ref: getSchemaPath(type) } };
-}
-
-function refusalResponse(status: number, rows: readonly ErrorRow[]): MethodDecorator {
-  const description = rows.map(({ reason, en }) => `\`${reason}\`: ${en}`).join('\n\n');
-  return ApiResponse({ status, description, schema: refusalSchema(rows) });
-}
-
-function refusalSchema(rows: readonly ErrorRow[]): Schema {
-  return {
-    type: 'object',
-    required: ['code', 'msg', 'data'],
-    properties: {
-      code: { type: 'integer', example: rows[0]?.status },
-      msg: { type: 'string', example: rows[0]?.zh },
-      data: {
-        type: 'object',
-        required: ['reason', 'requestId'],
-        properties: {
-          reason: { type: 'string', enum: rows.map(({ reason }) => reason) },
-          requestId: { type: 'string' },
-        },
-      },
-    },
-  };
+function fileContent(file: Readonly<Record<string, string>>): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(file).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
+  );
 }

@@ -6,7 +6,7 @@ import {
   UseInterceptors,
   UsePipes,
 } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { RolesGuard } from '../auth/roles.guard';
 import { BodyPipe } from '../http/body.pipe';
 import { EnvelopeInterceptor } from '../http/envelope.interceptor';
@@ -25,6 +25,7 @@ export function OrganisationController(path: string, tag: string): ClassDecorato
     UsePipes(BodyPipe),
     UseFilters(EnvelopeExceptionFilter),
     ApiTags(tag),
-    ApiBearerAuth(),
+    ApiSecurity('password'),
+    ApiSecurity('bearer'),
   );
 }

@@ -2,16 +2,27 @@ import { Body, Get, Header, Post } from '@nestjs/common';
 import { OpenController } from '../api/open-controller.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { HttpErrors } from '../http/http.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import { RequestContext } from '../tenancy/request-context';
 import { TakesCredentials } from '../limits/rate-limit.guard';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { TenantErrors } from '../tenant/tenant.errors';
 import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { MeService } from './me.service';
 import { READERS } from './roles';
 import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';
+
+/** Of tenants that may not be served, and of a service whose users all come from an outside provider. */
+const CLOSED = [
+  TenantErrors.DELETED,
+  TenantErrors.DISABLED,
+  TenantErrors.NOT_STARTED,
+  TenantErrors.EXPIRED,
+  HttpErrors.NO_ROUTE,
+];
 
 /** Signing in: for callers who have no token yet. */
 @OpenController('auth', 'Signing in')
@@ -22,10 +33,11 @@ export class SignInController {
   @TakesCredentials(true)
   @Header('Cache-Control', 'no-store')
   @Operation({
+    id: 'login',
     summary: 'Sign in with user name and password',
     roles: [],
     data: TokensDto,
-    refusals: [SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
+    refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
   })
   async login(@Body() { tenantId, username, password }: LoginDto): Promise<TokensDto> {
     return toTokensDto(
@@ -37,10 +49,11 @@ export class SignInController {
   @TakesCredentials(true)
   @Header('Cache-Control', 'no-store')
   @Operation({
+    id: 'refresh',
     summary: 'Get new tokens for a refresh token',
     roles: [],
     data: TokensDto,
-    refusals: [SignInErrors.REFRESH_INVALID],
+    refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
   })
   async refresh(@Body() { refreshToken }: RefreshDto): Promise<TokensDto> {
     return toTokensDto(await this.signIn.refresh(refreshToken));
@@ -53,13 +66,18 @@ export class SessionController {
   constructor(private readonly me: MeService) {}
 
   @Post('logout')
-  @Operation({ summary: 'Sign out: ends the session of this token', roles: READERS, refusals: [] })
+  @Operation({
+    id: 'logout',
+    summary: 'Sign out: ends the session of this token',
+    roles: READERS,
+    refusals: [],
+  })
   logout(@Ctx() ctx: RequestContext): Promise<void> {
     return this.me.logout(ctx);
   }
 
   @Get('me')
-  @Operation({ summary: 'Who am I?', roles: READERS, data: MeDto, refusals: [] })
+  @Operation({ id: 'getMe', summary: 'Who am I?', roles: READERS, data: MeDto, refusals: [] })
   whoAmI(@Ctx() ctx: RequestContext): Promise<MeDto> {
     return this.me.get(ctx);
   }

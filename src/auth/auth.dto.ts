@@ -1,4 +1,5 @@
 import { OpaqueField, RequiredOpaqueField, RequiredTextField, TextField } from '../http/fields';
+import { Choice, Int32, Int64, RoleList } from '../http/view-fields';
 
 const PASSWORD_BYTES = 1024;
 
@@ -14,6 +15,7 @@ export class LoginDto {
   @RequiredTextField(256)
   username!: string;
 
+  /** @example "the password that the first start has printed" */
   @RequiredOpaqueField(PASSWORD_BYTES)
   password!: string;
 }
@@ -25,10 +27,14 @@ export class RefreshDto {
 
 /** The OAuth2 password and refresh grants, in the names of RFC 6749. */
 export class TokenRequestDto {
+  /** @example password */
   @OpaqueField(64)
   grant_type?: string;
 
-  /** The user name, or `tenantCode/username`. */
+  /**
+   * The user name, or `tenantCode/username`.
+   * @example admin
+   */
   @TextField(256)
   username?: string;
 
@@ -39,10 +45,36 @@ export class TokenRequestDto {
   refresh_token?: string;
 }
 
+/** A token answer in the words of RFC 6749. */
+export class OAuthTokensDto {
+  access_token!: string;
+  @Choice('Bearer')
+  token_type!: 'Bearer';
+  /**
+   * Seconds.
+   * @example 1800
+   */
+  @Int32()
+  expires_in!: number;
+  refresh_token!: string;
+}
+
+/** A refusal in the words of RFC 6749. */
+export class OAuthProblemDto {
+  /** @example invalid_grant */
+  error!: string;
+  error_description!: string;
+}
+
 export class TokensDto {
   accessToken!: string;
+  @Choice('Bearer')
   tokenType!: 'Bearer';
-  /** Seconds. */
+  /**
+   * Seconds.
+   * @example 1800
+   */
+  @Int32()
   expiresIn!: number;
   refreshToken!: string;
 }
@@ -50,9 +82,11 @@ export class TokensDto {
 /** Who is calling. */
 export class MeDto {
   /** The account's id; null for a caller who is no account here. */
+  @Int64()
   userId!: number | null;
   username!: string;
   nickname!: string | null;
+  @RoleList()
   roles!: string[];
   tenantId!: string;
   tenantName!: string;

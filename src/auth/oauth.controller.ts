@@ -1,26 +1,33 @@
 import { Body, Controller, Header, HttpCode, Post, UseFilters, UsePipes } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { BodyPipe } from '../http/body.pipe';
+import { RefusalEnvelope } from '../http/refusal.dto';
 import { TakesCredentials } from '../limits/rate-limit.guard';
 import { parseAccountName } from './account-name';
-import { TokenRequestDto } from './auth.dto';
+import { OAuthProblemDto, OAuthTokensDto, TokenRequestDto } from './auth.dto';
+import { SignInErrors } from './auth.errors';
 import { OAuthError, OAuthExceptionFilter } from './oauth.filter';
 import { Public } from './public.decorator';
 import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';
 
-/** A token answer in the words of RFC 6749. */
-interface OAuthTokens {
-  readonly access_token: string;
-  readonly token_type: 'Bearer';
-  readonly expires_in: number;
-  readonly refresh_token: string;
-}
+/** A body that cannot be read is refused before anybody knows that it was meant for OAuth2. */
+const PROBLEM = {
+  oneOf: [{ $ref: getSchemaPath(OAuthProblemDto) }, { $ref: getSchemaPath(RefusalEnvelope) }],
+};
 
 /** The OAuth2 token endpoint, for tools that speak it; its form is fixed by RFC 6749, outside the envelope. */
 @Public(true)
 @Controller('auth')
 @ApiTags('Signing in')
+@ApiExtraModels(OAuthProblemDto, RefusalEnvelope)
 @UsePipes(BodyPipe)
 @UseFilters(OAuthExceptionFilter)
 export class OAuthController {
@@ -32,8 +39,20 @@ export class OAuthController {
   @Header('Cache-Control', 'no-store')
   @Header('Pragma', 'no-cache')
   @ApiConsumes('application/x-www-form-urlencoded')
-  @ApiOperation({ summary: 'OAuth2 password and refresh grants' })
-  async token(@Body() request: TokenRequestDto): Promise<OAuthTokens> {
+  @ApiOperation({
+    operationId: 'token',
+    summary: 'OAuth2 password and refresh grants',
+    description: 'In the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.',
+  })
+  @ApiResponse({ status: 200, description: 'Tokens', type: OAuthTokensDto })
+  @ApiResponse({
+    status: 400,
+    description: '`invalid_request`, `invalid_grant` or `unsupported_grant_type`',
+    schema: PROBLEM,
+    example: { error: 'invalid_grant', error_description: SignInErrors.BAD_CREDENTIALS.row.en },
+  })
+  @ApiResponse({ status: 'default', description: 'Refused', schema: PROBLEM })
+  async token(@Body() request: TokenRequestDto): Promise<OAuthTokensDto> {
     const { accessToken, refreshToken } = await this.#grant(request);
     return {
       access_token: accessToken,

@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'tenant:list': async () => (await import('./tenant-list.command.js')).tenantListCommand,
   doctor: async () => (await import('./doctor.command.js')).doctorCommand,
   token: async () => (await import('./token.command.js')).tokenCommand,
+  openapi: async () => (await import('./openapi.command.js')).openapiCommand,
 };
 
 const USAGE = `Usage: tenantry <command>
@@ -19,6 +20,7 @@ const USAGE = `Usage: tenantry <command>
   tenant:list
   doctor [--repair]
   token [--tenant 000000] [--user admin] [--roles superadmin] [--minutes 30]
+  openapi
 Without --password-stdin a password is generated and printed.`;
 
 async function main([name = '', ...args]: string[]): Promise<number> {
@@ -29,7 +31,8 @@ async function main([name = '', ...args]: string[]): Promise<number> {
 }
 
 main(process.argv.slice(2)).then(
-  (code) => process.exit(code),
+  // Not before all is written: into a pipe that takes its time.
+  (code) => process.stdout.write('', () => process.exit(code)),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
     process.exit(2);

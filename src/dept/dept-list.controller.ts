@@ -1,9 +1,8 @@
-import { Get, Param, Query } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { Get, Query } from '@nestjs/common';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { PathId } from '../api/path-params';
 import { READERS } from '../auth/roles';
-import { IdPipe } from '../http/ids.pipe';
 import type { PageView } from '../paging/page';
 import { Ctx } from '../tenancy/ctx.decorator';
 import { RequestContext } from '../tenancy/request-context';
@@ -19,6 +18,7 @@ export class DeptListController {
 
   @Get()
   @Operation({
+    id: 'listDepts',
     summary: 'List departments, page by page',
     roles: READERS,
     page: DeptRowDto,
@@ -30,6 +30,7 @@ export class DeptListController {
 
   @Get('tree')
   @Operation({
+    id: 'getDeptTree',
     summary: 'Read departments as a tree, up to 5,000 of them',
     roles: READERS,
     data: DeptTreeDto,
@@ -40,14 +41,14 @@ export class DeptListController {
   }
 
   @Get(':id/ancestors')
-  @ApiParam({ name: 'id', schema: { type: 'integer', format: 'int64' } })
   @Operation({
+    id: 'getDeptAncestors',
     summary: 'Read the departments above one, from the top down',
     roles: READERS,
     list: DeptDto,
     refusals: [DeptErrors.NOT_FOUND],
   })
-  ancestors(@Ctx() ctx: RequestContext, @Param('id', IdPipe) id: number): Promise<DeptDto[]> {
+  ancestors(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto[]> {
     return this.depts.ancestors(ctx, id);
   }
 }

@@ -1,4 +1,5 @@
-import { ChoiceField, IdField, RequiredIdsField } from '../http/fields';
+import { ChoiceField } from '../http/fields';
+import { IdField, RequiredIdsField } from '../http/id-fields';
 import { IdsParam, NumberParam, SearchParam } from '../http/query-fields';
 import { PageQuery } from '../paging/page-query.dto';
 import { MAX_DEPTH } from '../tree/tree-path';

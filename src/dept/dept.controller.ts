@@ -1,13 +1,12 @@
-import { Body, Delete, Get, Param, Patch, Post, Put } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { Body, Delete, Get, Patch, Post, Put } from '@nestjs/common';
 import { IdempotencyKey } from '../api/idempotency-key.decorator';
-import { Operation } from '../api/operation.decorator';
+import { Operation, PATCH_TYPES } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { PathId, PathIds } from '../api/path-params';
 import { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { MANAGERS, READERS } from '../auth/roles';
 import { Created } from '../http/created';
-import { IdPipe, IdsPipe } from '../http/ids.pipe';
 import { sameId } from '../http/same-id';
 import { IfMatch } from '../revision/if-match.decorator';
 import type { Expected } from '../revision/revision';
@@ -36,7 +35,9 @@ export class DeptController {
 
   @Post()
   @Operation({
+    id: 'createDept',
     summary: 'Create a department',
+    creates: true,
     roles: MANAGERS,
     refusals: [
       TenantErrors.MISMATCH,
@@ -55,19 +56,20 @@ export class DeptController {
   }
 
   @Get(':id')
-  @ApiParam({ name: 'id', schema: { type: 'integer', format: 'int64' } })
   @Operation({
+    id: 'getDept',
     summary: 'Read a department',
     roles: READERS,
     data: DeptDto,
     refusals: [DeptErrors.NOT_FOUND],
   })
-  get(@Ctx() ctx: RequestContext, @Param('id', IdPipe) id: number): Promise<DeptDto> {
+  get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto> {
     return this.depts.get(ctx, id);
   }
 
   @Put('order')
   @Operation({
+    id: 'orderDepts',
     summary: 'Put children of one department into order',
     roles: MANAGERS,
     refusals: [DeptErrors.NOT_FOUND, DeptErrors.PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
@@ -78,6 +80,7 @@ export class DeptController {
 
   @Put()
   @Operation({
+    id: 'updateDept',
     summary: 'Replace a department, or move it with its subtree',
     roles: MANAGERS,
     refusals: CHANGE,
@@ -92,7 +95,9 @@ export class DeptController {
 
   @Patch()
   @Operation({
+    id: 'patchNamedDept',
     summary: 'Change some fields of the department that the body names (JSON merge patch)',
+    body: { type: UpdateDeptDto, as: PATCH_TYPES, example: { deptId: 1, leader: '李四' } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
@@ -105,31 +110,32 @@ export class DeptController {
   }
 
   @Patch(':id')
-  @ApiParam({ name: 'id', schema: { type: 'integer', format: 'int64' } })
   @Operation({
+    id: 'patchDept',
     summary: 'Change some fields of a department (JSON merge patch)',
+    body: { type: PatchDeptDto, as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
   patchAt(
     @Ctx() ctx: RequestContext,
-    @Param('id', IdPipe) deptId: number,
+    @PathId() deptId: number,
     @Body() dto: PatchDeptDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.depts.patch(ctx, sameId('deptId', deptId, dto.deptId), dto, expected);
   }
 
-  @Delete(':ids')
-  @ApiParam({ name: 'ids', description: 'One id, or up to 500 separated by commas', example: '100,101' })
+  @Delete(':id')
   @Operation({
+    id: 'deleteDepts',
     summary: 'Delete one department or several',
     roles: MANAGERS,
     refusals: [DeptErrors.NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, RevisionErrors.STALE],
   })
   delete(
     @Ctx() ctx: RequestContext,
-    @Param('ids', IdsPipe) ids: number[],
+    @PathIds('1') ids: number[],
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.depts.delete(ctx, ids, expected);

@@ -1,4 +1,6 @@
-import { ChoiceField, EmailField, IdField, IntegerField, RequiredIdField, TextField } from '../http/fields';
+import { ChoiceField, EmailField, IntegerField, TextField } from '../http/fields';
+import { IdField, RequiredIdField } from '../http/id-fields';
+import { Choice, Int32, Int64, TimeText } from '../http/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
 export class CreateDeptDto {
@@ -69,20 +71,47 @@ export class PatchDeptDto extends CreateDeptDto {
 
 /** A department as it is read. */
 export class DeptDto {
+  /** @example 1 */
+  @Int64()
   deptId!: number;
+  /**
+   * 0 is the top level.
+   * @example 0
+   */
+  @Int64()
   parentId!: number;
-  /** Ids from the root `0` down to the parent, separated by commas. */
+  /**
+   * Ids from the root `0` down to the parent, separated by commas.
+   * @example "0"
+   */
   ancestors!: string;
+  /** @example 总公司 */
   deptName!: string;
+  /** @example 1 */
+  @Int32()
   orderNum!: number;
+  /** @example 张三 */
   leader!: string | null;
+  /** @example "13800138000" */
   phone!: string | null;
+  /** @example office@example.com */
   email!: string | null;
+  /** `0` normal, `1` disabled. */
+  @Choice('0', '1')
   status!: string;
+  /** `0`: deleted departments are not read. */
+  @Choice('0', '2')
   delFlag!: string;
+  /** @example "000000" */
   tenantId!: string;
+  /** @example admin */
   createBy!: string;
+  /** @example "2026-01-01 09:00:00" */
+  @TimeText()
   createTime!: string;
+  /** Empty when it was never changed. */
   updateBy!: string;
+  /** Null when it was never changed. */
+  @TimeText()
   updateTime!: string | null;
 }

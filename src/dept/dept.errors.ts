@@ -24,18 +24,21 @@ export const DeptErrors = defineErrors({
   HAS_CHILDREN: {
     reason: 'DEPT_HAS_CHILDREN',
     status: 409,
+    ids: [1],
     zh: '存在下级部门，不允许删除',
     en: 'The department has child departments',
   },
   HAS_USERS: {
     reason: 'DEPT_HAS_USERS',
     status: 409,
+    ids: [1],
     zh: '部门存在用户，不允许删除',
     en: 'The department has users',
   },
   NOT_A_CHILD: {
     reason: 'DEPT_NOT_A_CHILD',
     status: 409,
+    ids: [1],
     zh: '部门不属于该上级部门',
     en: 'The department stands under another parent',
   },

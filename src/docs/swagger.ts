@@ -1,22 +1,21 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { SwaggerModule } from '@nestjs/swagger';
+import { createDocument } from './document';
 
-/** Serves Swagger UI at `/docs`, and the document beside it. */
+/** Serves Swagger UI at `/docs`, and the document beside it; nothing of it comes from elsewhere. */
 export function serveDocs(app: INestApplication, version: string): void {
-  const config = new DocumentBuilder()
-    .setTitle('Tenantry')
-    .setDescription('Departments and tenants of many companies. Every answer is `{ code, msg, data }`.')
-    .setVersion(version)
-    .addBearerAuth()
-    .build();
-  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, config), {
+  SwaggerModule.setup('docs', app, () => createDocument(app, version), {
     jsonDocumentUrl: 'docs/openapi.json',
     yamlDocumentUrl: 'docs/openapi.yaml',
+    customSiteTitle: 'Tenantry API',
     swaggerOptions: {
       persistAuthorization: true,
       displayRequestDuration: true,
+      displayOperationId: true,
       filter: true,
+      defaultModelsExpandDepth: 0,
       tryItOutEnabled: true,
+      validatorUrl: null,
     },
   });
 }

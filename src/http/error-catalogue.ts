@@ -8,6 +8,8 @@ export interface ErrorRow {
   readonly en: string;
   /** The request's field that is always the one at fault. */
   readonly field?: string;
+  /** Ids such as it names, for the documentation; only on refusals that name the ids at fault. */
+  readonly ids?: readonly (number | string)[];
   /** Seconds for the `Retry-After` header. */
   readonly retryAfter?: number;
 }

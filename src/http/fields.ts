@@ -1,4 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
   IsIn,
@@ -12,7 +13,6 @@ import {
 import { isRole, ROLES } from '../auth/roles';
 import type { Bilingual } from './error-catalogue';
 import { INTEGER_MAX, INTEGER_MIN, isClean, isDay, isEmailText, isInteger, isText } from './field-rules';
-import { isTextId, parseNumericId } from './ids';
 
 /** Gives a validation rule its text in both languages. */
 export function says(zh: string, en: string): ValidationOptions {
@@ -29,14 +29,18 @@ export function rule(
   return ValidateBy({ name, validator: { validate } }, says(zh, en));
 }
 
+/** A field that may be left out; null is the same. Documented as this. */
+export function optional(schema: ApiPropertyOptions): PropertyDecorator {
+  return applyDecorators(IsOptional(), ApiProperty({ ...schema, nullable: true }));
+}
+
 const trimmed = ({ value }: { value: unknown }): unknown =>
   typeof value === 'string' ? value.trim() : value;
-const idOrAsSent = ({ value }: { value: unknown }): unknown => parseNumericId(value) ?? value;
 
 /** An optional text: trimmed, at most `max` characters. Null is the same as not sent. */
 export function TextField(max: number): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', maxLength: max }),
     Transform(trimmed),
     rule(
       'text',
@@ -50,7 +54,7 @@ export function TextField(max: number): PropertyDecorator {
 /** An optional e-mail address; the empty text is allowed. */
 export function EmailField(max: number): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', format: 'email', maxLength: max }),
     Transform(trimmed),
     rule(
       'email',
@@ -64,6 +68,7 @@ export function EmailField(max: number): PropertyDecorator {
 /** A text that must be sent and not be blank. */
 export function RequiredTextField(max: number): PropertyDecorator {
   return applyDecorators(
+    ApiProperty({ type: 'string', minLength: 1, maxLength: max }),
     Transform(trimmed),
     rule(
       'requiredText',
@@ -82,7 +87,7 @@ export function IfSent(): PropertyDecorator {
 /** An optional text that is kept to the byte. */
 export function OpaqueField(maxBytes: number): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', maxLength: maxBytes }),
     rule(
       'opaque',
       (value) => isClean(value) && Buffer.byteLength(value) <= maxBytes,
@@ -94,21 +99,27 @@ export function OpaqueField(maxBytes: number): PropertyDecorator {
 
 /** A text that must be sent and is taken as it is. */
 export function RequiredOpaqueField(maxBytes: number): PropertyDecorator {
-  return rule(
-    'requiredOpaque',
-    (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
-    `必填，不超过 ${maxBytes} 字节`,
-    `must be sent: a text of at most ${maxBytes} bytes`,
+  return applyDecorators(
+    ApiProperty({ type: 'string', minLength: 1, maxLength: maxBytes }),
+    rule(
+      'requiredOpaque',
+      (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
+      `必填，不超过 ${maxBytes} 字节`,
+      `must be sent: a text of at most ${maxBytes} bytes`,
+    ),
   );
 }
 
 /** A new password. */
 export function PasswordField(): PropertyDecorator {
-  return rule(
-    'password',
-    (value) => isText(value, 128) && Array.from(value).length >= 8,
-    '必填，8 到 128 个字符',
-    'must be sent: 8 to 128 characters',
+  return applyDecorators(
+    ApiProperty({ type: 'string', format: 'password', minLength: 8, maxLength: 128 }),
+    rule(
+      'password',
+      (value) => isText(value, 128) && Array.from(value).length >= 8,
+      '必填，8 到 128 个字符',
+      'must be sent: 8 to 128 characters',
+    ),
   );
 }
 
@@ -116,7 +127,7 @@ export function PasswordField(): PropertyDecorator {
 export function RolesField(): PropertyDecorator {
   const list = ROLES.join(', ');
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'array', items: { type: 'string', enum: [...ROLES] } }),
     rule(
       'roles',
       (value) => Array.isArray(value) && value.every(isRole),
@@ -130,7 +141,7 @@ export function RolesField(): PropertyDecorator {
 export function IdListField(maxIds: number): PropertyDecorator {
   const count = (value: string) => value.split(',').filter((id) => id.trim() !== '').length;
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', pattern: '^[0-9, ]*$' }),
     rule(
       'idList',
       (value) => typeof value === 'string' && /^[0-9, ]*$/.test(value) && count(value) <= maxIds,
@@ -143,7 +154,7 @@ export function IdListField(maxIds: number): PropertyDecorator {
 /** An optional integer of 32 bits. */
 export function IntegerField(min = INTEGER_MIN, max = INTEGER_MAX): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'integer', format: 'int32', minimum: min, maximum: max }),
     rule(
       'integer',
       (value) => isInteger(value, min, max),
@@ -164,7 +175,7 @@ export function DayField(notBefore?: string): PropertyDecorator {
     return !isDay(earliest) || !isDay(value) || earliest <= value;
   };
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', format: 'date' }),
     rule('day', isDay, '必须为有效日期 YYYY-MM-DD', 'must be a calendar day YYYY-MM-DD'),
     rule('dayOrder', inOrder, notBeforeText(notBefore).zh, notBeforeText(notBefore).en),
   );
@@ -174,7 +185,7 @@ export function DayField(notBefore?: string): PropertyDecorator {
 export function ObjectField(type: () => new () => object): PropertyDecorator {
   const text = ['必须为对象', 'must be an object'] as const;
   return applyDecorators(
-    IsOptional(),
+    optional({ type: () => type() }),
     Type(type),
     rule('object', (value) => typeof value === 'object' && !Array.isArray(value), ...text),
     ValidateNested(says(...text)),
@@ -184,45 +195,8 @@ export function ObjectField(type: () => new () => object): PropertyDecorator {
 /** One of a few texts, optional. */
 export function ChoiceField(...choices: string[]): PropertyDecorator {
   const list = choices.map((choice) => `'${choice}'`).join(', ');
-  return applyDecorators(IsOptional(), IsIn(choices, says(`只能为 ${list}`, `must be one of ${list}`)));
-}
-
-const isId = (value: unknown): boolean => parseNumericId(value) !== null;
-
-/** An optional numeric id, as a number or a decimal string. */
-export function IdField(): PropertyDecorator {
-  return applyDecorators(IsOptional(), RequiredIdField());
-}
-
-/** A numeric id that must be sent, as a number or a decimal string. */
-export function RequiredIdField(): PropertyDecorator {
   return applyDecorators(
-    Transform(idOrAsSent),
-    rule('id', isId, '必须为数字 id（不超过 2^53-1）', 'must be a numeric id up to 2^53-1'),
-  );
-}
-
-/** A snowflake id that must be sent, as text. */
-export function RequiredTextIdField(): PropertyDecorator {
-  return rule('textId', isTextId, '必填，数字文本 id', 'must be sent: an id of digits, as text');
-}
-
-/** A list of different numeric ids that must be sent. */
-export function RequiredIdsField(max: number): PropertyDecorator {
-  return applyDecorators(
-    Transform(({ value }: { value: unknown }) =>
-      Array.isArray(value) ? value.map((each: unknown) => parseNumericId(each) ?? each) : value,
-    ),
-    rule(
-      'ids',
-      (value) =>
-        Array.isArray(value) &&
-        value.length >= 1 &&
-        value.length <= max &&
-        value.every(isId) &&
-        new Set(value).size === value.length,
-      `必填，1 到 ${max} 个不重复的数字 id`,
-      `must be a list of 1 to ${max} different numeric ids`,
-    ),
+    optional({ type: 'string', enum: [...choices, null] }),
+    IsIn(choices, says(`只能为 ${list}`, `must be one of ${list}`)),
   );
 }

@@ -2,7 +2,7 @@ import { Injectable, type PipeTransform } from '@nestjs/common';
 import { HttpErrors } from './http.errors';
 import { isTextId, parseNumericId } from './ids';
 
-const MAX_IDS = 500;
+export const MAX_IDS = 500;
 
 const NOT_AN_ID = { zh: '必须为十进制数字 id', en: 'must be a decimal id' };
 const TOO_MANY = { zh: `最多 ${MAX_IDS} 个 id`, en: `must hold at most ${MAX_IDS} ids` };

@@ -6,7 +6,11 @@ export function parseNumericId(value: unknown): number | null {
   return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) : null;
 }
 
+/** A snowflake id, which no JSON number holds. */
+export const TEXT_ID = '^[1-9][0-9]{0,18}$';
+const textId = new RegExp(TEXT_ID);
+
 /** Whether this is a snowflake id, which always travels as text. */
 export function isTextId(value: unknown): value is string {
-  return typeof value === 'string' && /^[1-9][0-9]{0,18}$/.test(value);
+  return typeof value === 'string' && textId.test(value);
 }

@@ -1,12 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { IsOptional } from 'class-validator';
-import { isTenantCode } from '../tenant/tenant-code';
+import { isTenantCode, TENANT_CODE } from '../tenant/tenant-code';
 import { isInteger, isText } from './field-rules';
-import { rule } from './fields';
+import { optional, rule } from './fields';
 import { parseNumericId } from './ids';
-
-const MAX_IDS = 500;
+import { MAX_IDS } from './ids.pipe';
 
 interface Sent {
   readonly value: unknown;
@@ -15,7 +13,7 @@ interface Sent {
 /** A number in an address, optional. */
 export function NumberParam(min: number, max: number): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'integer', format: 'int32', minimum: min, maximum: max }),
     Transform(({ value }: Sent) => parseNumericId(value) ?? value),
     rule(
       'numberParam',
@@ -30,7 +28,7 @@ export function NumberParam(min: number, max: number): PropertyDecorator {
 export function SearchParam(max: number): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: Sent) => (typeof value === 'string' ? value.trim() || undefined : value)),
-    IsOptional(),
+    optional({ type: 'string', maxLength: max }),
     rule(
       'searchParam',
       (value) => isText(value, max),
@@ -44,7 +42,7 @@ export function SearchParam(max: number): PropertyDecorator {
 export function CodeParam(): PropertyDecorator {
   const text = ['必须为租户编码', 'must be the code of a tenant'] as const;
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', pattern: TENANT_CODE }),
     rule('codeParam', (value) => typeof value === 'string' && isTenantCode(value), ...text),
   );
 }
@@ -52,7 +50,7 @@ export function CodeParam(): PropertyDecorator {
 /** Ids separated by commas, optional. */
 export function IdsParam(): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'string', pattern: String.raw`^\d{1,16}(,\d{1,16})*$` }),
     Transform(({ value }: Sent) => toIds(value) ?? value),
     rule(
       'idsParam',
@@ -67,7 +65,7 @@ export function IdsParam(): PropertyDecorator {
 /** `true` or `false`, optional. */
 export function FlagParam(): PropertyDecorator {
   return applyDecorators(
-    IsOptional(),
+    optional({ type: 'boolean' }),
     Transform(({ value }: Sent) => (value === 'true' ? true : value === 'false' ? false : value)),
     rule('flagParam', (value) => typeof value === 'boolean', '只能为 true 或 false', 'must be true or false'),
   );

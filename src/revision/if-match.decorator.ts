@@ -1,5 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { documented } from '../api/documented';
 import { HttpErrors } from '../http/http.errors';
 import type { Expected } from './revision';
 
@@ -11,9 +13,19 @@ const MALFORMED = {
 };
 
 /** The tags that the header `If-Match` allows; undefined without it, or when it allows any. */
-export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext): Expected => {
-  return expectedBy(context.switchToHttp().getRequest<Request>().headers['if-match']);
-});
+export const IfMatch = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Expected =>
+    expectedBy(context.switchToHttp().getRequest<Request>().headers['if-match']),
+  [
+    documented(
+      ApiHeader({
+        name: 'If-Match',
+        description: 'The `ETag` of what you have read: 412 when somebody has changed it since.',
+        schema: { type: 'string' },
+      }),
+    ),
+  ],
+);
 
 /** Weak tags match nothing: this comparison is the strong one. */
 export function expectedBy(header: string | undefined): Expected {

@@ -1,5 +1,6 @@
 import { ChoiceField, DayField } from '../http/fields';
 import { CodeParam, SearchParam } from '../http/query-fields';
+import { Choice } from '../http/view-fields';
 import { PageQuery } from '../paging/page-query.dto';
 import { TenantSummaryDto } from './tenant-view.dto';
 import { TENANT_STATES, type LiveState, type TenantState } from './tenant-state';
@@ -25,6 +26,8 @@ export class TenantListQuery extends PageQuery {
 
 /** A tenant in a list: without its package, quotas and rules, which come with the tenant itself. */
 export class TenantRowDto extends TenantSummaryDto {
+  /** On this day. */
+  @Choice(...TENANT_STATES)
   state!: TenantState;
   hasChildren!: boolean;
 }

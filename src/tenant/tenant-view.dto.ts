@@ -1,15 +1,24 @@
+import { Choice, DayText, Int32 } from '../http/view-fields';
+
 /** A tenant's package as it is read. */
 export class PackageView {
+  /** @example "1, 100, 101" */
   menuIds!: string;
 }
 
 /** The six total quotas. */
 export class QuotaView {
+  @Int32()
   enterpriseQuery!: number;
+  @Int32()
   annualReportQuery!: number;
+  @Int32()
   chainReport!: number;
+  @Int32()
   businessReport!: number;
+  @Int32()
   riskReport!: number;
+  @Int32()
   merchant!: number;
 }
 
@@ -26,19 +35,32 @@ export class RuleView {
 
 /** What every view of a tenant shows. */
 export class TenantSummaryDto {
-  /** Internal id, used in paths. */
+  /**
+   * Internal id, used in paths.
+   * @example "1"
+   */
   id!: string;
-  /** Business code. */
+  /**
+   * Business code.
+   * @example "000000"
+   */
   tenantId!: string;
+  /** @example 示例科技 */
   tenantName!: string;
   /** Code of the parent; null only for the platform tenant. */
   tenantParent!: string | null;
+  @DayText()
   startTime!: string | null;
+  @DayText()
   endTime!: string | null;
   contactUserName!: string | null;
   contactPhone!: string | null;
   companyName!: string | null;
+  /** `0` normal, `1` disabled. */
+  @Choice('0', '1')
   status!: string;
+  /** Limit on the number of accounts; -1 is none. */
+  @Int32()
   accountCount!: number;
 }
 

@@ -1,13 +1,12 @@
-import { Body, Delete, Get, Param, Patch, Post, Put, Query } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { IdempotencyKey } from '../api/idempotency-key.decorator';
-import { Operation } from '../api/operation.decorator';
+import { Operation, PATCH_TYPES } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { PathTextId } from '../api/path-params';
 import { MANAGERS } from '../auth/roles';
 import { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { Created } from '../http/created';
-import { TextIdPipe } from '../http/ids.pipe';
 import { sameId } from '../http/same-id';
 import type { PageView } from '../paging/page';
 import { IfMatch } from '../revision/if-match.decorator';
@@ -22,7 +21,20 @@ import { CreateTenantDto, PatchNamedTenantDto, PatchTenantDto, UpdateTenantDto }
 import { TenantErrors } from './tenant.errors';
 import { TenantService } from './tenant.service';
 
-const ID_PARAM = { name: 'id', description: "The tenant's internal id, not its code", example: '1' };
+/** Ids of tenants cannot be known before: people put in one that the list shows. */
+const EXAMPLE_ID = '1099511627776000000';
+const EXAMPLE = {
+  tenantName: '示例科技',
+  startTime: '2026-01-01',
+  endTime: '2036-12-31',
+  contactUserName: '张三',
+  contactPhone: '13800138000',
+  companyName: '示例科技有限公司',
+  status: '0',
+  accountCount: -1,
+  packageBo: { menuIds: '1, 100, 101' },
+  quotaBo: { enterpriseQuery: 500 },
+};
 
 const CHANGE = [
   TenantErrors.OWN,
@@ -42,7 +54,10 @@ export class TenantController {
 
   @Post()
   @Operation({
+    id: 'createTenant',
     summary: 'Create a child tenant',
+    body: { type: CreateTenantDto, example: EXAMPLE },
+    creates: true,
     roles: MANAGERS,
     refusals: [TenantErrors.PARENT_NOT_FOUND, TenantErrors.TOO_DEEP, OnceErrors.REUSED],
   })
@@ -56,6 +71,7 @@ export class TenantController {
 
   @Get()
   @Operation({
+    id: 'listTenants',
     summary: 'List your own tenant and those below it, page by page',
     roles: MANAGERS,
     page: TenantRowDto,
@@ -66,20 +82,22 @@ export class TenantController {
   }
 
   @Get(':id')
-  @ApiParam(ID_PARAM)
   @Operation({
+    id: 'getTenant',
     summary: 'Read a tenant: your own, or one below it',
     roles: MANAGERS,
     data: TenantDto,
     refusals: [TenantErrors.NOT_FOUND],
   })
-  get(@Ctx() ctx: RequestContext, @Param('id', TextIdPipe) id: string): Promise<TenantDto> {
+  get(@Ctx() ctx: RequestContext, @PathTextId() id: string): Promise<TenantDto> {
     return this.tenants.get(ctx, id);
   }
 
   @Put()
   @Operation({
+    id: 'updateTenant',
     summary: 'Replace a tenant below your own, or move it with all below it',
+    body: { type: UpdateTenantDto, example: { id: EXAMPLE_ID, ...EXAMPLE } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
@@ -93,7 +111,13 @@ export class TenantController {
 
   @Patch()
   @Operation({
+    id: 'patchNamedTenant',
     summary: 'Change some fields of the tenant that the body names (JSON merge patch)',
+    body: {
+      type: PatchNamedTenantDto,
+      as: PATCH_TYPES,
+      example: { id: EXAMPLE_ID, quotaBo: { enterpriseQuery: 1000 } },
+    },
     roles: MANAGERS,
     refusals: CHANGE,
   })
@@ -106,15 +130,16 @@ export class TenantController {
   }
 
   @Patch(':id')
-  @ApiParam(ID_PARAM)
   @Operation({
+    id: 'patchTenant',
     summary: 'Change some fields of a tenant (JSON merge patch)',
+    body: { type: PatchTenantDto, as: PATCH_TYPES, example: { quotaBo: { enterpriseQuery: 1000 } } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
   patchAt(
     @Ctx() ctx: RequestContext,
-    @Param('id', TextIdPipe) id: string,
+    @PathTextId() id: string,
     @Body() dto: PatchTenantDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
@@ -122,17 +147,13 @@ export class TenantController {
   }
 
   @Delete(':id')
-  @ApiParam(ID_PARAM)
   @Operation({
+    id: 'deleteTenant',
     summary: 'Delete a tenant below your own',
     roles: MANAGERS,
     refusals: [TenantErrors.OWN, TenantErrors.NOT_FOUND, TenantErrors.HAS_CHILDREN, RevisionErrors.STALE],
   })
-  delete(
-    @Ctx() ctx: RequestContext,
-    @Param('id', TextIdPipe) id: string,
-    @IfMatch() expected: Expected,
-  ): Promise<void> {
+  delete(@Ctx() ctx: RequestContext, @PathTextId() id: string, @IfMatch() expected: Expected): Promise<void> {
     return this.tenants.delete(ctx, id, expected);
   }
 }

@@ -7,9 +7,9 @@ import {
   ObjectField,
   OpaqueField,
   RequiredTextField,
-  RequiredTextIdField,
   TextField,
 } from '../http/fields';
+import { RequiredTextIdField } from '../http/id-fields';
 
 const RULE_BYTES = 64 * 1024;
 const MENU_IDS = 10_000;
@@ -27,34 +27,46 @@ export class PackageBo {
 
 /** The quotas of a tenant: integers from -1 (unlimited); not sent is 0. */
 export class QuotaBo {
+  /** @example 500 */
   @IntegerField(UNLIMITED)
   enterpriseQuery?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   annualReportQuery?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   chainReport?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   businessReport?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   riskReport?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   merchant?: number;
 
-  /** Kept, never read back; an update that does not send it leaves it as it is. So are the three below. */
+  /**
+   * Kept, never read back; an update that does not send it leaves it as it is. So are the three below.
+   * @example 0
+   */
   @IntegerField(UNLIMITED)
   riskReportUsed?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   zr?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   credit?: number;
 
+  /** @example 0 */
   @IntegerField(UNLIMITED)
   pf?: number;
 }

@@ -18,6 +18,7 @@ export const TenantErrors = defineErrors({
   HAS_CHILDREN: {
     reason: 'TENANT_HAS_CHILDREN',
     status: 409,
+    ids: ['1099511627776000000'],
     zh: '存在下级租户，不允许删除',
     en: 'The tenant has child tenants',
   },

@@ -1,4 +1,5 @@
-import { ChoiceField, IdField } from '../http/fields';
+import { ChoiceField } from '../http/fields';
+import { IdField } from '../http/id-fields';
 import { SearchParam } from '../http/query-fields';
 import { PageQuery } from '../paging/page-query.dto';
 

@@ -1,14 +1,13 @@
-import { Body, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { Body, Delete, Get, Post, Put, Query } from '@nestjs/common';
 import { IdempotencyKey } from '../api/idempotency-key.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { PathId, PathIds } from '../api/path-params';
 import { MANAGERS, READERS } from '../auth/roles';
 import { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { DeptErrors } from '../dept/dept.errors';
 import { Created } from '../http/created';
-import { IdPipe, IdsPipe } from '../http/ids.pipe';
 import type { PageView } from '../paging/page';
 import { IfMatch } from '../revision/if-match.decorator';
 import type { Expected } from '../revision/revision';
@@ -23,6 +22,8 @@ import { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto } from './user
 import { UserErrors } from './user.errors';
 import { toUserDto } from './user.mapper';
 import { UserService } from './user.service';
+
+const EXAMPLE = { username: 'zhangsan', nickname: '张三', roles: ['member'] };
 
 const FIELDS = [
   UserErrors.ROLE_TOO_HIGH,
@@ -41,7 +42,10 @@ export class UserController {
 
   @Post()
   @Operation({
+    id: 'createUser',
     summary: 'Create an account',
+    body: { type: CreateUserDto, example: { ...EXAMPLE, password: 'a-long-password' } },
+    creates: true,
     roles: MANAGERS,
     refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND, OnceErrors.REUSED],
   })
@@ -55,6 +59,7 @@ export class UserController {
 
   @Get()
   @Operation({
+    id: 'listUsers',
     summary: 'List the accounts of your tenant, page by page',
     roles: MANAGERS,
     page: UserDto,
@@ -65,15 +70,22 @@ export class UserController {
   }
 
   @Get(':id')
-  @ApiParam({ name: 'id', schema: { type: 'integer', format: 'int64' } })
-  @Operation({ summary: 'Read an account', roles: MANAGERS, data: UserDto, refusals: [UserErrors.NOT_FOUND] })
-  async get(@Ctx() ctx: RequestContext, @Param('id', IdPipe) id: number): Promise<UserDto> {
+  @Operation({
+    id: 'getUser',
+    summary: 'Read an account',
+    roles: MANAGERS,
+    data: UserDto,
+    refusals: [UserErrors.NOT_FOUND],
+  })
+  async get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<UserDto> {
     return toUserDto(await this.users.get(ctx, id), this.time);
   }
 
   @Put('password')
   @Operation({
+    id: 'changePassword',
     summary: 'Change your own password, or reset the password of an account',
+    body: { type: ChangePasswordDto, example: { userId: 2, newPassword: 'another-long-password' } },
     roles: READERS,
     refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH],
   })
@@ -83,7 +95,9 @@ export class UserController {
 
   @Put()
   @Operation({
+    id: 'updateUser',
     summary: 'Replace an account; its password stays',
+    body: { type: UpdateUserDto, example: { userId: 2, ...EXAMPLE } },
     roles: MANAGERS,
     refusals: [
       ...FIELDS,
@@ -101,9 +115,9 @@ export class UserController {
     return this.users.update(ctx, dto, expected);
   }
 
-  @Delete(':ids')
-  @ApiParam({ name: 'ids', description: 'One id, or up to 500 separated by commas', example: '2,3' })
+  @Delete(':id')
   @Operation({
+    id: 'deleteUsers',
     summary: 'Delete one account or several',
     roles: MANAGERS,
     refusals: [
@@ -115,7 +129,7 @@ export class UserController {
   })
   delete(
     @Ctx() ctx: RequestContext,
-    @Param('ids', IdsPipe) ids: number[],
+    @PathIds('2') ids: number[],
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.users.delete(ctx, ids, expected);

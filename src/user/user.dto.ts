@@ -2,14 +2,14 @@ import type { Role } from '../auth/roles';
 import {
   ChoiceField,
   EmailField,
-  IdField,
   OpaqueField,
   PasswordField,
-  RequiredIdField,
   RequiredTextField,
   RolesField,
   TextField,
 } from '../http/fields';
+import { IdField, RequiredIdField } from '../http/id-fields';
+import { Choice, Int64, RoleList, TimeText } from '../http/view-fields';
 
 /** The fields of an account that a client sends. Not sent and null mean the same: the default. */
 export class UserFieldsDto {
@@ -63,17 +63,21 @@ export class CreateUserDto extends UserFieldsDto {
 
 /** An account as it shall be: fields not sent are reset; the password stays. */
 export class UpdateUserDto extends UserFieldsDto {
-  /** @example 1 */
+  /** @example 2 */
   @RequiredIdField()
   userId!: number;
 }
 
 /** A new password: one's own with the old one, or another account's by an administrator. */
 export class ChangePasswordDto {
-  /** Not sent: one's own account. */
+  /**
+   * Not sent: one's own account.
+   * @example 2
+   */
   @IdField()
   userId?: number;
 
+  /** Only for one's own account. */
   @OpaqueField(1024)
   oldPassword?: string;
 
@@ -84,17 +88,33 @@ export class ChangePasswordDto {
 
 /** An account as it is read. */
 export class UserDto {
+  /** @example 2 */
+  @Int64()
   userId!: number;
+  /** @example zhangsan */
   username!: string;
+  /** @example 张三 */
   nickname!: string | null;
+  /** Null: in no department. */
+  @Int64()
   deptId!: number | null;
   email!: string | null;
   phone!: string | null;
+  @RoleList()
   roles!: Role[];
+  /** `0` normal, `1` disabled. */
+  @Choice('0', '1')
   status!: string;
+  /** @example "000000" */
   tenantId!: string;
+  /** @example admin */
   createBy!: string;
+  /** @example "2026-01-01 09:00:00" */
+  @TimeText()
   createTime!: string;
+  /** Empty when it was never changed. */
   updateBy!: string;
+  /** Null when it was never changed. */
+  @TimeText()
   updateTime!: string | null;
 }

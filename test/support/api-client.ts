@@ -22,6 +22,15 @@ export interface Answer {
   readonly refusal: RefusalBody;
 }
 
+/** One request and its answer, for who looks at all of them. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
 /** A server closes connections that rest for five seconds; who reuses one just then gets nothing. */
 const IDLE_MS = 4000;
 
@@ -32,6 +41,8 @@ export class ApiClient {
   constructor(
     readonly baseUrl: string,
     private readonly headers: Headers = {},
+    /** Sees every answer; what it throws fails the request. */
+    private readonly inspect: (exchange: Exchange) => void = () => undefined,
     private readonly agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: IDLE_MS }),
   ) {}
 
@@ -40,7 +51,7 @@ export class ApiClient {
   }
 
   with(headers: Headers): ApiClient {
-    return new ApiClient(this.baseUrl, { ...this.headers, ...headers }, this.agent);
+    return new ApiClient(this.baseUrl, { ...this.headers, ...headers }, this.inspect, this.agent);
   }
 
   get(path: string, headers?: Headers): Promise<Answer> {
@@ -64,30 +75,38 @@ export class ApiClient {
   }
 
   /** A body that is text or bytes is sent as it is, anything else as JSON. */
-  send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
+  async send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
     const raw =
       body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const type = raw === undefined ? {} : { 'content-type': 'application/json' };
-    return new Promise((resolve, reject) => {
-      const sent = httpRequest(
-        this.baseUrl + path,
-        { method, agent: this.agent, headers: { ...type, ...this.headers, ...headers } },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () => {
-            resolve(toAnswer(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString()));
-          });
-          response.on('error', reject);
-        },
-      );
-      sent.on('error', reject);
-      sent.end(raw);
-    });
+    const answer = await this.#exchange(method, path, raw, { ...type, ...this.headers, ...headers });
+    const { status, text } = answer;
+    this.inspect({ method, path, status, headers: answer.headers, text });
+    return answer;
   }
 
   close(): void {
     this.agent.destroy();
+  }
+
+  #exchange(
+    method: string,
+    path: string,
+    body: string | Buffer | undefined,
+    headers: Headers,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const sent = httpRequest(this.baseUrl + path, { method, agent: this.agent, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          resolve(toAnswer(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString()));
+        });
+        response.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
   }
 }
 

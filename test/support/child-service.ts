@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from './api-client';
+import { checkConformance } from './conformance';
 import { freePort } from './mariadb-server';
 import { SECRET, tokenFor, type Caller } from './service-under-test';
 import type { TestDatabase } from './test-database';
@@ -46,7 +47,11 @@ export class ChildService {
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
     children.add(child);
     child.once('exit', () => children.delete(child));
-    return new ChildService(child, new ApiClient(`http://127.0.0.1:${env.PORT ?? '3000'}`), output);
+    return new ChildService(
+      child,
+      new ApiClient(`http://127.0.0.1:${env.PORT ?? '3000'}`, {}, checkConformance),
+      output,
+    );
   }
 
   get printed(): string {

@@ -11,6 +11,7 @@ import { createLogger } from '../../src/logging/logger';
 import { createService } from '../../src/service';
 import type { Clock } from '../../src/time/clock';
 import { ApiClient } from './api-client';
+import { checkConformance } from './conformance';
 import { emptyDatabase, type TestDatabase } from './test-database';
 
 export const SECRET = 'a-secret-for-tests-of-at-least-32-bytes';
@@ -85,7 +86,13 @@ export class ServiceUnderTest {
       logger,
     );
     await app.listen(0, '127.0.0.1');
-    return new ServiceUnderTest(app, dataSource, database, new ApiClient(await app.getUrl()), log);
+    return new ServiceUnderTest(
+      app,
+      dataSource,
+      database,
+      new ApiClient(await app.getUrl(), {}, checkConformance),
+      log,
+    );
   }
 
   as(caller: Caller = {}): ApiClient {

@@ -22,7 +22,7 @@ const PROBES: Record<string, readonly Probe[]> = {
   'PUT /system/user-api/password': [
     (api, id) => api.put('/system/user-api/password', { userId: id, newPassword: 'taken-over-now' }),
   ],
-  'DELETE /system/user-api/:ids': [(api, id) => api.delete(`/system/user-api/${id}`)],
+  'DELETE /system/user-api/:id': [(api, id) => api.delete(`/system/user-api/${id}`)],
   'POST /system/tenant-api': [
     (api, id) => api.post('/system/tenant-api', { tenantName: 'x', tenantParent: String(id) }),
   ],
@@ -77,7 +77,7 @@ const PROBES: Record<string, readonly Probe[]> = {
   ],
   'GET /system/dept-api/export': [(api) => api.get('/system/dept-api/export')],
   'GET /system/dept-api/:id/ancestors': [(api, id) => api.get(`/system/dept-api/${id}/ancestors`)],
-  'DELETE /system/dept-api/:ids': [
+  'DELETE /system/dept-api/:id': [
     (api, id) => api.delete(`/system/dept-api/${id}`),
     (api, id, own) => api.delete(`/system/dept-api/${own},${id}`),
   ],

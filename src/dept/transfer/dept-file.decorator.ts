@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { onceFor } from '../../api/idempotency-key.decorator';
+import { documentsIdempotencyKey, onceFor } from '../../api/idempotency-key.decorator';
 import type { Once } from '../../database/once';
 import { HttpErrors } from '../../http/http.errors';
 import { isUtf8Type } from '../../http/json-body';
@@ -30,6 +30,7 @@ export const DeptFileBody = createParamDecorator(
     if (!isUtf8(body)) throw HttpErrors.MALFORMED();
     return { format, text: body.toString(), once: onceFor(context, body), language: languageOf(request) };
   },
+  [documentsIdempotencyKey()],
 );
 
 /** Whether a request brings a body that an import reads by itself. */

@@ -1,4 +1,6 @@
 import { FlagParam } from '../../http/query-fields';
+import { FieldProblemDto } from '../../http/refusal.dto';
+import { Choice, Int32 } from '../../http/view-fields';
 import type { Fate } from './import-plan';
 
 /** How a file is taken. */
@@ -10,18 +12,24 @@ export class ImportQuery {
 
 /** What becomes of one line. */
 export class LineFateDto {
+  @Int32()
   line!: number;
+  @Choice('created', 'updated', 'unchanged', 'refused')
   fate!: Fate | 'refused';
   /** What is wrong with a line that is refused. */
-  problems?: { field: string; message: string }[];
+  problems?: FieldProblemDto[];
 }
 
 /** What a file did, or would do. */
 export class ImportReportDto {
+  @Int32()
   created!: number;
+  @Int32()
   updated!: number;
+  @Int32()
   unchanged!: number;
   /** Lines that cannot be taken; only in a dry run. */
+  @Int32()
   refused?: number;
   /** Every line; only in a dry run. */
   lines?: LineFateDto[];

@@ -1,0 +1,35 @@
+import { AnyIds, Int32 } from './view-fields';
+
+/** One wrong field of a request. */
+export class FieldProblemDto {
+  /** @example parentId */
+  field!: string;
+  /** @example "must be a numeric id up to 2^53-1" */
+  message!: string;
+}
+
+/** Why a request was refused. */
+export class RefusalDto {
+  /** A constant to branch on. */
+  reason!: string;
+  /**
+   * The request's id, as in the header `X-Request-Id` and in the log.
+   * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
+   */
+  requestId!: string;
+  /** The fields at fault, where the reason is one of fields. */
+  fields?: FieldProblemDto[];
+  /** The ids at fault, where there may be several. */
+  @AnyIds()
+  ids?: (number | string)[];
+}
+
+/** The answer to a request that was refused. */
+export class RefusalEnvelope {
+  /** The same number as the HTTP status. */
+  @Int32()
+  code!: number;
+  /** For people: Chinese, or English when `Accept-Language` prefers it. */
+  msg!: string;
+  data!: RefusalDto;
+}

@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { ChildService } from '../support/child-service';
+import { readDocument } from '../support/conformance';
+import { emptyDatabase } from '../support/test-database';
+
+const ROOT = join(__dirname, '..', '..');
+const DOCUMENT = join(ROOT, 'docs', 'openapi.yaml');
+
+const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+
+describe('the OpenAPI document', () => {
+  const document = readDocument();
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
+  );
+
+  it('is the one that npm run openapi writes, and so are the types of the client', () => {
+    expect(run('dist/cli/main.js', 'openapi')).toBe(readFileSync(DOCUMENT, 'utf8'));
+    const folder = mkdtempSync(join(tmpdir(), 'tenantry-openapi-'));
+    const types = join(folder, 'types.ts');
+    run('node_modules/openapi-typescript/bin/cli.js', DOCUMENT, '-o', types);
+    const made = readFileSync(types, 'utf8');
+    rmSync(folder, { recursive: true });
+    expect(made).toBe(readFileSync(join(ROOT, 'src', 'client', 'schema.generated.ts'), 'utf8'));
+  });
+
+  it('has no problem that a linter sees', () => {
+    expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
+  });
+
+  it('gives every operation a name, a summary, and one of four tags', () => {
+    const names = operations.map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(30);
+    for (const { operationId, summary, tags } of operations) {
+      expect(operationId).toMatch(/^[a-z]+([A-Z][a-z]+)*$/);
+      expect(summary).not.toBe('');
+      expect(['Departments', 'Tenants', 'Accounts', 'Signing in']).toContain(tags.join());
+    }
+  });
+
+  it('has the names that clients rely on', () => {
+    expect(operations.map(({ operationId }) => operationId).sort()).toMatchInlineSnapshot(`
+     [
+       "changePassword",
+       "createDept",
+       "createTenant",
+       "createUser",
+       "deleteDepts",
+       "deleteTenant",
+       "deleteUsers",
+       "exportDepts",
+       "getDept",
+       "getDeptAncestors",
+       "getDeptTree",
+       "getMe",
+       "getTenant",
+       "getUser",
+       "importDepts",
+       "listDepts",
+       "listTenants",
+       "listUsers",
+       "login",
+       "logout",
+       "orderDepts",
+       "patchDept",
+       "patchNamedDept",
+       "patchNamedTenant",
+       "patchTenant",
+       "refresh",
+       "token",
+       "updateDept",
+       "updateTenant",
+       "updateUser",
+     ]
+    `);
+  });
+
+  it('shows every reason of a refusal with an example', () => {
+    for (const { name, responses } of operations.filter((each) => each.operationId !== 'token')) {
+      for (const [status, own] of Object.entries(responses)) {
+        if (status === '200' || status === '304') continue;
+        const response = own.$ref ? document.components.responses[own.$ref.split('/').at(-1)!]! : own;
+        const { schema, examples = {} } = response.content!['application/json']!;
+        const shown = Object.keys(examples);
+        expect([name, status, shown.length]).not.toEqual([name, status, 0]);
+        const reasons = /"reason":\{"type":"string","enum":(\[[^\]]*\])/.exec(JSON.stringify(schema))?.[1];
+        if (reasons) expect(shown).toEqual(JSON.parse(reasons));
+        for (const reason of shown) {
+          const value = document.components.examples[reason]!.value as {
+            code: number;
+            data: { reason: string };
+          };
+          expect(value.data.reason).toBe(reason);
+          if (status !== 'default') expect(value.code).toBe(Number(status));
+        }
+      }
+    }
+  });
+
+  it('knows no number without a width', () => {
+    const text = JSON.stringify(document);
+    expect(text).not.toContain('"type":"number"');
+    const integers = text.match(/\{[^{}]*"type":"integer"[^{}]*\}/g)!;
+    const loose = integers.filter((each) => !each.includes('"format":"int'));
+    expect(loose).toEqual([]);
+  });
+
+  describe('of a running service', () => {
+    const start = async (env: Record<string, string>) => ChildService.start(await emptyDatabase(), env);
+
+    it('is served as JSON and as YAML, beside Swagger UI', async () => {
+      const service = await start({});
+      expect(JSON.parse((await service.anonymous.get('/docs/openapi.json')).text)).toEqual(document);
+      expect(load((await service.anonymous.get('/docs/openapi.yaml')).text)).toEqual(document);
+      expect((await service.anonymous.get('/docs')).text).toContain('swagger-ui');
+      await service.stop();
+    });
+
+    it.each([{ DOCS: 'off' }, { NODE_ENV: 'production' }])('is closed with %j', async (env) => {
+      const service = await start(env);
+      for (const path of [
+        '/docs',
+        '/docs/openapi.json',
+        '/docs/openapi.yaml',
+        '/docs-json',
+        '/docs/swagger-ui.css',
+      ])
+        expect((await service.anonymous.get(path)).status).toBe(404);
+      await service.stop();
+    });
+  });
+});

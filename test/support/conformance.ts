@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv, { type ValidateFunction } from 'ajv';
+import { load } from 'js-yaml';
+import type { Exchange } from './api-client';
+
+interface Schema {
+  readonly $ref?: string;
+}
+interface DocumentedResponse {
+  readonly $ref?: string;
+  readonly headers?: Record<string, { $ref: string }>;
+  readonly content?: Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
+}
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: string[];
+  readonly responses: Record<string, DocumentedResponse>;
+}
+export interface OpenApiDocument {
+  readonly paths: Record<string, Record<string, DocumentedOperation>>;
+  readonly components: {
+    readonly responses: Record<string, DocumentedResponse>;
+    readonly headers: Record<string, { required?: boolean }>;
+    readonly schemas: Record<string, object>;
+    readonly examples: Record<string, { readonly value: object }>;
+  };
+}
+
+const FILE = join(__dirname, '..', '..', 'docs', 'openapi.yaml');
+/** Refused, whatever the address: the operation may be unknown. */
+const ANY_REFUSAL = '#/components/schemas/RefusalEnvelope';
+
+let loaded: Conformance | undefined;
+
+/** Holds an answer against the committed document; throws when it is not as the document says. */
+export function checkConformance(exchange: Exchange): void {
+  loaded ??= new Conformance(readDocument());
+  loaded.check(exchange);
+}
+
+export function readDocument(): OpenApiDocument {
+  return load(readFileSync(FILE, 'utf8')) as OpenApiDocument;
+}
+
+class Conformance {
+  readonly #ajv: Ajv;
+  readonly #routes: { readonly pattern: RegExp; readonly item: Record<string, DocumentedOperation> }[];
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  constructor(private readonly document: OpenApiDocument) {
+    const int64 = { type: 'number' as const, validate: Number.isSafeInteger };
+    this.#ajv = new Ajv({
+      strict: false,
+      formats: { int32: true, int64, date: /^\d{4}-\d\d-\d\d$/, email: true, password: true },
+    });
+    this.#ajv.addSchema(closed({ ...document, $id: 'document' }) as object);
+    // A path without places goes before one that could take it.
+    const paths = Object.entries(document.paths).sort(
+      ([a], [b]) => a.split('{').length - b.split('{').length,
+    );
+    this.#routes = paths.map(([path, item]) => ({
+      pattern: new RegExp(`^${path.replace(/\{[^}]*\}/g, '[^/]+')}/?$`),
+      item,
+    }));
+  }
+
+  check({ method, path, status, headers, text }: Exchange): void {
+    const [address = ''] = path.split('?');
+    if (!/^\/(system|auth)\//.test(address) || method === 'HEAD') return;
+    const operation = this.#routes.find(({ pattern }) => pattern.test(address))?.item[method.toLowerCase()];
+    const problem = operation
+      ? this.#problemOf(operation, status, headers, text)
+      : this.#problemOfBody({ $ref: ANY_REFUSAL }, text);
+    if (problem)
+      throw new Error(`${method} ${path} answers ${status}, but ${problem}: ${text.slice(0, 500)}`);
+  }
+
+  #problemOf(
+    operation: DocumentedOperation,
+    status: number,
+    headers: Exchange['headers'],
+    text: string,
+  ): string | null {
+    const told = codeOf(status, headers['content-type'], text);
+    const own = operation.responses[told];
+    const response = this.#resolve(own ?? operation.responses.default);
+    if (!response) return 'this status is not documented';
+    const missing = Object.keys(response.headers ?? {}).find(
+      (name) => this.document.components.headers[name]?.required && headers[name.toLowerCase()] === undefined,
+    );
+    if (missing !== undefined) return `the header ${missing} is missing`;
+    if (!response.content) return text === '' ? null : 'a body is not documented';
+    const [type = ''] = (headers['content-type'] ?? '').split(';');
+    const content = response.content[type];
+    if (!content) return `${type} is not documented`;
+    if (type !== 'application/json') return null;
+    const problem = this.#problemOfBody(content.schema, text);
+    if (problem !== null || own || !content.examples) return problem;
+    const { reason } = (JSON.parse(text) as { data: { reason: string } }).data;
+    return reason in content.examples ? null : `${reason} is not documented`;
+  }
+
+  #problemOfBody(schema: Schema, text: string): string | null {
+    const key = JSON.stringify(schema);
+    const validate = this.#validators.get(key) ?? this.#ajv.compile(closed(withDocument(schema)) as object);
+    this.#validators.set(key, validate);
+    return validate(JSON.parse(text)) ? null : this.#ajv.errorsText(validate.errors);
+  }
+
+  #resolve(response: DocumentedResponse | undefined): DocumentedResponse | undefined {
+    const name = response?.$ref?.split('/').at(-1);
+    return name === undefined ? response : this.document.components.responses[name];
+  }
+}
+
+/** With `always-200` the status tells nothing. */
+function codeOf(status: number, type = '', text: string): number {
+  if (status !== 200 || !type.startsWith('application/json')) return status;
+  return (JSON.parse(text) as { code?: number }).code ?? status;
+}
+
+/** Points references at the document. */
+function withDocument(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
+}
+
+/** A field that the document does not know is a mistake here; for clients it is allowed, so the document stays open. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+  return copy.type === 'object' && copy.properties ? { additionalProperties: false, ...copy } : copy;
+}
