@@ -1,0 +1,132 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { ChildService } from '../support/child-service';
+import { emptyDatabase, type TestDatabase } from '../support/test-database';
+
+const SCREENSHOTS = join(__dirname, '..', '..', 'coverage', 'swagger-ui');
+/** Runs in the page, whose types are not here. */
+const tagsAre = (count: number) => `document.querySelectorAll('.opblock-tag').length === ${count}`;
+
+describe('Swagger UI in a browser', () => {
+  let database: TestDatabase;
+  let service: ChildService;
+  let browser: Browser;
+  let page: Page;
+  const elsewhere: string[] = [];
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    database = await emptyDatabase();
+    service = await ChildService.start(database);
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+    page.setDefaultTimeout(20_000);
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(service.anonymous.baseUrl))
+        elsewhere.push(request.url());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      // A refused request is an error to the browser; here it is what is looked for.
+      if (message.type() === 'error' && !message.text().includes('status of 409'))
+        complaints.push(message.text());
+    });
+    await page.goto(`${service.anonymous.baseUrl}/docs`);
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+    await database.drop();
+  });
+
+  const shoot = (name: string, what: Locator | Page = page) =>
+    what.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+
+  /** The box of one operation, opened. */
+  async function open(operationId: string): Promise<Locator> {
+    const box = page.locator(`[id$="-${operationId}"].opblock`);
+    if (!(await box.getAttribute('class'))?.includes('is-open')) {
+      await box.locator('.opblock-summary-control').click();
+    }
+    await box.locator('.execute').waitFor();
+    return box;
+  }
+
+  /** Presses Execute and gives what the service answered. */
+  async function execute(box: Locator): Promise<{ status: string; body: string; duration: string }> {
+    await box.locator('.execute').click();
+    const answer = box.locator('.live-responses-table');
+    await answer.locator('.response-col_status').nth(1).waitFor();
+    return {
+      status: ((await answer.locator('tbody .response-col_status').first().textContent()) ?? '').trim(),
+      body: (await answer.locator('.response-col_description .microlight').first().textContent()) ?? '',
+      duration: (await answer.textContent()) ?? '',
+    };
+  }
+
+  it('opens with all operations under their four tags, and filters them', async () => {
+    await page.locator('.opblock').first().waitFor();
+    const tags = await Promise.all(
+      (await page.locator('.opblock-tag').all()).map((tag) => tag.getAttribute('data-tag')),
+    );
+    expect(tags).toEqual(['Departments', 'Tenants', 'Accounts', 'Signing in']);
+    expect(await page.locator('.opblock').count()).toBe(30);
+    await shoot('1-opened');
+    await page.locator('.operation-filter-input').fill('Tenants');
+    await page.waitForFunction(tagsAre(1));
+    await page.locator('.operation-filter-input').fill('');
+    await page.waitForFunction(tagsAre(4));
+  });
+
+  it('signs in with user name and password, and stays signed in over a reload', async () => {
+    await page.locator('.auth-wrapper .authorize').first().click();
+    const dialog = page.locator('.modal-ux');
+    await dialog.locator('#oauth_username').fill('admin');
+    await dialog.locator('#oauth_password').fill('admin-password');
+    await shoot('2-authorize');
+    await dialog
+      .locator('.auth-container', { has: page.locator('#oauth_username') })
+      .locator('button.authorize')
+      .click();
+    await dialog.locator('button', { hasText: 'Logout' }).waitFor();
+    await dialog.locator('.btn-done').first().click();
+    await page.reload();
+    await page.locator('.auth-wrapper .authorize.locked').waitFor();
+    const { status, body } = await execute(await open('getMe'));
+    expect(status).toBe('200');
+    expect(JSON.parse(body)).toMatchObject({ data: { username: 'admin' } });
+  });
+
+  it('creates a department from the example as it stands, and reads it back', async () => {
+    const box = await open('createDept');
+    expect((await execute(box)).status).toBe('200');
+    await shoot('3-created', box);
+    const reading = await open('getDept');
+    const read = await execute(reading);
+    expect(JSON.parse(read.body)).toMatchObject({
+      code: 200,
+      data: { deptId: 1, deptName: '总公司', ancestors: '0' },
+    });
+    expect(read.duration).toMatch(/Request duration\s*\d+ ms/);
+    await shoot('4-read', reading);
+  });
+
+  it('shows the 409 of a cycle', async () => {
+    const box = await open('updateDept');
+    await box
+      .locator('textarea.body-param__text')
+      .fill(JSON.stringify({ deptId: 1, parentId: 1, deptName: '总公司' }));
+    const { status, body } = await execute(box);
+    expect(status).toMatch(/^409/);
+    expect(JSON.parse(body)).toMatchObject({ code: 409, data: { reason: 'DEPT_CYCLE' } });
+    await shoot('5-cycle', box);
+  });
+
+  it('has asked nobody else for anything, and complained about nothing', () => {
+    expect(elsewhere).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});

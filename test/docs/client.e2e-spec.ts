@@ -1,0 +1,155 @@
+import { createTenantryClient, type TenantryClient } from '../../src/client';
+import { readDocument } from '../support/conformance';
+import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+describe('the typed client', () => {
+  let service: ServiceUnderTest;
+  /** The operations that were called. */
+  const called = new Set<string>();
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  afterAll(() => service.stop());
+
+  /** A client that notes what it calls, by method and path as the document writes them. */
+  function noting(token?: string): TenantryClient {
+    const client = createTenantryClient({ baseUrl: service.anonymous.baseUrl, ...(token && { token }) });
+    client.use({
+      onRequest({ request, schemaPath }) {
+        called.add(`${request.method} ${schemaPath}`);
+      },
+    });
+    return client;
+  }
+
+  /** What a call gave, or an error with what was refused. */
+  async function done<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+    const { data, error } = await call;
+    if (data === undefined) throw new Error(JSON.stringify(error));
+    return data;
+  }
+
+  const idIn = (response: Response) => response.headers.get('location')!.split('/').at(-1)!;
+
+  it('signs in, asks who it is, and signs out', async () => {
+    const open = noting();
+    const credentials = { username: 'admin', password: 'admin-password' };
+    const { data } = await done(open.POST('/auth/login', { body: credentials }));
+    const { data: fresh } = await done(
+      open.POST('/auth/refresh', { body: { refreshToken: data.refreshToken } }),
+    );
+    const oauth = await done(
+      open.POST('/auth/token', {
+        body: { grant_type: 'password', ...credentials },
+        bodySerializer: (body) => new URLSearchParams(body as Record<string, string>),
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      }),
+    );
+    expect(oauth.token_type).toBe('Bearer');
+    const mine = noting(fresh.accessToken);
+    const { data: me } = await done(mine.GET('/auth/me'));
+    expect(me.username).toBe('admin');
+    await done(mine.POST('/auth/logout'));
+    expect((await mine.GET('/auth/me')).error?.data).toMatchObject({ reason: 'TOKEN_INVALID' });
+  });
+
+  it('manages departments', async () => {
+    const api = noting(tokenFor());
+    const { response } = await api.POST('/system/dept-api', {
+      body: { deptName: '总公司', orderNum: 1 },
+      params: { header: { 'Idempotency-Key': 'client' } },
+    });
+    const id = Number(idIn(response));
+    const child = Number(idIn((await api.POST('/system/dept-api', { body: { parentId: id } })).response));
+    const path = { id };
+    const read = await api.GET('/system/dept-api/{id}', { params: { path } });
+    expect(read.data?.data).toMatchObject({ deptId: id, deptName: '总公司', leader: null });
+    const same = await api.GET('/system/dept-api/{id}', {
+      params: { path, header: { 'If-None-Match': read.response.headers.get('etag')! } },
+    });
+    expect(same.response.status).toBe(304);
+    await done(api.PUT('/system/dept-api', { body: { deptId: id, deptName: '总部' } }));
+    await done(api.PATCH('/system/dept-api', { body: { deptId: id, leader: '李四' } }));
+    await done(api.PATCH('/system/dept-api/{id}', { params: { path }, body: { phone: '1' } }));
+    await done(api.PUT('/system/dept-api/order', { body: { parentId: id, deptIds: [child] } }));
+    const { data: page } = await done(api.GET('/system/dept-api', { params: { query: { deptName: '总' } } }));
+    expect(page.rows.map(({ leader, hasChildren }) => [leader, hasChildren])).toEqual([['李四', true]]);
+    const { data: tree } = await done(api.GET('/system/dept-api/tree'));
+    expect(tree.rows[0]?.children[0]?.deptId).toBe(child);
+    const { data: above } = await done(
+      api.GET('/system/dept-api/{id}/ancestors', { params: { path: { id: child } } }),
+    );
+    expect(above.map(({ deptId }) => deptId)).toEqual([id]);
+    const moved = await api.PUT('/system/dept-api', { body: { deptId: id, parentId: child } });
+    expect(moved.error?.data).toMatchObject({ reason: 'DEPT_CYCLE' });
+    await done(api.DELETE('/system/dept-api/{id}', { params: { path: { id: String(child) } } }));
+  });
+
+  it('moves departments as a file', async () => {
+    const api = noting(tokenFor());
+    const file = await done(api.GET('/system/dept-api/export', { parseAs: 'text' }));
+    const { data: report } = await done(
+      api.POST('/system/dept-api/import', {
+        params: { query: { dryRun: true } },
+        body: file,
+        headers: { 'Content-Type': 'application/x-ndjson' },
+      }),
+    );
+    expect(report).toMatchObject({ created: 0, refused: 0 });
+  });
+
+  it('manages tenants', async () => {
+    const api = noting(tokenFor());
+    const made = await api.POST('/system/tenant-api', {
+      body: { tenantName: 'a', quotaBo: { merchant: 3 } },
+    });
+    const id = idIn(made.response);
+    const path = { id };
+    const { data: tenant } = await done(api.GET('/system/tenant-api/{id}', { params: { path } }));
+    expect([tenant.tenantName, tenant.quotaBo.merchant, tenant.ruleBo.modelZr]).toEqual(['a', 3, null]);
+    await done(api.PUT('/system/tenant-api', { body: { id, tenantName: 'b' } }));
+    await done(api.PATCH('/system/tenant-api', { body: { id, companyName: 'b' } }));
+    await done(api.PATCH('/system/tenant-api/{id}', { params: { path }, body: { status: '1' } }));
+    const { data: page } = await done(
+      api.GET('/system/tenant-api', { params: { query: { state: 'DISABLED' } } }),
+    );
+    expect(page.rows.map((row) => row.id)).toEqual([id]);
+    await done(api.DELETE('/system/tenant-api/{id}', { params: { path } }));
+  });
+
+  it('manages accounts', async () => {
+    const api = noting(tokenFor());
+    const made = await api.POST('/system/user-api', { body: { username: 'c', password: 'a-long-password' } });
+    const userId = Number(idIn(made.response));
+    const { data: user } = await done(api.GET('/system/user-api/{id}', { params: { path: { id: userId } } }));
+    expect(user.roles).toEqual(['member']);
+    await done(api.PUT('/system/user-api', { body: { userId, username: 'd' } }));
+    await done(api.PUT('/system/user-api/password', { body: { userId, newPassword: 'a-long-password2' } }));
+    const { data: page } = await done(api.GET('/system/user-api', { params: { query: { username: 'd' } } }));
+    expect(page.rows.map((row) => row.userId)).toContain(userId);
+    await done(api.DELETE('/system/user-api/{id}', { params: { path: { id: String(userId) } } }));
+  });
+
+  it('has called every operation of the document', () => {
+    const operations = Object.entries(readDocument().paths).flatMap(([path, item]) =>
+      METHODS.filter((method) => method.toLowerCase() in item).map((method) => `${method} ${path}`),
+    );
+    expect([...called].sort()).toEqual(operations.sort());
+  });
+
+  it('does not compile with a wrong field, path or reason', () => {
+    const api = noting();
+    const wrong = [
+      // @ts-expect-error: the field is called deptName
+      () => api.POST('/system/dept-api', { body: { departmentName: 'x' } }),
+      // @ts-expect-error: deptId is required
+      () => api.PUT('/system/dept-api', { body: { deptName: 'x' } }),
+      // @ts-expect-error: there is no such path
+      () => api.GET('/system/departments'),
+    ];
+    expect(wrong).toHaveLength(3);
+  });
+});
