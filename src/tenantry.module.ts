@@ -1,12 +1,12 @@
 import { Global, Module, type Provider, type Type } from '@nestjs/common';
-import { PrincipalResolver } from './auth/principal-resolver';
+import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { UnitLedgerCleaner } from './database/unit-ledger';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptModule } from './dept/dept.module';
+import { DeptServicesModule } from './dept/dept-services.module';
 import { Cursors } from './paging/cursors';
 import { StatusPolicy } from './http/status-policy';
-import { TenantModule } from './tenant/tenant.module';
+import { TenantServicesModule } from './tenant/tenant-services.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
@@ -15,7 +15,11 @@ import { UserDirectory } from './user/user-directory';
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
 
-function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions) => T): Provider<T> {
+/** Partial: a host in JavaScript may leave out what it must not. */
+function fromOptions<T>(
+  provide: Token<T>,
+  useFactory: (options: Partial<TenantryOptions>) => T,
+): Provider<T> {
   return { provide, useFactory, inject: [MODULE_OPTIONS_TOKEN] };
 }
 
@@ -25,13 +29,13 @@ function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions
  */
 @Global()
 @Module({
-  imports: [TenantModule, DeptModule],
+  imports: [TenantServicesModule, DeptServicesModule],
   providers: [
     UnitOfWork,
     UnitLedgerCleaner,
     SettingRepository,
     Cursors,
-    fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver),
+    fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
@@ -45,8 +49,8 @@ function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions
     Clock,
     ZonedTime,
     StatusPolicy,
-    TenantModule,
-    DeptModule,
+    TenantServicesModule,
+    DeptServicesModule,
   ],
 })
 export class TenantryModule extends ConfigurableModuleClass {}

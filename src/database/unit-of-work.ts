@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { Clock } from '../time/clock';
 import { DatabaseErrors } from './database.errors';
 import { KeyedGate } from './keyed-gate';
 import type { Once } from './once';
 import { faultOf, isDuplicate, RetryBudget, type Fault } from './retry-policy';
+import { TenantryDataSource } from './tenantry.data-source';
 import { UnitLedger } from './unit-ledger';
 import type { UnitEntity } from './unit.entity';
 
@@ -35,7 +36,7 @@ export class UnitOfWork {
   readonly #ledger: UnitLedger;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly dataSource: TenantryDataSource,
     clock: Clock,
   ) {
     this.#ledger = new UnitLedger(() => clock.now());
