@@ -1,9 +1,12 @@
 import { Global, Module, type Provider, type Type } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { UnitLedgerCleaner } from './database/unit-ledger';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptServicesModule } from './dept/dept-services.module';
+import { DomainEvents } from './events/domain-events';
+import { EventSubscriber } from './events/event-subscriber';
 import { Cursors } from './paging/cursors';
 import { StatusPolicy } from './http/status-policy';
 import { TenantServicesModule } from './tenant/tenant-services.module';
@@ -29,8 +32,10 @@ function fromOptions<T>(
  */
 @Global()
 @Module({
-  imports: [TenantServicesModule, DeptServicesModule],
+  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule],
   providers: [
+    DomainEvents,
+    EventSubscriber,
     UnitOfWork,
     UnitLedgerCleaner,
     SettingRepository,
@@ -42,6 +47,7 @@ function fromOptions<T>(
     fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),
   ],
   exports: [
+    DomainEvents,
     UnitOfWork,
     Cursors,
     PrincipalResolver,
