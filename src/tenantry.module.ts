@@ -1,7 +1,8 @@
-import { Global, Module, type Provider, type Type } from '@nestjs/common';
+import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
+import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitLedgerCleaner } from './database/unit-ledger';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptServicesModule } from './dept/dept-services.module';
@@ -9,6 +10,8 @@ import { DomainEvents } from './events/domain-events';
 import { EventSubscriber } from './events/event-subscriber';
 import { Cursors } from './paging/cursors';
 import { StatusPolicy } from './http/status-policy';
+import { TenantBoundModule } from './tenancy/tenant-bound.module';
+import type { TenantOwned } from './tenancy/tenant-owned';
 import { TenantServicesModule } from './tenant/tenant-services.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
 import { Clock, SystemClock } from './time/clock';
@@ -47,6 +50,7 @@ function fromOptions<T>(
     fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),
   ],
   exports: [
+    TenantryDataSource,
     DomainEvents,
     UnitOfWork,
     Cursors,
@@ -59,4 +63,12 @@ function fromOptions<T>(
     DeptServicesModule,
   ],
 })
-export class TenantryModule extends ConfigurableModuleClass {}
+export class TenantryModule extends ConfigurableModuleClass {
+  /**
+   * A `TenantBoundRepository` for each of the host's own entities, injected with `@InjectTenantBound(OrderEntity)`. Each
+   * must have a column `tenantId`, and be among the entities of the DataSource that Tenantry works on.
+   */
+  static forFeature(entities: readonly Type<TenantOwned>[]): DynamicModule {
+    return TenantBoundModule.of(entities);
+  }
+}

@@ -35,6 +35,7 @@ export function callerOf(
   principals: PrincipalResolver,
   request: Request & { [asked]?: { readonly caller: Caller } },
 ): Caller {
-  request[asked] ??= { caller: principals.resolve(request) };
-  return request[asked].caller;
+  const answer = request[asked] ?? { caller: principals.resolve(request) };
+  request[asked] = answer;
+  return answer.caller;
 }
