@@ -1,17 +1,21 @@
-import type { DomainEvent, EventType } from './domain-event';
+import type { EventType } from './domain-event';
 
 const EVENTS = Symbol('domainEvents');
+
+type HandlerDecorator<E> = <M extends (event: E) => unknown>(
+  prototype: object,
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<M>,
+) => void;
 
 /**
  * Calls a provider's method with every event of these classes, as `DomainEvents.on` does: after the COMMIT, in this
  * process, at most once. `@OnDomainEvent(DomainEvent)` hears all.
  */
-export function OnDomainEvent<E extends DomainEvent>(...types: EventType<E>[]) {
-  return (
-    _: object,
-    __: string | symbol,
-    { value }: TypedPropertyDescriptor<(event: E) => unknown>,
-  ): void => {
+export function OnDomainEvent<T extends readonly EventType[]>(
+  ...types: T
+): HandlerDecorator<InstanceType<T[number]>> {
+  return (_, __, { value }) => {
     if (value) Reflect.defineMetadata(EVENTS, [...eventsOf(value), ...types], value);
   };
 }
