@@ -22,7 +22,7 @@ export class EventSubscriber implements OnModuleInit {
       // One instance may be provided under several names.
       if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;
       seen.add(instance);
-      this.#subscribe(instance, wrapper.isDependencyTreeStatic());
+      this.#subscribe(instance, wrapper.isDependencyTreeStatic() && !wrapper.isTransient);
     }
   }
 
@@ -33,7 +33,9 @@ export class EventSubscriber implements OnModuleInit {
       for (const type of method ? eventsOf(method) : []) {
         // Silence would be worse: nobody would ever call it.
         if (!isThereForAll)
-          throw new Error(`${instance.constructor.name}.${name} hears no events: it is made per request.`);
+          throw new Error(
+            `${instance.constructor.name}.${name} hears no events: it is made anew for each use.`,
+          );
         this.events.on(type, (event) => method?.call(instance, event));
       }
     }

@@ -226,18 +226,21 @@ describe('domain events', () => {
     expect(await depts.get(system(tenantId), (await second)!)).toMatchObject({ parentId });
   });
 
-  it('are not for providers that are made per request: the host does not start', async () => {
-    @Injectable({ scope: Scope.REQUEST })
-    class Fleeting {
-      @OnDomainEvent(DeptCreated)
-      never(): void {
-        throw new Error('nobody calls this');
+  it.each([Scope.REQUEST, Scope.TRANSIENT])(
+    'are not for providers of scope %p: the host does not start',
+    async (scope) => {
+      @Injectable({ scope })
+      class Fleeting {
+        @OnDomainEvent(DeptCreated)
+        never(): void {
+          throw new Error('nobody calls this');
+        }
       }
-    }
-    const kept = { ...host.database, drop: () => Promise.resolve() };
-    const starting = Host.on(kept, { ...parts, providers: [Fleeting] });
-    await expect(starting).rejects.toThrow('Fleeting.never hears no events');
-  });
+      const kept = { ...host.database, drop: () => Promise.resolve() };
+      const starting = Host.on(kept, { ...parts, providers: [Fleeting] });
+      await expect(starting).rejects.toThrow('Fleeting.never hears no events');
+    },
+  );
 });
 
 if (onMariadb) {
