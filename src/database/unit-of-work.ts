@@ -16,6 +16,9 @@ import type { UnitEntity } from './unit.entity';
 type Statements<T> = (manager: EntityManager) => Promise<T>;
 type Work<T> = (manager: EntityManager, raise: Raise) => Promise<T>;
 
+/** A repeat waits for the first of its kind, which may be a long import. */
+const REPEAT_PATIENCE_MS = 60_000;
+
 /** What a unit gave, and what it has to tell now that it is committed. */
 interface Done<T> {
   readonly result: T;
@@ -69,7 +72,7 @@ export class UnitOfWork {
    */
   run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: Once): Promise<T> {
     const budget = new RetryBudget();
-    return this.#queues.run(key, async () => {
+    const inTurn = async (): Promise<T> => {
       // Many repeats at once wait here; once the first of them is through, the others need no lock.
       const before = once && (await this.#findAnswer(once, budget));
       if (before) return replay(once, before) as T;
@@ -77,7 +80,10 @@ export class UnitOfWork {
       const { result, events } = await this.#persist(budget, this.#attempts(lock, work, once));
       this.events.tell(events);
       return result;
-    });
+    };
+    // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
+    const ms = once ? REPEAT_PATIENCE_MS : budget.left;
+    return this.#queues.run(key, inTurn, { ms, refusal: () => DatabaseErrors.UNAVAILABLE() });
   }
 
   /** What the same request gave before, for work that is dear before it comes to its unit. */

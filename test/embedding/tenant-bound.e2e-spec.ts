@@ -227,6 +227,17 @@ describe('a tenant-bound repository', () => {
       await expect(writing).rejects.toThrow('written by the services');
     });
 
+    it('refuses what would wait for it for ever, and goes back to work', async () => {
+      const depts = host.app.get(DeptService);
+      const nested = orders.transaction(own, async (rows) => {
+        await rows.insert({ title: 'd', amount: 4 });
+        await depts.create(own, {});
+      });
+      await expect(nested).rejects.toMatchObject({ row: { reason: 'DATABASE_UNAVAILABLE' } });
+      expect((await stored(own)).length).toBe(3);
+      expect(await depts.create(own, {})).toBeGreaterThan(0);
+    });
+
     it('counts up without losing one', async () => {
       const { orderId } = (await stored(own))[0]!;
       const increment = () =>
