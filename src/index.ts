@@ -1,21 +1,104 @@
-export type { Principal } from './auth/principal';
-export { PrincipalResolver } from './auth/principal-resolver';
-export { MANAGERS, READERS, ROLES, type Role } from './auth/roles';
+// The modules, and what a host tells them.
+export { DeptServicesModule } from './dept/dept-services.module';
+export { DeptModule } from './dept/dept.module';
+export type { HttpStatusMode } from './http/status-policy';
+export { TenantServicesModule } from './tenant/tenant-services.module';
+export { TenantModule } from './tenant/tenant.module';
+export { TenantryModule } from './tenantry.module';
+export type { TenantryExtras, TenantryOptions } from './tenantry.options';
+
+// The database.
 export { entities } from './database/entities';
 export { migrations } from './database/migrations/index';
-export { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept/dept.dto';
-export { DeptErrors } from './dept/dept.errors';
-export { DeptModule } from './dept/dept.module';
-export { DeptService } from './dept/dept.service';
-export { Refusal } from './http/error-catalogue';
-export type { HttpStatusMode } from './http/status-policy';
-export { RequestContext } from './tenancy/request-context';
-export { CreateTenantDto, UpdateTenantDto } from './tenant/tenant.dto';
-export { TenantDto } from './tenant/tenant-view.dto';
-export { TenantErrors } from './tenant/tenant.errors';
-export { TenantModule } from './tenant/tenant.module';
-export { TenantService } from './tenant/tenant.service';
-export { TenantryModule } from './tenantry.module';
-export type { TenantryOptions } from './tenantry.options';
+export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
+export { DeptEntity } from './dept/dept.entity';
+export { TenantEntity } from './tenant/tenant.entity';
+export { AccountEntity } from './user/account.entity';
+
+// Ports.
+export { PrincipalResolver, type Caller } from './auth/principal-resolver';
 export { Clock } from './time/clock';
 export { UserDirectory } from './user/user-directory';
+
+// Who is calling.
+export type { Principal } from './auth/principal';
+export { MANAGERS, READERS, ROLES, type Role } from './auth/roles';
+export { Ctx } from './tenancy/ctx.decorator';
+export { RequestContext } from './tenancy/request-context';
+export { TenantScoped } from './tenancy/tenant-scoped.decorator';
+
+// Departments.
+export { DeptListService } from './dept/dept-list.service';
+export { DeptService } from './dept/dept.service';
+export { DeptTransferService } from './dept/transfer/dept-transfer.service';
+export {
+  DeptListQuery,
+  DeptNodeDto,
+  DeptRowDto,
+  DeptTreeDto,
+  DeptTreeQuery,
+  OrderDeptsDto,
+} from './dept/dept-list.dto';
+export { CreateDeptDto, DeptDto, PatchDeptDto, UpdateDeptDto } from './dept/dept.dto';
+export type { DeptFile } from './dept/transfer/dept-file.decorator';
+export { ImportReportDto, LineFateDto } from './dept/transfer/dept-transfer.dto';
+export { FORMATS, type ExportedDept, type FileFormat } from './dept/transfer/file-format';
+
+// Tenants.
+export { TenantListService } from './tenant/tenant-list.service';
+export { TenantService } from './tenant/tenant.service';
+export { TenantListQuery, TenantRowDto } from './tenant/tenant-list.dto';
+export type { TenantState } from './tenant/tenant-state';
+export { PackageView, QuotaView, RuleView, TenantDto, TenantSummaryDto } from './tenant/tenant-view.dto';
+export {
+  CreateTenantDto,
+  PackageBo,
+  QuotaBo,
+  RuleBo,
+  TenantChangesDto,
+  UpdateTenantDto,
+} from './tenant/tenant.dto';
+
+// What services take and give beside that.
+export { Once, type OnceScope } from './database/once';
+export { PageQuery } from './paging/page-query.dto';
+export type { PageView } from './paging/page';
+export { revisionOf, tagOf, type Expected } from './revision/revision';
+
+// Refusals.
+export { AuthErrors } from './auth/auth.errors';
+export { DatabaseErrors } from './database/database.errors';
+export { OnceErrors } from './database/once.errors';
+export { DeptErrors } from './dept/dept.errors';
+export {
+  Refusal,
+  type ErrorRow,
+  type FieldProblem,
+  type RefusalDetails,
+  type RefusalFactory,
+  type RefusalResponse,
+} from './http/error-catalogue';
+export { HttpErrors } from './http/http.errors';
+export { RevisionErrors } from './revision/revision.errors';
+export { TenantErrors } from './tenant/tenant.errors';
+
+// The host's own tables.
+export { InjectTenantBound, tenantBoundToken } from './tenancy/tenant-bound.module';
+export { TenantBoundRepository, type OtherRows } from './tenancy/tenant-bound.repository';
+export type { TenantOwned } from './tenancy/tenant-owned';
+export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenant-rows.repository';
+
+// What happens.
+export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
+export { DomainEvent, type EventType } from './events/domain-event';
+export { DomainEvents } from './events/domain-events';
+export { OnDomainEvent } from './events/on-domain-event.decorator';
+export {
+  TenantCreated,
+  TenantDeleted,
+  TenantDisabled,
+  TenantEnabled,
+  TenantEvent,
+  TenantMoved,
+  TenantUpdated,
+} from './tenant/tenant.events';

@@ -1,12 +1,18 @@
-import { Global, Module, type Provider, type Type } from '@nestjs/common';
-import { PrincipalResolver } from './auth/principal-resolver';
+import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
+import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitLedgerCleaner } from './database/unit-ledger';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptModule } from './dept/dept.module';
+import { DeptServicesModule } from './dept/dept-services.module';
+import { DomainEvents } from './events/domain-events';
+import { EventSubscriber } from './events/event-subscriber';
 import { Cursors } from './paging/cursors';
 import { StatusPolicy } from './http/status-policy';
-import { TenantModule } from './tenant/tenant.module';
+import { TenantBoundModule } from './tenancy/tenant-bound.module';
+import type { TenantOwned } from './tenancy/tenant-owned';
+import { TenantServicesModule } from './tenant/tenant-services.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
@@ -15,7 +21,11 @@ import { UserDirectory } from './user/user-directory';
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
 
-function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions) => T): Provider<T> {
+/** Partial: a host in JavaScript may leave out what it must not. */
+function fromOptions<T>(
+  provide: Token<T>,
+  useFactory: (options: Partial<TenantryOptions>) => T,
+): Provider<T> {
   return { provide, useFactory, inject: [MODULE_OPTIONS_TOKEN] };
 }
 
@@ -25,19 +35,23 @@ function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions
  */
 @Global()
 @Module({
-  imports: [TenantModule, DeptModule],
+  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule],
   providers: [
+    DomainEvents,
+    EventSubscriber,
     UnitOfWork,
     UnitLedgerCleaner,
     SettingRepository,
     Cursors,
-    fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver),
+    fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),
   ],
   exports: [
+    TenantryDataSource,
+    DomainEvents,
     UnitOfWork,
     Cursors,
     PrincipalResolver,
@@ -45,8 +59,16 @@ function fromOptions<T>(provide: Token<T>, useFactory: (options: TenantryOptions
     Clock,
     ZonedTime,
     StatusPolicy,
-    TenantModule,
-    DeptModule,
+    TenantServicesModule,
+    DeptServicesModule,
   ],
 })
-export class TenantryModule extends ConfigurableModuleClass {}
+export class TenantryModule extends ConfigurableModuleClass {
+  /**
+   * A `TenantBoundRepository` for each of the host's own entities, injected with `@InjectTenantBound(OrderEntity)`. Each
+   * must have a column `tenantId`, and be among the entities of the DataSource that Tenantry works on.
+   */
+  static forFeature(entities: readonly Type<TenantOwned>[]): DynamicModule {
+    return TenantBoundModule.of(entities);
+  }
+}

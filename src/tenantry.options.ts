@@ -1,12 +1,15 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { PrincipalResolver } from './auth/principal-resolver';
+import { boundTo } from './database/tenantry.data-source';
+import { DeptModule } from './dept/dept.module';
 import type { HttpStatusMode } from './http/status-policy';
+import { TenantModule } from './tenant/tenant.module';
 import type { Clock } from './time/clock';
 import type { UserDirectory } from './user/user-directory';
 
 /** What a host tells the library. */
 export interface TenantryOptions {
-  /** Says who is calling. */
+  /** Says who is calling. Without it nobody is let in. */
   readonly principalResolver: PrincipalResolver;
   /** Says which departments have users. Default: the accounts of this library. */
   readonly userDirectory?: UserDirectory;
@@ -18,5 +21,23 @@ export interface TenantryOptions {
   readonly clock?: Clock;
 }
 
+/** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */
+export interface TenantryExtras {
+  /** `false` mounts no routes; the services are there all the same. Default `true`. */
+  readonly controllers?: boolean;
+  /** Name of the host's TypeORM DataSource. Default: the one without a name. */
+  readonly dataSource?: string;
+}
+
+/** `default` is what TypeORM's module calls a DataSource without a name. */
+const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default' };
+
 export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
-  new ConfigurableModuleBuilder<TenantryOptions>().setClassMethodName('forRoot').build();
+  new ConfigurableModuleBuilder<TenantryOptions>()
+    .setClassMethodName('forRoot')
+    .setExtras(DEFAULTS, (definition, { controllers, dataSource }) => ({
+      ...definition,
+      imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
+      providers: [...(definition.providers ?? []), boundTo(dataSource)],
+    }))
+    .build();

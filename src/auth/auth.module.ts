@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
-import { TenantModule } from '../tenant/tenant.module';
+import { TenantServicesModule } from '../tenant/tenant-services.module';
 import { SessionController, SignInController } from './auth.controller';
 import { JwtStrategy } from './jwt.strategy';
 import { MeService } from './me.service';
@@ -15,7 +15,7 @@ import { TokenIssuer } from './token-issuer';
 
 /** Tokens and sign-in of the service's own; a host with its own sign-in leaves this module out. */
 @Module({
-  imports: [PassportModule, TenantModule],
+  imports: [PassportModule, TenantServicesModule],
   controllers: [SignInController, SessionController, OAuthController],
   providers: [
     JwtStrategy,

@@ -2,9 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from './principal';
 
-/** Who is calling? A port: a host answers from its own sign-in. Null refuses the request. */
+/** Who is calling, or null for nobody; at once, or later. */
+export type Caller = Principal | null | Promise<Principal | null>;
+
+/**
+ * Who is calling? A port: a host answers from its own sign-in, at once or with a promise. Null refuses the request.
+ * It is asked once per request.
+ */
 export abstract class PrincipalResolver {
-  abstract resolve(request: Request): Principal | null;
+  abstract resolve(request: Request): Caller;
 }
 
 /** The service's own answer: whom JwtAuthGuard has found. */
@@ -13,4 +19,23 @@ export class JwtPrincipalResolver extends PrincipalResolver {
   override resolve(request: Request): Principal | null {
     return (request.user as Principal | undefined) ?? null;
   }
+}
+
+/** Stands in for a port that a host has forgotten: it knows nobody. */
+export class NobodyResolver extends PrincipalResolver {
+  override resolve(): null {
+    return null;
+  }
+}
+
+const asked = Symbol('caller');
+
+/** The resolver's answer for this request; guard and interceptor share it. */
+export function callerOf(
+  principals: PrincipalResolver,
+  request: Request & { [asked]?: { readonly caller: Caller } },
+): Caller {
+  const answer = request[asked] ?? { caller: principals.resolve(request) };
+  request[asked] = answer;
+  return answer.caller;
 }

@@ -2,7 +2,8 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { AuthErrors } from './auth.errors';
-import { PrincipalResolver } from './principal-resolver';
+import type { Principal } from './principal';
+import { callerOf, PrincipalResolver } from './principal-resolver';
 import type { Role } from './roles';
 
 /** The roles that may call a route. */
@@ -16,8 +17,15 @@ export class RolesGuard implements CanActivate {
     private readonly principals: PrincipalResolver,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean {
-    const principal = this.principals.resolve(context.switchToHttp().getRequest<Request>());
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const caller = callerOf(this.principals, context.switchToHttp().getRequest<Request>());
+    // Most hosts know at once; those do not pay for the others' promise.
+    return caller && 'then' in caller
+      ? caller.then((principal) => this.#admit(context, principal))
+      : this.#admit(context, caller);
+  }
+
+  #admit(context: ExecutionContext, principal: Principal | null): boolean {
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     if (!allowed?.some((role) => principal.roles.includes(role))) throw AuthErrors.ROLE();

@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, type MysqlFlavour } from '../config/data-source.options';
+import { commonOptions, serverOptions, type MysqlFlavour } from '../config/data-source.options';
 import type { DatabaseLocation } from '../config/database-url';
 import { faultOf } from './retry-policy';
-import { SqliteDriver } from './sqlite/sqlite.driver';
+import { SqliteDataSource } from './sqlite/sqlite.data-source';
 
 /** How long a start waits for a database server that is itself still starting. */
 const PATIENCE_MS = 30_000;
 
 /** A DataSource for this location, not yet initialised. `onWait` is called when the server is not there yet. */
 export async function createDataSource(location: DatabaseLocation, onWait?: () => void): Promise<DataSource> {
-  const flavour = location.kind === 'mysql' ? await askFlavour(location, onWait) : 'mysql';
-  const dataSource = new DataSource(dataSourceOptions(location, flavour));
-  if (location.kind === 'sqlite') dataSource.driver = new SqliteDriver(dataSource);
-  return dataSource;
+  if (location.kind === 'sqlite') return new SqliteDataSource({ ...commonOptions, database: location.path });
+  return new DataSource(serverOptions(location, await askFlavour(location, onWait)));
 }
 
 async function askFlavour(

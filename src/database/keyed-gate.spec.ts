@@ -24,4 +24,16 @@ describe('KeyedGate', () => {
     ]);
     expect(seen.indexOf('b1 in')).toBeLessThan(seen.indexOf('a1 out'));
   });
+
+  it('lets go of who has waited too long, and lets in who comes after', async () => {
+    const gate = new KeyedGate();
+    const work = jest.fn(() => Promise.resolve('done'));
+    const first = gate.run('a', () => sleep(30));
+    const late = gate.run('a', work, { ms: 5, refusal: () => new Error('too late') });
+    const last = gate.run('a', work, { ms: 1000, refusal: () => new Error('too late') });
+    await expect(late).rejects.toThrow('too late');
+    await first;
+    expect(await last).toBe('done');
+    expect(work).toHaveBeenCalledTimes(1);
+  });
 });

@@ -89,8 +89,13 @@ export class RetryBudget {
     this.#end = now() + BUDGET_MS;
   }
 
+  /** Milliseconds that are left. */
+  get left(): number {
+    return Math.max(0, this.#end - this.now());
+  }
+
   get isSpent(): boolean {
-    return this.now() >= this.#end;
+    return this.left === 0;
   }
 
   /** Milliseconds until the next try, or null when the budget is spent. */

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, LessThan, type EntityManager } from 'typeorm';
+import { LessThan, type EntityManager } from 'typeorm';
 import { Clock } from '../time/clock';
 import { HourlyTask } from '../time/hourly-task';
 import type { Once } from './once';
 import { OnceErrors } from './once.errors';
+import { TenantryDataSource } from './tenantry.data-source';
 import { UnitEntity } from './unit.entity';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -48,7 +49,7 @@ function dayBefore(now: Date): Date {
 @Injectable()
 export class UnitLedgerCleaner extends HourlyTask {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly dataSource: TenantryDataSource,
     private readonly clock: Clock,
   ) {
     super();

@@ -1,16 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import type { DomainEvent, Raise } from '../events/domain-event';
+import { DomainEvents } from '../events/domain-events';
 import { Clock } from '../time/clock';
 import { DatabaseErrors } from './database.errors';
 import { KeyedGate } from './keyed-gate';
 import type { Once } from './once';
 import { faultOf, isDuplicate, RetryBudget, type Fault } from './retry-policy';
+import { TenantryDataSource } from './tenantry.data-source';
 import { UnitLedger } from './unit-ledger';
 import type { UnitEntity } from './unit.entity';
 
-type Work<T> = (manager: EntityManager) => Promise<T>;
+type Statements<T> = (manager: EntityManager) => Promise<T>;
+type Work<T> = (manager: EntityManager, raise: Raise) => Promise<T>;
+
+/** A repeat waits for the first of its kind, which may be a long import. */
+const REPEAT_PATIENCE_MS = 60_000;
+
+/** What a unit gave, and what it has to tell now that it is committed. */
+interface Done<T> {
+  readonly result: T;
+  readonly events: readonly DomainEvent[];
+}
 
 /** One try's end that the loop has to think about. */
 class Interrupted extends Error {
@@ -35,7 +48,8 @@ export class UnitOfWork {
   readonly #ledger: UnitLedger;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly dataSource: TenantryDataSource,
+    private readonly events: DomainEvents,
     clock: Clock,
   ) {
     this.#ledger = new UnitLedger(() => clock.now());
@@ -45,7 +59,7 @@ export class UnitOfWork {
    * Runs work outside a transaction, again when the database was away for a moment: a read, or a single write
    * that does no harm when it is done twice.
    */
-  withoutTransaction<T>(work: Work<T>): Promise<T> {
+  withoutTransaction<T>(work: Statements<T>): Promise<T> {
     return this.#again(new RetryBudget(), () => work(this.dataSource.manager));
   }
 
@@ -53,17 +67,23 @@ export class UnitOfWork {
    * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
    * data have in common: on one server it is the lock, on a cluster it is what certification collides on. `key`
    * names that data: in this process its units queue for each other before they take a connection. A unit that a
-   * client wants done `once` gives what it gave the first time, which must be plain JSON.
+   * client wants done `once` gives what it gave the first time, which must be plain JSON. Events that the work raises
+   * are told after COMMIT, before the next unit of the same key begins.
    */
-  run<T>(key: string, lock: Work<void>, work: Work<T>, once?: Once): Promise<T> {
+  run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: Once): Promise<T> {
     const budget = new RetryBudget();
-    return this.#queues.run(key, async () => {
+    const inTurn = async (): Promise<T> => {
       // Many repeats at once wait here; once the first of them is through, the others need no lock.
       const before = once && (await this.#findAnswer(once, budget));
       if (before) return replay(once, before) as T;
       if (budget.isSpent) throw DatabaseErrors.UNAVAILABLE();
-      return this.#persist(budget, this.#attempts(lock, work, once));
-    });
+      const { result, events } = await this.#persist(budget, this.#attempts(lock, work, once));
+      this.events.tell(events);
+      return result;
+    };
+    // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
+    const ms = once ? REPEAT_PATIENCE_MS : budget.left;
+    return this.#queues.run(key, inTurn, { ms, refusal: () => DatabaseErrors.UNAVAILABLE() });
   }
 
   /** What the same request gave before, for work that is dear before it comes to its unit. */
@@ -77,10 +97,10 @@ export class UnitOfWork {
   }
 
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Work<void>, work: Work<T>, once?: Once): () => Promise<T> {
+  #attempts<T>(lock: Statements<void>, work: Work<T>, once?: Once): () => Promise<Done<T>> {
     const unitId = once?.unitId ?? randomUUID();
     // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
-    let unanswered: { result: T } | undefined;
+    let unanswered: Done<T> | undefined;
     return async () => {
       const runner = this.dataSource.createQueryRunner();
       try {
@@ -89,14 +109,17 @@ export class UnitOfWork {
         const done = await this.#findDone<T>(runner.manager, unitId, once, unanswered);
         if (done) {
           await runner.rollbackTransaction();
-          return done.result;
+          return done;
         }
         if (once) await this.#ledger.forget(runner.manager, once);
-        const result = await work(runner.manager);
+        const events: DomainEvent[] = [];
+        const result = await work(runner.manager, (event) => {
+          if (this.events.areHeard) events.push(Object.freeze(event));
+        });
         await this.#ledger.record(runner.manager, unitId, once, result);
-        unanswered = { result };
+        unanswered = { result, events };
         await runner.commitTransaction();
-        return result;
+        return unanswered;
       } catch (error) {
         await abandon(runner);
         // The same key in another tenant's queue, at the same time: the next try finds its row.
@@ -112,15 +135,15 @@ export class UnitOfWork {
     manager: EntityManager,
     unitId: string,
     once: Once | undefined,
-    unanswered: { result: T } | undefined,
-  ): Promise<{ result: T } | undefined> {
+    unanswered: Done<T> | undefined,
+  ): Promise<Done<T> | undefined> {
     if (!once)
       return unanswered && (await this.#ledger.wasCommitted(manager, unitId)) ? unanswered : undefined;
     const unit = await this.#ledger.findAnswer(manager, once);
     if (!unit) return undefined;
     // A row of this key may be another request's: what this one did may be lost all the same.
     const own = unanswered && JSON.stringify(unanswered.result) === unit.result;
-    return own ? unanswered : { result: replay(once, unit) as T };
+    return own ? unanswered : { result: replay(once, unit) as T, events: [] };
   }
 
   #again<T>(budget: RetryBudget, read: () => Promise<T>): Promise<T> {

@@ -1,17 +1,14 @@
 import { Module } from '@nestjs/common';
-import { TenantModule } from '../tenant/tenant.module';
+import { TenantServicesModule } from '../tenant/tenant-services.module';
 import { DeptListController } from './dept-list.controller';
-import { DeptListService } from './dept-list.service';
+import { DeptServicesModule } from './dept-services.module';
 import { DeptController } from './dept.controller';
-import { DeptRepository } from './dept.repository';
-import { DeptService } from './dept.service';
 import { DeptTransferController } from './transfer/dept-transfer.controller';
-import { DeptTransferService } from './transfer/dept-transfer.service';
 
+/** Departments with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
 @Module({
-  imports: [TenantModule],
+  imports: [DeptServicesModule, TenantServicesModule],
   controllers: [DeptTransferController, DeptListController, DeptController],
-  providers: [DeptService, DeptListService, DeptTransferService, DeptRepository],
-  exports: [DeptService, DeptListService, DeptTransferService],
+  exports: [DeptServicesModule],
 })
 export class DeptModule {}

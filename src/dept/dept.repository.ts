@@ -3,14 +3,12 @@ import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
 import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
+import type { Raise } from '../events/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
-import { TenantBound } from '../tenancy/tenant-bound';
 import { raiseTreeVersion } from '../tenant/tree-version';
 import { Clock } from '../time/clock';
 import { UserDirectory } from '../user/user-directory';
-import { DeptEntity } from './dept.entity';
 import { DeptReader } from './dept-reader.repository';
-import { DeptNames } from './dept-names.repository';
 import { LockedDeptTree } from './locked-dept-tree';
 
 /** The door to the departments: reading in a tenant, and writing in a unit of work that holds its tree. */
@@ -35,17 +33,17 @@ export class DeptRepository {
     return this.#unitOfWork.run(
       ctx.tenantId,
       (manager) => raiseTreeVersion(manager, ctx.tenantId),
-      (manager) => work(this.#lockedTree(ctx, manager)),
+      (manager, raise) => work(this.#lockedTree(ctx, manager, raise)),
       once,
     );
   }
 
-  #lockedTree(ctx: RequestContext, manager: EntityManager): LockedDeptTree {
+  #lockedTree(ctx: RequestContext, manager: EntityManager, raise: Raise): LockedDeptTree {
     return new LockedDeptTree(
-      new TenantBound(manager, DeptEntity, ctx),
-      new DeptNames(manager, ctx),
-      ctx.tenantId,
+      manager,
+      ctx,
       new AuditStamp(ctx.username, () => this.clock.now()),
+      raise,
       (ids) => this.users.findOccupied(ctx, ids, manager),
     );
   }

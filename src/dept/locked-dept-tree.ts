@@ -1,12 +1,15 @@
-import { MoreThanOrEqual } from 'typeorm';
+import { MoreThanOrEqual, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { TenantBound } from '../tenancy/tenant-bound';
+import type { Raise } from '../events/domain-event';
+import type { RequestContext } from '../tenancy/request-context';
+import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
-import { DEPT_DETAILS, type DeptEntity, type DeptFields } from './dept.entity';
+import { DEPT_DETAILS, DeptEntity, type DeptFields } from './dept.entity';
+import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
 import { findNamed } from './dept-named.repository';
-import type { DeptNames } from './dept-names.repository';
+import { DeptNames } from './dept-names.repository';
 
 /** Where a department stands: its parent, and the path that follows from it. */
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
@@ -14,21 +17,23 @@ export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
 /** A department with new values for all but its name and its place. */
 export type ReplacedDept = Pick<DeptEntity, 'deptId' | (typeof DEPT_DETAILS)[number]>;
 
-/** A tenant's departments inside a unit of work that holds their tree: the only way to write to it. */
+/** A tenant's departments inside a unit of work that holds their tree: the only way to write to it, so no write is without its event. */
 export class LockedDeptTree {
   readonly #depts: TenantBound<DeptEntity>;
+  readonly #names: DeptNames;
   readonly #tree: TreeTable<DeptEntity>;
 
   constructor(
-    depts: TenantBound<DeptEntity>,
-    private readonly names: DeptNames,
-    private readonly tenantId: string,
+    manager: EntityManager,
+    private readonly ctx: RequestContext,
     private readonly audit: AuditStamp,
+    private readonly raise: Raise,
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
-    this.#depts = depts;
-    this.#tree = new TreeTable(depts);
+    this.#depts = new TenantBound(manager, DeptEntity, ctx);
+    this.#names = new DeptNames(manager, ctx);
+    this.#tree = new TreeTable(this.#depts);
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
@@ -41,7 +46,7 @@ export class LockedDeptTree {
 
   /** Of these departments, the ones that have child departments. */
   findParents(deptIds: readonly number[]): Promise<number[]> {
-    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.tenantId));
+    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId));
   }
 
   /** How many levels there are below this department. */
@@ -51,7 +56,8 @@ export class LockedDeptTree {
 
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
     const deptId = await this.#depts.insert({ ...fields, ...place, ...this.audit.created() });
-    if (fields.deptName !== '') await this.names.add([deptId]);
+    if (fields.deptName !== '') await this.#names.add([deptId]);
+    this.#tell(DeptCreated, [deptId]);
     return deptId;
   }
 
@@ -65,7 +71,8 @@ export class LockedDeptTree {
     const keys = await this.#depts.keys({ where, order: ['deptId'], after: null, limit: rows.length });
     const deptIds = keys.map(([deptId]) => Number(deptId));
     if (deptIds.length < rows.length) throw new Error('The database gave fewer ids than rows.');
-    await this.names.add(deptIds);
+    await this.#names.add(deptIds);
+    this.#tell(DeptCreated, deptIds);
     return deptIds;
   }
 
@@ -85,26 +92,33 @@ export class LockedDeptTree {
       return [field, () => `CASE dept_id ${cases.join(' ')} END`] as const;
     });
     const values = { ...Object.fromEntries(chosen), ...this.audit.touched() };
-    await this.#depts.update(withIds(depts.map(({ deptId }) => deptId)), values, parameters);
+    const deptIds = depts.map(({ deptId }) => deptId);
+    await this.#depts.update(withIds(deptIds), values, parameters);
+    this.#tell(DeptUpdated, deptIds);
   }
 
   async replace({ deptId, deptName }: DeptEntity, fields: DeptFields): Promise<void> {
     await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.audit.touched() });
-    if (fields.deptName === deptName) return;
-    await this.names.erase([deptId]);
-    await this.names.add([deptId]);
+    if (fields.deptName !== deptName) {
+      await this.#names.erase([deptId]);
+      await this.#names.add([deptId]);
+    }
+    this.#tell(DeptUpdated, [deptId]);
   }
 
   /** Puts a department, and all that stands below it, at another place. */
   async move(dept: DeptEntity, place: DeptPlace): Promise<void> {
     await this.#depts.update({ deptId: dept.deptId, ...LIVE }, place);
     await this.#tree.moveDescendants(dept, place);
+    const { tenantId, username } = this.ctx;
+    this.raise(new DeptMoved(tenantId, username, dept.deptId, dept.parentId, place.parentId));
   }
 
   /** Gives how many of them there were. */
   async markDeleted(deptIds: readonly number[]): Promise<number> {
     const marked = await this.#depts.update(withIds(deptIds), { delFlag: '2', ...this.audit.touched() });
-    await this.names.erase(deptIds);
+    await this.#names.erase(deptIds);
+    this.#tell(DeptDeleted, deptIds);
     return marked;
   }
 
@@ -115,5 +129,11 @@ export class LockedDeptTree {
       orderNum: () => `CASE dept_id ${numbers} END`,
       ...this.audit.touched(),
     });
+    this.#tell(DeptUpdated, deptIds);
+  }
+
+  #tell(Happened: typeof DeptCreated, deptIds: readonly number[]): void {
+    const { tenantId, username } = this.ctx;
+    for (const deptId of deptIds) this.raise(new Happened(tenantId, username, deptId));
   }
 }

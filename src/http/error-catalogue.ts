@@ -1,3 +1,5 @@
+import { HttpException } from '@nestjs/common';
+
 /** One row of an error catalogue: what went wrong, as a constant for programs and as texts for people. */
 export interface ErrorRow {
   /** Stable constant that clients branch on. */
@@ -31,19 +33,42 @@ export interface RefusalDetails {
   readonly fields?: readonly FieldProblem[];
 }
 
-/** A request refused for a reason of the catalogue; the exception filter turns it into the answer. */
-export class Refusal extends Error {
+/** A refusal as a host's own exception filter sees it. */
+export interface RefusalResponse {
+  readonly statusCode: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly fields?: readonly { readonly field: string; readonly message: string }[];
+  readonly ids?: readonly (number | string)[];
+}
+
+/**
+ * A request refused for a reason of the catalogue. Our exception filter turns it into the answer; in a host's own
+ * routes it is an exception of Nest, so that the host's filters answer with the right status.
+ */
+export class Refusal extends HttpException {
   readonly details: RefusalDetails;
 
   constructor(
     readonly row: ErrorRow,
     details: RefusalDetails = {},
   ) {
-    super(`${row.reason}: ${row.en}`);
-    this.name = 'Refusal';
-    this.details =
+    const whole =
       row.field === undefined ? details : { fields: [{ field: row.field, message: row }], ...details };
+    super(responseOf(row, whole), row.status);
+    this.message = `${row.reason}: ${row.en}`;
+    this.details = whole;
   }
+}
+
+function responseOf({ status, reason, en }: ErrorRow, { fields, ids }: RefusalDetails): RefusalResponse {
+  return {
+    statusCode: status,
+    reason,
+    message: en,
+    ...(fields && { fields: fields.map(({ field, message }) => ({ field, message: message.en })) }),
+    ...(ids && { ids }),
+  };
 }
 
 /** Makes the refusal of one row; carries the row, so that documentation and tests can list it. */

@@ -4,9 +4,11 @@ import { SettingRepository } from '../database/setting.repository';
 import { HttpErrors } from '../http/http.errors';
 import type { Key } from '../tenancy/scoped-table';
 import type { Page, PageView } from './page';
-import type { PageQuery } from './page-query.dto';
+import { PageQuery } from './page-query.dto';
 
 const SEAL_BYTES = 16;
+/** Host code asks with plain objects, which have no defaults of their own. */
+const { limit: DEFAULT_LIMIT = 1 } = new PageQuery();
 const NOT_A_CURSOR = {
   field: 'cursor',
   message: {
@@ -28,7 +30,7 @@ export class Cursors {
   /** Reads the part of a list that a request asks for. `list` names the list, with its filters. */
   async page<T>(
     list: readonly unknown[],
-    { limit = 1, cursor }: PageQuery,
+    { limit = DEFAULT_LIMIT, cursor }: PageQuery,
     read: (after: Key | null, limit: number) => Promise<Page<T>>,
   ): Promise<PageView<T>> {
     const after = cursor === undefined ? null : await this.#open(list, cursor);

@@ -6,6 +6,7 @@ import {
   type ObjectLiteral,
   type SelectQueryBuilder,
 } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
@@ -32,8 +33,12 @@ export interface KeyRange<E> {
   readonly index?: string;
 }
 
+/** Columns in the order of their weight, each with its direction. */
+export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
+
 /** What `find` gives of the rows that match; all of it by default. */
 export interface Taken<E> {
+  readonly order?: Order<E>;
   readonly limit?: number;
   readonly columns?: readonly (keyof E & string)[];
   /** The index to read from, where MySQL would choose another. */
@@ -65,8 +70,11 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
-  find(where: Where<E>, { limit, columns, index }: Taken<E> = {}): Promise<E[]> {
+  find(where: Where<E>, { order, limit, columns, index }: Taken<E> = {}): Promise<E[]> {
     const select = this.#select(where, index).limit(limit);
+    for (const [column, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
+      select.addOrderBy(`t.${this.#columnOf(column).propertyName}`, direction);
+    }
     if (columns) select.select(columns.map((column) => `t.${column}`));
     return select.getMany();
   }
@@ -183,15 +191,16 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
-  /** Takes the rows that match out of the database. Only for rows that merely follow from others. */
-  async erase(where: Where<E>): Promise<void> {
-    await this.#manager
+  /** Takes the rows that match out of the database; gives their number. */
+  async erase(where: Where<E>): Promise<number> {
+    const { affected } = await this.#manager
       .createQueryBuilder()
       .delete()
       .from(this.#entity)
       .where(where)
       .andWhere(this.#scope.where)
       .execute();
+    return affected ?? 0;
   }
 
   async #readTuples(
@@ -211,11 +220,16 @@ export class ScopedTable<E extends ObjectLiteral> {
     return select.where(where).andWhere(this.#scope.where);
   }
 
+  #columnOf(property: string): ColumnMetadata {
+    const column = this.#manager.dataSource.getMetadata(this.#entity).findColumnWithPropertyName(property);
+    if (!column) throw new Error(`There is no column for ${property}.`);
+    return column;
+  }
+
   /** Turns what the database gives for a column into what the entity has. */
   #hydrator(property: string): (raw: unknown) => string | number {
     const { driver } = this.#manager.dataSource;
-    const column = this.#manager.dataSource.getMetadata(this.#entity).findColumnWithPropertyName(property);
-    if (!column) throw new Error(`There is no column for ${property}.`);
+    const column = this.#columnOf(property);
     return (raw) => driver.prepareHydratedValue(raw, column) as string | number;
   }
 }

@@ -1,14 +1,15 @@
 import type { EntityManager, EntityTarget, FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import type { RequestContext } from './request-context';
+import { RequestContext } from './request-context';
 import { ScopedTable } from './scoped-table';
 import type { TenantOwned } from './tenant-owned';
 
 /** A table as one tenant sees it: every condition gets the tenant added last, every row is stamped with it. */
 export class TenantBound<E extends TenantOwned> extends ScopedTable<E> {
   constructor(manager: EntityManager, entity: EntityTarget<E>, ctx: RequestContext) {
+    // Anything else with a tenantId has been made up by somebody who may not.
+    if (!(ctx instanceof RequestContext)) throw new Error('A tenant-bound table needs a RequestContext.');
     const { tenantId } = ctx;
-    if (!tenantId) throw new Error('A tenant-bound table needs a tenant.');
     super(manager, entity, {
       where: { tenantId } as FindOptionsWhere<E>,
       stamp: { tenantId } as unknown as QueryDeepPartialEntity<E>,

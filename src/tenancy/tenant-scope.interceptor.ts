@@ -2,7 +2,7 @@ import { Injectable, type CallHandler, type ExecutionContext, type NestIntercept
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
 import { AuthErrors } from '../auth/auth.errors';
-import { PrincipalResolver } from '../auth/principal-resolver';
+import { callerOf, PrincipalResolver } from '../auth/principal-resolver';
 import { attachContext } from './ctx.decorator';
 import { RequestContext } from './request-context';
 import { TenantAdmission } from './tenant-admission';
@@ -17,7 +17,7 @@ export class TenantScopeInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
-    const principal = this.principals.resolve(request);
+    const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     await this.admission.admit(principal.tenantId);
     attachContext(request, RequestContext.of(principal));

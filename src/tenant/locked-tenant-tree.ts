@@ -1,11 +1,22 @@
-import { In } from 'typeorm';
+import { In, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { ScopedTable } from '../tenancy/scoped-table';
+import type { Raise } from '../events/domain-event';
+import type { RequestContext } from '../tenancy/request-context';
+import { ScopedTable } from '../tenancy/scoped-table';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
+import { subtreeOf } from './subtree-of.repository';
 import { isTenantCode } from './tenant-code';
 import type { QuotaColumns } from './tenant.columns';
-import type { TenantEntity, TenantFields } from './tenant.entity';
+import { TenantEntity, type TenantFields } from './tenant.entity';
+import {
+  TenantCreated,
+  TenantDeleted,
+  TenantDisabled,
+  TenantEnabled,
+  TenantMoved,
+  TenantUpdated,
+} from './tenant.events';
 
 const LIVE = { delFlag: '0' } as const;
 
@@ -16,20 +27,27 @@ export type TenantPlace = Place & { readonly tenantParent: string };
 export type NewTenant = TenantFields &
   TenantPlace & { readonly id: string; readonly tenantId: string; readonly quota: QuotaColumns };
 
-/** The tenants that the caller reaches, inside a unit of work that holds their tree: the only way to write to it. */
+type Named = Pick<TenantEntity, 'id' | 'tenantId'>;
+
+/**
+ * The tenants that the caller reaches, inside a unit of work that holds their tree: the only way to write to it, so
+ * no write is without its event.
+ */
 export class LockedTenantTree {
   readonly #tenants: ScopedTable<TenantEntity>;
   readonly #everywhere: ScopedTable<TenantEntity>;
   readonly #tree: TreeTable<TenantEntity>;
 
   constructor(
-    tenants: ScopedTable<TenantEntity>,
-    everywhere: ScopedTable<TenantEntity>,
+    manager: EntityManager,
+    private readonly ctx: RequestContext,
     private readonly audit: AuditStamp,
+    private readonly raise: Raise,
   ) {
-    this.#tenants = tenants;
-    this.#everywhere = everywhere;
-    this.#tree = new TreeTable(tenants);
+    this.#tenants = subtreeOf(ctx, manager);
+    // For codes: they must differ from those of tenants that the caller cannot see.
+    this.#everywhere = new ScopedTable(manager, TenantEntity, { where: {} });
+    this.#tree = new TreeTable(this.#tenants);
   }
 
   find(id: string): Promise<TenantEntity | null> {
@@ -57,19 +75,31 @@ export class LockedTenantTree {
 
   async add(tenant: NewTenant): Promise<void> {
     await this.#tenants.insert({ ...tenant, treeVersion: '0', ...this.audit.created() });
+    this.#tell(TenantCreated, tenant);
   }
 
-  async replace(id: string, fields: TenantFields): Promise<void> {
-    await this.#tenants.update({ id, ...LIVE }, { ...fields, ...this.audit.touched() });
+  async replace(tenant: TenantEntity, fields: TenantFields): Promise<void> {
+    await this.#tenants.update({ id: tenant.id, ...LIVE }, { ...fields, ...this.audit.touched() });
+    this.#tell(TenantUpdated, tenant);
+    if (fields.status !== tenant.status) {
+      this.#tell(fields.status === '0' ? TenantEnabled : TenantDisabled, tenant);
+    }
   }
 
   /** Puts a tenant, and all that stands below it, at another place. */
   async move(tenant: TenantEntity, place: TenantPlace): Promise<void> {
     await this.#tenants.update({ id: tenant.id, ...LIVE }, place);
     await this.#tree.moveDescendants(tenant, place);
+    const { tenantId, id, tenantParent } = tenant;
+    this.raise(new TenantMoved(tenantId, this.ctx.username, id, tenantParent, place.tenantParent));
   }
 
-  async markDeleted(id: string): Promise<void> {
-    await this.#tenants.update({ id, ...LIVE }, { delFlag: '2', ...this.audit.touched() });
+  async markDeleted(tenant: TenantEntity): Promise<void> {
+    await this.#tenants.update({ id: tenant.id, ...LIVE }, { delFlag: '2', ...this.audit.touched() });
+    this.#tell(TenantDeleted, tenant);
+  }
+
+  #tell(Happened: typeof TenantCreated, { tenantId, id }: Named): void {
+    this.raise(new Happened(tenantId, this.ctx.username, id));
   }
 }

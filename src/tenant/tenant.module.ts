@@ -1,26 +1,11 @@
 import { Module } from '@nestjs/common';
-import { TenantAdmission } from '../tenancy/tenant-admission';
-import { IdBlockRepository } from './id-block.repository';
-import { TenantFactsRepository } from './tenant-facts.repository';
-import { TenantGate } from './tenant-gate';
-import { TenantIds } from './tenant-ids';
-import { TenantListService } from './tenant-list.service';
+import { TenantServicesModule } from './tenant-services.module';
 import { TenantController } from './tenant.controller';
-import { TenantRepository } from './tenant.repository';
-import { TenantService } from './tenant.service';
 
+/** Tenants with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
 @Module({
+  imports: [TenantServicesModule],
   controllers: [TenantController],
-  providers: [
-    TenantService,
-    TenantListService,
-    TenantRepository,
-    TenantFactsRepository,
-    TenantGate,
-    TenantIds,
-    IdBlockRepository,
-    { provide: TenantAdmission, useExisting: TenantGate },
-  ],
-  exports: [TenantService, TenantListService, TenantAdmission],
+  exports: [TenantServicesModule],
 })
 export class TenantModule {}

@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
 import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
-import { ScopedTable } from '../tenancy/scoped-table';
 import { Clock } from '../time/clock';
 import { LockedTenantTree } from './locked-tenant-tree';
 import { PLATFORM_TENANT } from './platform-tenant';
-import { subtreeOf } from './subtree-of.repository';
 import { TenantReader } from './tenant-reader.repository';
 import { TenantEntity } from './tenant.entity';
 import { TenantErrors } from './tenant.errors';
@@ -42,20 +39,11 @@ export class TenantRepository {
         const own = { tenantId: ctx.tenantId, delFlag: '0' };
         if (!(await manager.existsBy(TenantEntity, own))) throw TenantErrors.DELETED();
       },
-      (manager) =>
-        work(
-          new LockedTenantTree(
-            subtreeOf(ctx, manager),
-            allTenants(manager),
-            new AuditStamp(ctx.username, () => this.clock.now()),
-          ),
-        ),
+      (manager, raise) => {
+        const audit = new AuditStamp(ctx.username, () => this.clock.now());
+        return work(new LockedTenantTree(manager, ctx, audit, raise));
+      },
       once,
     );
   }
-}
-
-/** For codes: they must differ from those of tenants that the caller cannot see. */
-function allTenants(manager: EntityManager): ScopedTable<TenantEntity> {
-  return new ScopedTable(manager, TenantEntity, { where: {} });
 }

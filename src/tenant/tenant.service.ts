@@ -83,7 +83,7 @@ export class TenantService {
       const tenant = await findBelow(ctx, tree, id);
       refuseStale(tenant, expected);
       if (await tree.hasChildren(tenant)) throw TenantErrors.HAS_CHILDREN({ ids: [id] });
-      await tree.markDeleted(id);
+      await tree.markDeleted(tenant);
       return tenant.tenantId;
     });
     this.gate.forget(code);
@@ -104,7 +104,7 @@ export class TenantService {
       if (parent !== null && parent !== tenant.tenantParent) {
         await tree.move(tenant, await placeFor(tree, parent, tenant));
       }
-      await tree.replace(tenant.id, fields);
+      await tree.replace(tenant, fields);
       return tenant.tenantId;
     });
     this.gate.forget(code);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
-import { TenantModule } from '../tenant/tenant.module';
+import { TenantServicesModule } from '../tenant/tenant-services.module';
 import { UserController } from './user.controller';
 import { UserListService } from './user-list.service';
 import { UserRepository } from './user.repository';
@@ -8,7 +8,7 @@ import { UserService } from './user.service';
 
 /** Accounts of the service's own; a host with users of its own leaves this module out. */
 @Module({
-  imports: [TenantModule, AuthModule],
+  imports: [TenantServicesModule, AuthModule],
   controllers: [UserController],
   providers: [UserService, UserListService, UserRepository],
   exports: [UserService],

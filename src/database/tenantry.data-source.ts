@@ -1,0 +1,11 @@
+import type { Provider } from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+
+/** The host's DataSource, under a name of the library's own: it may be any of those that the host has. */
+export abstract class TenantryDataSource extends DataSource {}
+
+/** Binds the library to the host's DataSource of this name; to its default one when there is no name. */
+export function boundTo(dataSource: string | undefined): Provider {
+  return { provide: TenantryDataSource, useExisting: getDataSourceToken(dataSource) };
+}

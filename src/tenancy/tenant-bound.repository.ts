@@ -1,0 +1,107 @@
+import type { Type } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { entities } from '../database/entities';
+import type { Once } from '../database/once';
+import type { TenantryDataSource } from '../database/tenantry.data-source';
+import type { UnitOfWork } from '../database/unit-of-work';
+import { raiseTreeVersion } from '../tenant/tree-version';
+import { refuseUnowned } from './host.conditions';
+import { RequestContext } from './request-context';
+import { TenantBound } from './tenant-bound';
+import type { TenantOwned } from './tenant-owned';
+import { TenantRows } from './tenant-rows.repository';
+
+/** Gives the same tenant's rows in another table, inside the same transaction. */
+export type OtherRows = <O extends TenantOwned>(entity: Type<O>) => TenantRows<O>;
+
+/**
+ * The door to a host's own table whose rows belong to tenants. There is no way in without a `RequestContext`.
+ *
+ * All writes hold the tenant as departments do: they raise the version of its tree first. So what a work finds out
+ * about departments stays true until it is committed, a deleted tenant is refused, and a write is replayed after a
+ * conflict or a lost connection without being done twice. The price: writes of one tenant, its departments' included,
+ * go one after the other; tenants do not wait for each other.
+ */
+export class TenantBoundRepository<E extends TenantOwned> {
+  readonly #unitOfWork: UnitOfWork;
+  readonly #dataSource: TenantryDataSource;
+  readonly #entity: Type<E>;
+
+  constructor(unitOfWork: UnitOfWork, dataSource: TenantryDataSource, entity: Type<E>) {
+    refuseUnowned(dataSource.getMetadata(entity));
+    this.#unitOfWork = unitOfWork;
+    this.#dataSource = dataSource;
+    this.#entity = entity;
+  }
+
+  /** The tenant's rows. Every read is a statement of its own, every write a transaction of its own. */
+  in(ctx: RequestContext): TenantRows<E> {
+    refuseMadeUp(ctx);
+    const entity = this.#entity;
+    return new TenantRows({
+      metadata: this.#dataSource.getMetadata(entity),
+      read: (work) =>
+        this.#unitOfWork.withoutTransaction((manager) => work(new TenantBound(manager, entity, ctx))),
+      write: async (work) => {
+        refuseOwnTable(entity);
+        return this.#hold(ctx, (manager) => work(new TenantBound(manager, entity, ctx)));
+      },
+    });
+  }
+
+  /**
+   * Runs `work` in one transaction while nobody else writes to this tenant. It may run again after a conflict, so it
+   * must have no effects outside. Inside, use only the rows that it is given: whatever else writes to the same tenant,
+   * a service of this library or `in(ctx)`, waits for this transaction, in vain, and is refused after a while. With `once` an equal request
+   * gets the first one's result, which must be plain JSON.
+   */
+  async transaction<T>(
+    ctx: RequestContext,
+    work: (rows: TenantRows<E>, of: OtherRows) => Promise<T>,
+    once?: Once,
+  ): Promise<T> {
+    refuseMadeUp(ctx);
+    return this.#hold(
+      ctx,
+      (manager) => {
+        const rowsOf: OtherRows = (entity) => rowsInside(manager, entity, ctx);
+        return work(rowsOf(this.#entity), rowsOf);
+      },
+      once,
+    );
+  }
+
+  #hold<T>(ctx: RequestContext, work: (manager: EntityManager) => Promise<T>, once?: Once): Promise<T> {
+    const { tenantId } = ctx;
+    return this.#unitOfWork.run(tenantId, (manager) => raiseTreeVersion(manager, tenantId), work, once);
+  }
+}
+
+function rowsInside<O extends TenantOwned>(
+  manager: EntityManager,
+  entity: Type<O>,
+  ctx: RequestContext,
+): TenantRows<O> {
+  const metadata = manager.dataSource.getMetadata(entity);
+  refuseUnowned(metadata);
+  const table = new TenantBound(manager, entity, ctx);
+  return new TenantRows({
+    metadata,
+    read: (work) => work(table),
+    write: async (work) => {
+      refuseOwnTable(entity);
+      return work(table);
+    },
+  });
+}
+
+/** Departments and accounts may be read next to the host's rows; their rules are in their services. */
+function refuseOwnTable(entity: Type<unknown>): void {
+  const own: readonly Type<unknown>[] = entities;
+  if (own.includes(entity)) throw new Error(`${entity.name} is written by the services of Tenantry alone.`);
+}
+
+/** The types say so already; a host in JavaScript has no types. */
+function refuseMadeUp(ctx: unknown): void {
+  if (!(ctx instanceof RequestContext)) throw new Error('A tenant-bound repository needs a RequestContext.');
+}

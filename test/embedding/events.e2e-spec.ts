@@ -1,0 +1,263 @@
+import { Injectable, Logger, Scope } from '@nestjs/common';
+import {
+  DeptCreated,
+  DeptDeleted,
+  DeptEntity,
+  DeptEvent,
+  DeptMoved,
+  DeptService,
+  DeptUpdated,
+  DomainEvent,
+  DomainEvents,
+  OnDomainEvent,
+  TenantDisabled,
+  TenantEvent,
+  TenantryModule,
+} from '../../src/index';
+import type { ApiClient } from '../support/api-client';
+import { nextCommits, type Fate } from '../support/commit-faults';
+import { HeaderResolver, Host, system } from '../support/host';
+import { aDept, aTenant, aTenantVia } from '../support/seeds';
+import { TcpProxy } from '../support/tcp-proxy';
+import { emptyDatabase, onMariadb } from '../support/test-database';
+
+const DEPTS = '/system/dept-api';
+
+@Injectable()
+class Listener {
+  readonly heard: DomainEvent[] = [];
+  readonly moves: DeptMoved[] = [];
+  readonly some: (DeptDeleted | TenantDisabled)[] = [];
+
+  @OnDomainEvent(DomainEvent)
+  all(event: DomainEvent): void {
+    this.heard.push(event);
+  }
+
+  @OnDomainEvent(DeptMoved)
+  moved(event: DeptMoved): void {
+    this.moves.push(event);
+  }
+
+  @OnDomainEvent(DeptDeleted, TenantDisabled)
+  ended(event: DeptDeleted | TenantDisabled): void {
+    this.some.push(event);
+  }
+}
+
+const parts = {
+  imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+  // Under two names, but one listener.
+  providers: [Listener, { provide: 'alias', useExisting: Listener }],
+};
+
+describe('domain events', () => {
+  let host: Host;
+  let listener: Listener;
+  let events: DomainEvents;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    host = await Host.start(parts);
+    listener = host.app.get(Listener);
+    events = host.app.get(DomainEvents);
+  });
+  beforeEach(async () => {
+    tenantId = await aTenant(host.dataSource);
+    api = host.as({ tenantId, username: 'ann' });
+    names();
+  });
+  afterAll(() => host.stop());
+
+  /** What was told since the last time. */
+  const names = (): string[] => listener.heard.splice(0).map((event) => event.constructor.name);
+
+  it('tell what happens to departments, and who did it', async () => {
+    const [top, deptId] = [await aDept(api), await aDept(api, { deptName: 'a' })];
+    await api.put(DEPTS, { deptId, deptName: 'b' });
+    await api.patch(`${DEPTS}/${deptId}`, { parentId: top });
+    await api.delete(`${DEPTS}/${deptId}`);
+    const facts = { tenantId, by: 'ann', deptId };
+    expect(listener.heard.map((event) => event.constructor.name)).toEqual([
+      ...['DeptCreated', 'DeptCreated', 'DeptUpdated', 'DeptMoved', 'DeptUpdated', 'DeptDeleted'],
+    ]);
+    expect(listener.heard.slice(1).map((event) => Object.fromEntries(Object.entries(event)))).toEqual([
+      facts,
+      facts,
+      { ...facts, fromParentId: 0, toParentId: top },
+      facts,
+      facts,
+    ]);
+    expect(listener.moves.splice(0)).toMatchObject([{ deptId, fromParentId: 0, toParentId: top }]);
+    expect(listener.some.splice(0)).toMatchObject([facts]);
+    expect(listener.heard.every((event) => Object.isFrozen(event))).toBe(true);
+  });
+
+  it('tell what happens to departments in numbers: order, import, batch delete', async () => {
+    const [a, b] = [await aDept(api, { deptName: 'a' }), await aDept(api, { deptName: 'b' })];
+    names();
+    await api.put(`${DEPTS}/order`, { parentId: 0, deptIds: [b, a] });
+    expect(listener.heard.map((event) => [event.constructor, (event as DeptEvent).deptId])).toEqual([
+      [DeptUpdated, b],
+      [DeptUpdated, a],
+    ]);
+    names();
+    const file = '{"path":"a","leader":"x"}\n{"path":"c"}\n{"path":"c/d"}\n';
+    const imported = await api.post(`${DEPTS}/import`, file, { 'content-type': 'application/x-ndjson' });
+    expect(imported.body.data).toMatchObject({ created: 2, updated: 1 });
+    const made = await host.dataSource.manager.findBy(DeptEntity, { tenantId });
+    const idOf = (name: string) => made.find(({ deptName }) => deptName === name)!.deptId;
+    const facts = listener.heard.map((event) => [event.constructor.name, (event as DeptEvent).deptId]);
+    expect(new Set(facts.map(String))).toEqual(
+      new Set([`DeptUpdated,${a}`, `DeptCreated,${idOf('c')}`, `DeptCreated,${idOf('d')}`]),
+    );
+    names();
+    await api.delete(`${DEPTS}/${b},${idOf('d')}`);
+    expect(names()).toEqual(['DeptDeleted', 'DeptDeleted']);
+  });
+
+  it('tell what happens to tenants', async () => {
+    const admin = host.as({ username: 'root' });
+    const [parent, { id, tenantId: code }] = [await aTenantVia(admin), await aTenantVia(admin)];
+    const change = (body: object) => admin.patch(`/system/tenant-api/${id}`, body);
+    await change({ status: '1' });
+    await change({ status: '1' });
+    await change({ status: '0' });
+    await change({ tenantParent: parent.tenantId });
+    await admin.delete(`/system/tenant-api/${id}`);
+    const own = listener.heard.filter((event) => event.tenantId === code);
+    expect(own.map((event) => event.constructor.name)).toEqual([
+      'TenantCreated',
+      ...['TenantUpdated', 'TenantDisabled', 'TenantUpdated', 'TenantUpdated', 'TenantEnabled'],
+      ...['TenantMoved', 'TenantUpdated', 'TenantDeleted'],
+    ]);
+    expect(own.every((event) => (event as TenantEvent).id === id && event.by === 'root')).toBe(true);
+    expect(own[6]).toMatchObject({ fromParent: '000000', toParent: parent.tenantId });
+  });
+
+  it('are told after COMMIT', async () => {
+    const rows: Promise<DeptEntity | null>[] = [];
+    const end = events.on(DeptCreated, ({ deptId }) => {
+      // SQLite reads at once, on a connection that sees only what is committed.
+      rows.push(host.dataSource.manager.findOneBy(DeptEntity, { deptId }));
+    });
+    await aDept(api, { deptName: 'committed' });
+    end();
+    expect(await Promise.all(rows)).toMatchObject([{ deptName: 'committed' }]);
+    await aDept(api);
+    expect(rows.length).toBe(1);
+  });
+
+  it('are not told of what is refused, also when something was written before', async () => {
+    const deptId = await aDept(api);
+    names();
+    expect((await api.delete(`${DEPTS}/${deptId},999999`)).status).toBe(404);
+    expect((await api.put(DEPTS, { deptId, parentId: deptId })).status).toBe(409);
+    expect((await api.post(DEPTS, { parentId: 999_999 })).status).toBe(404);
+    expect(names()).toEqual([]);
+    expect(await host.dataSource.manager.findOneBy(DeptEntity, { deptId })).toMatchObject({ delFlag: '0' });
+  });
+
+  it.each<Fate[][]>([[['conflict']], [['conflict', 'conflict']], [['unheard']], [['conflict', 'unheard']]])(
+    'are told once when COMMIT meets %j',
+    async (fates) => {
+      for (const headers of [{}, { 'idempotency-key': fates.join() }]) {
+        const toCome = nextCommits(host.dataSource, ...fates);
+        const answer = await api.post(DEPTS, { deptName: 'tried' }, headers);
+        expect([answer.status, toCome()]).toEqual([200, 0]);
+        const deptId = Number(answer.headers.location!.split('/').at(-1));
+        expect(listener.heard.map((event) => Object.fromEntries(Object.entries(event)))).toEqual([
+          { tenantId, by: 'ann', deptId },
+        ]);
+        names();
+        expect((await api.get(answer.headers.location!)).status).toBe(200);
+      }
+    },
+  );
+
+  it('are not told again when a key is repeated', async () => {
+    const headers = { 'idempotency-key': 'again' };
+    const post = () => api.post(DEPTS, { deptName: 'once' }, headers);
+    const answers = [await post(), ...(await Promise.all([post(), post(), post()]))];
+    expect(new Set(answers.map(({ headers: { location } }) => location)).size).toBe(1);
+    expect(names()).toEqual(['DeptCreated']);
+  });
+
+  it('are told in the order of the commits', async () => {
+    await Promise.all(Array.from({ length: 30 }, () => api.post(DEPTS, {})));
+    const ids = listener.heard.map((event) => (event as DeptEvent).deptId);
+    expect(ids.length).toBe(30);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+  });
+
+  it('do no harm when a handler fails, and say so in the log', async () => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    const ends = [
+      events.on(DeptEvent, () => {
+        throw new Error('thrown');
+      }),
+      events.on(DeptEvent, () => Promise.reject(new Error('rejected'))),
+    ];
+    const later: DeptEvent[] = [];
+    ends.push(events.on(DeptEvent, (event) => later.push(event)));
+    expect((await api.post(DEPTS, { deptName: 'fine' })).status).toBe(200);
+    for (const end of ends) end();
+    expect([later.length, names()]).toEqual([1, ['DeptCreated']]);
+    const errors = (log.mock.calls as [{ err: Error; event: string }][]).map(([{ err, event }]) => [
+      err.message,
+      event,
+    ]);
+    log.mockRestore();
+    expect(errors).toEqual([
+      ['thrown', 'DeptCreated'],
+      ['rejected', 'DeptCreated'],
+    ]);
+  });
+
+  it('may start work of their own in the same tenant', async () => {
+    const depts = host.app.get(DeptService);
+    let second: Promise<number> | undefined;
+    const end = events.on(DeptCreated, ({ deptId }) => {
+      end();
+      second = depts.create(system(tenantId), { parentId: deptId, deptName: 'follows' });
+    });
+    const parentId = await aDept(api);
+    expect(await depts.get(system(tenantId), (await second)!)).toMatchObject({ parentId });
+  });
+
+  it.each([Scope.REQUEST, Scope.TRANSIENT])(
+    'are not for providers of scope %p: the host does not start',
+    async (scope) => {
+      @Injectable({ scope })
+      class Fleeting {
+        @OnDomainEvent(DeptCreated)
+        never(): void {
+          throw new Error('nobody calls this');
+        }
+      }
+      const kept = { ...host.database, drop: () => Promise.resolve() };
+      const starting = Host.on(kept, { ...parts, providers: [Fleeting] });
+      await expect(starting).rejects.toThrow('Fleeting.never hears no events');
+    },
+  );
+});
+
+if (onMariadb) {
+  it('events are told once when the answer to COMMIT is lost on the way', async () => {
+    const database = await emptyDatabase();
+    const url = new URL(database.url);
+    const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
+    url.host = `127.0.0.1:${proxy.port}`;
+    const host = await Host.on(database, parts, { url: url.href });
+    const { heard } = host.app.get(Listener);
+    for (const fault of ['cut-before', 'cut-after', 'cut-before', 'cut-after'] as const) {
+      proxy.fault = fault;
+      const deptId = await aDept(host.as(), { deptName: fault });
+      expect(heard.splice(0)).toMatchObject([{ deptId }]);
+    }
+    expect(proxy.struck).toBe(4);
+    await host.stop();
+    await proxy.close();
+  });
+}

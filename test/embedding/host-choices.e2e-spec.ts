@@ -1,0 +1,190 @@
+import { Injectable, Module } from '@nestjs/common';
+import { RouterModule } from '@nestjs/core';
+import type { Request } from 'express';
+import { In, type EntityManager } from 'typeorm';
+import {
+  DeptListService,
+  DeptModule,
+  DeptService,
+  DeptTransferService,
+  FORMATS,
+  PrincipalResolver,
+  TenantListService,
+  TenantModule,
+  TenantryModule,
+  TenantService,
+  UserDirectory,
+  type Principal,
+  type RequestContext,
+  type TenantryOptions,
+} from '../../src/index';
+import { HeaderResolver, Host, system } from '../support/host';
+import { HostUserEntity } from '../support/host-tables';
+import { aDept, deptRow } from '../support/seeds';
+
+const DEPTS = '/system/dept-api';
+const principalResolver = new HeaderResolver();
+
+/** A host with these parts, for the length of `work`. */
+async function during(
+  parts: Parameters<typeof Host.start>[0],
+  work: (host: Host) => Promise<void>,
+  settings: Parameters<typeof Host.start>[1] = {},
+): Promise<void> {
+  const host = await Host.start(parts, settings);
+  try {
+    await work(host);
+  } finally {
+    await host.stop();
+  }
+}
+
+async function expectWorking(host: Host): Promise<void> {
+  const deptId = await aDept(host.as(), { deptName: 'here' });
+  expect((await host.as().get(`${DEPTS}/${deptId}`)).body.data).toMatchObject({ deptName: 'here' });
+  expect(await deptRow(host.dataSource, deptId)).toMatchObject({ deptName: 'here' });
+}
+
+describe('a host chooses', () => {
+  it('services without routes', async () => {
+    const tenantry = TenantryModule.forRoot({ principalResolver, controllers: false });
+    await during({ imports: [tenantry] }, async ({ app, ...host }) => {
+      for (const path of [DEPTS, '/system/tenant-api', `${DEPTS}/1`]) {
+        expect((await host.anonymous.get(path)).status).toBe(404);
+      }
+      const deptId = await app.get(DeptService).create(system(), { deptName: 'a' });
+      const { rows } = await app.get(DeptListService).list(system(), {});
+      expect(rows).toMatchObject([{ deptId, deptName: 'a', hasChildren: false }]);
+      const id = await app.get(TenantService).create(system(), { tenantName: 'b' });
+      const tenants = await app.get(TenantListService).list(system(), {});
+      expect(tenants.rows.map((tenant) => tenant.id)).toContain(id);
+      const [format] = FORMATS;
+      const file = { format: format!, text: '{"path":"c"}\n', once: undefined, language: 'en' as const };
+      expect(await app.get(DeptTransferService).import(system(), file)).toMatchObject({ created: 1 });
+    });
+  });
+
+  it('options that come later', async () => {
+    @Injectable()
+    class Settings {
+      readonly timeZone = 'America/New_York';
+    }
+    @Module({ providers: [Settings], exports: [Settings] })
+    class SettingsModule {}
+    const tenantry = TenantryModule.forRootAsync({
+      imports: [SettingsModule],
+      inject: [Settings],
+      useFactory: ({ timeZone }: Settings): Promise<TenantryOptions> =>
+        Promise.resolve({
+          principalResolver,
+          timeZone,
+          clock: { now: () => new Date('2026-01-01T00:00:00Z') },
+        }),
+    });
+    await during({ imports: [tenantry] }, async (host) => {
+      await expectWorking(host);
+      const { createTime } = await host.app.get(DeptService).get(system(), 1);
+      expect(createTime).toBe('2025-12-31 19:00:00');
+    });
+  });
+
+  it('no routes and a DataSource by name with options that come later', async () => {
+    const tenantry = TenantryModule.forRootAsync({
+      useFactory: () => ({ principalResolver }),
+      controllers: false,
+      dataSource: 'org',
+    });
+    const work = async (host: Host): Promise<void> => {
+      expect((await host.as().get(DEPTS)).status).toBe(404);
+      const deptId = await host.app.get(DeptService).create(system(), {});
+      expect(await deptRow(host.dataSource, deptId)).toMatchObject({ deptId });
+    };
+    await during({ imports: [tenantry] }, work, { name: 'org' });
+  });
+
+  it('one of its DataSources by name', async () => {
+    const tenantry = TenantryModule.forRoot({ principalResolver, dataSource: 'org' });
+    await during({ imports: [tenantry] }, expectWorking, { name: 'org' });
+  });
+
+  it('another DataSource than there is, and does not start', async () => {
+    const tenantry = TenantryModule.forRoot({ principalResolver, dataSource: 'nowhere' });
+    await expect(Host.start({ imports: [tenantry] })).rejects.toThrow(/nowhereDataSource/);
+  });
+
+  it('another place for the routes', async () => {
+    const imports = [
+      TenantryModule.forRoot({ principalResolver }),
+      RouterModule.register([{ path: 'org', children: [DeptModule, TenantModule] }]),
+    ];
+    await during({ imports }, async (host) => {
+      expect((await host.as().get(DEPTS)).status).toBe(404);
+      const made = await host.as().post(`/org${DEPTS}`, { deptName: 'moved' });
+      expect(made.headers.location).toMatch(/^\/org\/system\/dept-api\/\d+$/);
+      expect((await host.as().get(made.headers.location!)).body.data).toMatchObject({ deptName: 'moved' });
+      const tenant = await host.as().post('/org/system/tenant-api', { tenantName: 'moved' });
+      expect((await host.as().get(tenant.headers.location!)).body.data).toMatchObject({
+        tenantName: 'moved',
+      });
+    });
+  });
+
+  it('a resolver that answers later', async () => {
+    class LateResolver extends PrincipalResolver {
+      readonly #headers = new HeaderResolver();
+      asked = 0;
+
+      override async resolve(request: Request): Promise<Principal | null> {
+        this.asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        if (request.headers['x-user'] === 'ghost') throw new Error('The directory is away.');
+        return this.#headers.resolve(request);
+      }
+    }
+    const late = new LateResolver();
+    await during({ imports: [TenantryModule.forRoot({ principalResolver: late })] }, async (host) => {
+      await expectWorking(host);
+      expect((await host.anonymous.get(DEPTS)).status).toBe(401);
+      expect((await host.as({ roles: ['member'] }).post(DEPTS, {})).status).toBe(403);
+      expect((await host.as({ username: 'ghost' }).get(DEPTS)).status).toBe(500);
+      const before = late.asked;
+      await host.as().get(DEPTS);
+      expect(late.asked - before).toBe(1);
+    });
+  });
+
+  it('no resolver, and refuses everybody', async () => {
+    await during({ imports: [TenantryModule.forRoot({} as TenantryOptions)] }, async (host) => {
+      for (const answer of [
+        await host.as({ roles: ['superadmin'] }).get(DEPTS),
+        await host.as({ roles: ['superadmin'] }).post('/system/tenant-api', { tenantName: 'x' }),
+        await host.anonymous.get(`${DEPTS}/1`),
+      ]) {
+        expect([answer.status, answer.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+      }
+    });
+  });
+
+  it('a directory of its own users, whose departments are not deleted', async () => {
+    class HostUsers extends UserDirectory {
+      override async findOccupied(
+        { tenantId }: RequestContext,
+        deptIds: readonly number[],
+        manager: EntityManager,
+      ): Promise<number[]> {
+        const users = await manager.findBy(HostUserEntity, { tenantId, deptId: In([...deptIds]) });
+        return users.map(({ deptId }) => deptId);
+      }
+    }
+    const tenantry = TenantryModule.forRoot({ principalResolver, userDirectory: new HostUsers() });
+    await during({ imports: [tenantry] }, async (host) => {
+      const [full, empty] = [await aDept(host.as()), await aDept(host.as())];
+      await host.dataSource.manager.insert(HostUserEntity, { tenantId: '000000', deptId: full });
+      const refused = await host.as().delete(`${DEPTS}/${full},${empty}`);
+      expect([refused.status, refused.refusal.reason]).toEqual([409, 'DEPT_HAS_USERS']);
+      expect(refused.refusal.ids).toEqual([full]);
+      expect((await host.as().delete(`${DEPTS}/${empty}`)).status).toBe(200);
+      expect(await deptRow(host.dataSource, full)).toMatchObject({ delFlag: '0' });
+    });
+  });
+});

@@ -1,0 +1,179 @@
+import {
+  BadRequestException,
+  Catch,
+  Controller,
+  ForbiddenException,
+  Get,
+  HttpException,
+  Param,
+  ParseIntPipe,
+  UseFilters,
+  UseGuards,
+  type ArgumentsHost,
+  type CanActivate,
+  type ExceptionFilter,
+} from '@nestjs/common';
+import type { Response } from 'express';
+import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
+import { HeaderResolver, Host, system } from '../support/host';
+import { aDept, aTenant, deptRow } from '../support/seeds';
+
+class ClosedGuard implements CanActivate {
+  canActivate(): boolean {
+    throw new ForbiddenException('closed today');
+  }
+}
+
+@Catch(HttpException)
+class HostFilter implements ExceptionFilter {
+  catch(error: HttpException, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    response.status(error.getStatus()).json({ host: true, told: error.getResponse() });
+  }
+}
+
+@Controller('host')
+class HostController {
+  constructor(private readonly depts: DeptService) {}
+
+  @Get('open')
+  open(): object {
+    return { hello: 'world' };
+  }
+
+  @Get('wrong')
+  wrong(): never {
+    throw new BadRequestException('not like this');
+  }
+
+  @Get('broken')
+  broken(): never {
+    throw new Error('a secret of the host');
+  }
+
+  @UseGuards(ClosedGuard)
+  @Get('closed')
+  closed(): string {
+    return 'never';
+  }
+
+  @TenantScoped()
+  @Get('depts/:id')
+  dept(@Ctx() ctx: RequestContext, @Param('id', ParseIntPipe) id: number): Promise<DeptDto> {
+    return this.depts.get(ctx, id);
+  }
+
+  @UseFilters(HostFilter)
+  @Get('filtered/:id')
+  filtered(@Param('id', ParseIntPipe) id: number): Promise<void> {
+    return this.depts.delete(system(), [id]);
+  }
+
+  @Get('unscoped')
+  unscoped(@Ctx() ctx: RequestContext): string {
+    return ctx.tenantId;
+  }
+}
+
+describe('a host that imports TenantryModule', () => {
+  let host: Host;
+  const principalResolver = new HeaderResolver();
+
+  beforeAll(async () => {
+    host = await Host.start({
+      imports: [TenantryModule.forRoot({ principalResolver })],
+      controllers: [HostController],
+    });
+  });
+  afterAll(() => host.stop());
+
+  const json = async (path: string): Promise<[number, unknown]> => {
+    const { status, text } = await host.anonymous.get(path);
+    return [status, JSON.parse(text)];
+  };
+
+  describe('in its own routes', () => {
+    it('answers without a token and without our envelope', async () => {
+      expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
+    });
+
+    it('keeps its own errors', async () => {
+      expect(await json('/host/wrong')).toEqual([
+        400,
+        { statusCode: 400, error: 'Bad Request', message: 'not like this' },
+      ]);
+      expect(await json('/host/broken')).toEqual([
+        500,
+        { statusCode: 500, message: 'Internal server error' },
+      ]);
+      expect(await json('/nowhere')).toMatchObject([404, { message: 'Cannot GET /nowhere' }]);
+    });
+
+    it('keeps its own guards', async () => {
+      expect(await json('/host/closed')).toMatchObject([403, { message: 'closed today' }]);
+    });
+
+    it('gets the context of the caller where a handler is tenant-scoped', async () => {
+      const tenantId = await aTenant(host.dataSource);
+      const deptId = await aDept(host.as({ tenantId }), { deptName: 'mine' });
+      const read = await host.as({ tenantId }).get(`/host/depts/${deptId}`);
+      expect([read.status, JSON.parse(read.text)]).toMatchObject([200, { deptName: 'mine', tenantId }]);
+      expect((await host.as().get(`/host/depts/${deptId}`)).status).toBe(404);
+      expect((await host.anonymous.get(`/host/depts/${deptId}`)).status).toBe(401);
+      expect((await host.as({ tenantId: '999999' }).get(`/host/depts/${deptId}`)).status).toBe(403);
+      expect((await host.as().get('/host/unscoped')).status).toBe(500);
+    });
+
+    it('answers refusals of a service with their status, in the words of Nest', async () => {
+      const { status, text } = await host.as().get('/host/depts/999999');
+      expect([status, JSON.parse(text)]).toEqual([
+        404,
+        { statusCode: 404, reason: 'DEPT_NOT_FOUND', message: 'There is no such department' },
+      ]);
+    });
+
+    it('answers refusals of a service through its own filter, with all that they tell', async () => {
+      const deptId = await aDept(host.as());
+      await aDept(host.as(), { parentId: deptId });
+      expect(await json(`/host/filtered/${deptId}`)).toMatchObject([
+        409,
+        { host: true, told: { statusCode: 409, reason: 'DEPT_HAS_CHILDREN', ids: [deptId] } },
+      ]);
+    });
+  });
+
+  describe('in our routes', () => {
+    it('answers as the standalone service does', async () => {
+      const answer = await host.as({ username: 'ann' }).post('/system/dept-api', { deptName: '总公司' });
+      expect([answer.status, answer.body]).toEqual([200, { code: 200, msg: '操作成功', data: null }]);
+      const read = await host.as().get(answer.headers.location!);
+      expect(read.body.data).toMatchObject({ deptName: '总公司', createBy: 'ann', tenantId: '000000' });
+      expect(read.headers.etag).toBe('"0"');
+      const row = await deptRow(host.dataSource, (read.body.data as DeptDto).deptId);
+      expect(row).toMatchObject({ deptName: '总公司', tenantId: '000000' });
+    });
+
+    it('refuses in our envelope', async () => {
+      const nobody = await host.anonymous.get('/system/dept-api/1');
+      expect([nobody.status, nobody.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+      const member = await host.as({ roles: ['member'] }).post('/system/dept-api', {});
+      expect([member.status, member.refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
+      const long = await host.as().post('/system/dept-api', { deptName: 'x'.repeat(65) });
+      expect([long.status, long.refusal.fields?.[0]?.field]).toEqual([400, 'deptName']);
+    });
+
+    it('asks who is calling once per request', async () => {
+      const before = principalResolver.asked;
+      await host.as().get('/system/dept-api');
+      expect(principalResolver.asked - before).toBe(1);
+    });
+  });
+
+  it('acts for the system where no user asked', async () => {
+    const depts = host.app.get(DeptService);
+    const tenantId = await aTenant(host.dataSource);
+    const deptId = await depts.create(system(tenantId), { deptName: 'seeded' });
+    expect(await depts.get(system(tenantId), deptId)).toMatchObject({ createBy: 'system', tenantId });
+    await expect(depts.get(system(), deptId)).rejects.toMatchObject({ row: { reason: 'DEPT_NOT_FOUND' } });
+  });
+});

@@ -1,0 +1,95 @@
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  Table,
+  type MigrationInterface,
+  type QueryRunner,
+} from 'typeorm';
+import { TenantEntity, type TenantOwned } from '../../src/index';
+
+/** A table of the host's own: orders of tenants. */
+@Entity('host_order')
+export class OrderEntity implements TenantOwned {
+  @PrimaryGeneratedColumn({ name: 'order_id' })
+  orderId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @ManyToOne(() => TenantEntity, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'tenant_id', referencedColumnName: 'tenantId' })
+  tenant?: TenantEntity;
+
+  @Column({ type: 'varchar', length: 64 })
+  title!: string;
+
+  @Column({ type: 'integer' })
+  amount!: number;
+}
+
+/** What orders consist of. */
+@Entity('host_line')
+export class LineEntity implements TenantOwned {
+  @PrimaryGeneratedColumn({ name: 'line_id' })
+  lineId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @Column({ name: 'order_id', type: 'integer' })
+  orderId!: number;
+}
+
+/** The host's users: a department of a tenant each. */
+@Entity('host_user')
+export class HostUserEntity {
+  @PrimaryGeneratedColumn({ name: 'user_id' })
+  userId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @Column({ name: 'dept_id', type: 'integer' })
+  deptId!: number;
+}
+
+/** A table that has nothing to do with tenants. */
+@Entity('host_currency')
+export class CurrencyEntity {
+  @PrimaryColumn({ type: 'varchar', length: 3 })
+  code!: string;
+}
+
+export const hostEntities = [OrderEntity, LineEntity, HostUserEntity, CurrencyEntity];
+
+const key = (name: string) => ({
+  name,
+  type: 'integer',
+  isPrimary: true,
+  isGenerated: true,
+  generationStrategy: 'increment' as const,
+});
+const text = (name: string) => ({ name, type: 'varchar', length: '64' });
+const number = (name: string) => ({ name, type: 'integer' });
+
+export class HostTables1800000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const tables = {
+      host_order: [key('order_id'), text('tenant_id'), text('title'), number('amount')],
+      host_line: [key('line_id'), text('tenant_id'), number('order_id')],
+      host_user: [key('user_id'), text('tenant_id'), number('dept_id')],
+      host_currency: [{ ...text('code'), isPrimary: true }],
+    };
+    for (const [name, columns] of Object.entries(tables))
+      await runner.createTable(new Table({ name, columns }));
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const name of ['host_order', 'host_line', 'host_user', 'host_currency'])
+      await runner.dropTable(name);
+  }
+}
