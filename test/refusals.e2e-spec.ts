@@ -8,9 +8,9 @@ import { SignInService } from '../src/auth/sign-in.service';
 import { DatabaseErrors } from '../src/database/database.errors';
 import { LimitErrors } from '../src/limits/limits.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
-import type { Answer, ApiClient } from './support/api-client';
-import { aDept, anAccount, aTenant, aTenantVia } from './support/seeds';
-import { JWT, ServiceUnderTest, type Caller } from './support/service-under-test';
+import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../src/testing';
+import { anAccount, aTenantRow } from './support/seeds';
+import { JWT, ServiceUnderTest } from './support/service-under-test';
 
 const SRC = join(__dirname, '..', 'src');
 const PATH = '/system/dept-api';
@@ -66,7 +66,7 @@ describe('the catalogue of refusals', () => {
     ROLE_REQUIRED: () => as({ roles: ['member'] }).post(PATH, {}),
     TENANT_DELETED: () => as({ tenantId: '555555' }).get(`${PATH}/1`),
     TENANT_DISABLED: async () =>
-      as({ tenantId: await aTenant(service.dataSource, { status: '1' }) }).get(`${PATH}/1`),
+      as({ tenantId: await aTenantRow(service.dataSource, { status: '1' }) }).get(`${PATH}/1`),
     TENANT_MISMATCH: () => as().post(PATH, { tenantId: '111111' }),
     BAD_CREDENTIALS: () => speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' }),
     REFRESH_INVALID: () => speaking(service.anonymous).post('/auth/refresh', { refreshToken: 'x' }),
@@ -84,7 +84,7 @@ describe('the catalogue of refusals', () => {
       return as().post(USERS, { username: 'x', password: PASSWORD, deptId });
     },
     ACCOUNT_LIMIT: async () => {
-      const tenantId = await aTenant(service.dataSource, { accountCount: 0 });
+      const tenantId = await aTenantRow(service.dataSource, { accountCount: 0 });
       return as({ tenantId }).post(USERS, { username: 'x', password: PASSWORD });
     },
     LAST_SUPERADMIN: () => as({ roles: ['superadmin'] }).delete(`${USERS}/1`),
@@ -98,27 +98,27 @@ describe('the catalogue of refusals', () => {
       return speaking(service.anonymous.as(accessToken)).put(`${USERS}/password`, { newPassword: PASSWORD });
     },
     TENANT_NOT_STARTED: async () => {
-      const tenantId = await aTenant(service.dataSource, { startTime: '9999-01-01' });
+      const tenantId = await aTenantRow(service.dataSource, { startTime: '9999-01-01' });
       return as({ tenantId }).get(`${PATH}/1`);
     },
     TENANT_EXPIRED: async () => {
-      const tenantId = await aTenant(service.dataSource, { endTime: '2000-01-01' });
+      const tenantId = await aTenantRow(service.dataSource, { endTime: '2000-01-01' });
       return as({ tenantId }).get(`${PATH}/1`);
     },
     TENANT_NOT_FOUND: () => as().get(`${TENANTS}/777`),
     PARENT_TENANT_NOT_FOUND: () => as().post(TENANTS, { tenantName: 'x', tenantParent: '777' }),
     OWN_TENANT: () => as().delete(`${TENANTS}/1`),
     TENANT_CYCLE: async () => {
-      const { id, tenantId } = await aTenantVia(as());
+      const { id, tenantId } = await aTenant(as());
       return as().put(TENANTS, { id, tenantName: 'x', tenantParent: tenantId });
     },
     TENANT_HAS_CHILDREN: async () => {
-      const { id, tenantId } = await aTenantVia(as());
-      await aTenantVia(as(), { tenantParent: tenantId });
+      const { id, tenantId } = await aTenant(as());
+      await aTenant(as(), { tenantParent: tenantId });
       return as().delete(`${TENANTS}/${id}`);
     },
     TENANT_TOO_DEEP: async () => {
-      const tenantParent = await aTenant(service.dataSource, { depth: 64 });
+      const tenantParent = await aTenantRow(service.dataSource, { depth: 64 });
       return as().post(TENANTS, { tenantName: 'x', tenantParent });
     },
     DEPT_NOT_FOUND: () => as().get(`${PATH}/777777`),

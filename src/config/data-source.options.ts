@@ -1,6 +1,4 @@
 import type { DataSourceOptions } from 'typeorm';
-import { entities } from '../database/entities';
-import { migrations } from '../database/migrations/index';
 import { MysqlSessions } from '../database/mysql-sessions';
 import type { DatabaseLocation } from './database-url';
 
@@ -9,8 +7,6 @@ export type MysqlFlavour = 'mysql' | 'mariadb';
 
 /** What the service says about its database, whatever kind it is. */
 export const commonOptions = {
-  entities,
-  migrations,
   migrationsTableName: 'tenantry_migrations',
   migrationsTransactionMode: 'each' as const,
   logging: false,

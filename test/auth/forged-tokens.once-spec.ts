@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sign, type SignOptions } from 'jsonwebtoken';
-import { JWT, SECRET, ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { mintToken, TEST_SECRET } from '../../src/testing';
+import { JWT, ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api/1';
 const now = () => Math.floor(Date.now() / 1000);
@@ -33,7 +34,7 @@ function raw(header: unknown, claims: unknown, key?: KeyObject | string, algorit
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const good = tokenFor();
+const good = mintToken();
 const [head = '', body = '', signature = ''] = good.split('.');
 const claims = () => ({ ...CLAIMS, iat: now(), exp: now() + 600 });
 
@@ -58,7 +59,7 @@ const BEARERS: Record<string, () => string> = {
     raw({ alg: 'HS256' }, claims(), rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString()),
   'another key': () => signed(createSecretKey('another-secret-of-at-least-32-bytes!', 'utf8'), {}),
   'an empty key': () => raw({ alg: 'HS256' }, claims(), ''),
-  'our key without its last byte': () => raw({ alg: 'HS256' }, claims(), SECRET.slice(0, -1)),
+  'our key without its last byte': () => raw({ alg: 'HS256' }, claims(), TEST_SECRET.slice(0, -1)),
   'a kid that points to a file': () => raw({ alg: 'HS256', kid: '/dev/null' }, claims(), ''),
   'a key in the header': () => raw({ alg: 'HS256', jwk: { kty: 'oct', k: 'eA' } }, claims(), 'x'),
   'no issuer': () => withClaims({ iss: undefined }),

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sign, type SignOptions } from 'jsonwebtoken';
 import { JwksKeys } from '../../src/auth/jwks-keys';
-import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { mintToken } from '../../src/testing';
+import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api/1';
 
@@ -117,7 +118,7 @@ describe('an outside identity provider', () => {
         roles: ['tenant_admin'],
       });
     }
-    expect(await status(tokenFor())).toBe(404);
+    expect(await status(mintToken())).toBe(404);
   });
 
   it('cannot be impersonated', async () => {

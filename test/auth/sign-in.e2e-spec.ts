@@ -3,10 +3,10 @@ import { signToken } from '../../src/auth/sign-token';
 import { SessionRepository } from '../../src/auth/session.repository';
 import { SessionEntity } from '../../src/auth/session.entity';
 import { AccountEntity } from '../../src/user/account.entity';
-import type { ApiClient } from '../support/api-client';
+import type { TenantDto } from '../../src/tenant/tenant-view.dto';
+import { type ApiClient, aTenant, aUser } from '../../src/testing';
 import { recordQueries } from '../support/query-recorder';
 import { HandClock } from '../support/hand-clock';
-import { aTenantVia, aUser, type ReadTenant } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
 import { times } from '../support/long-run';
 
@@ -23,7 +23,7 @@ describe('signing in', () => {
   let service: ServiceUnderTest;
   let clock: HandClock;
   let root: ApiClient;
-  let tenant: ReadTenant;
+  let tenant: Readonly<TenantDto>;
   let username: string;
   let userId: number;
 
@@ -31,7 +31,7 @@ describe('signing in', () => {
     clock = new HandClock();
     service = await ServiceUnderTest.start({}, clock);
     root = service.as({ roles: ['superadmin'] });
-    tenant = await aTenantVia(root, { packageBo: { menuIds: '1, 20,300' } });
+    tenant = await aTenant(root, { packageBo: { menuIds: '1, 20,300' } });
   });
   beforeEach(async () => {
     username = `u${Math.random()}`;
@@ -167,7 +167,7 @@ describe('signing in', () => {
   });
 
   it('is closed to users of a tenant that is not active, with its reason', async () => {
-    const { id, ...closed } = await aTenantVia(root);
+    const { id, ...closed } = await aTenant(root);
     await root.post('/system/user-api', {
       username: 'boss',
       password: PASSWORD,

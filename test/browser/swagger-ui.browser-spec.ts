@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import type { ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
-import { emptyDatabase, type TestDatabase } from '../support/test-database';
+import { emptyDatabase } from '../support/test-database';
 
 const SCREENSHOTS = join(__dirname, '..', '..', 'coverage', 'swagger-ui');
 /** Runs in the page, whose types are not here. */
 const tagsAre = (count: number) => `document.querySelectorAll('.opblock-tag').length === ${count}`;
 
 describe('Swagger UI in a browser', () => {
-  let database: TestDatabase;
+  let database: ThrowAwayDatabase;
   let service: ChildService;
   let browser: Browser;
   let page: Page;

@@ -1,7 +1,8 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { aDept, aTenant } from '../../src/testing';
 import { runCli } from '../support/run-cli';
-import { aDept, anAccount, aTenant, aTenantVia } from '../support/seeds';
+import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 describe('the command line', () => {
@@ -18,7 +19,7 @@ describe('the command line', () => {
     (await service.anonymous.post('/auth/login', { tenantId, username, password })).status;
 
   it('adds an account with a password of its own, which signs in', async () => {
-    const tenantId = await aTenant(service.dataSource, { accountCount: 1 });
+    const tenantId = await aTenantRow(service.dataSource, { accountCount: 1 });
     const { code, out } = await cli([
       'user:add',
       '--tenant',
@@ -35,7 +36,7 @@ describe('the command line', () => {
   });
 
   it('sets a password that it reads, and never shows', async () => {
-    const tenantId = await aTenant(service.dataSource);
+    const tenantId = await aTenantRow(service.dataSource);
     await cli(['user:add', '--tenant', tenantId, '--user', 'frank']);
     const { code, out } = await cli(
       ['user:password', '--tenant', tenantId, '--user', 'frank', '--password-stdin'],
@@ -48,8 +49,8 @@ describe('the command line', () => {
 
   it('lists the tenants as a tree, with their state', async () => {
     const root = service.as({ roles: ['superadmin'] });
-    const parent = await aTenantVia(root, { tenantName: 'parent of one' });
-    await aTenantVia(root, { tenantName: 'only child', tenantParent: parent.tenantId, status: '1' });
+    const parent = await aTenant(root, { tenantName: 'parent of one' });
+    await aTenant(root, { tenantName: 'only child', tenantParent: parent.tenantId, status: '1' });
     const { out } = await cli(['tenant:list']);
     expect(out).toMatch(/^000000 .* ACTIVE +平台$/m);
     expect(out).toMatch(/ACTIVE {9}parent of one\n\d{6} .* DISABLED {9}only child\n/);
@@ -58,7 +59,7 @@ describe('the command line', () => {
   it('examines the database, repairs paths, and reports what it cannot repair', async () => {
     expect(await cli(['doctor'])).toMatchObject({ code: 0, out: 'The database is sound.\n' });
     const { manager } = service.dataSource;
-    const tenantId = await aTenant(service.dataSource);
+    const tenantId = await aTenantRow(service.dataSource);
     const api = service.as({ tenantId });
     const top = await aDept(api);
     const child = await aDept(api, { parentId: top });

@@ -1,8 +1,9 @@
+import type { ThrowAwayDatabase } from '../../src/testing';
 import { runCli } from '../support/run-cli';
-import { emptyDatabase, type TestDatabase } from '../support/test-database';
+import { emptyDatabase } from '../support/test-database';
 
 describe('the command line', () => {
-  let database: TestDatabase;
+  let database: ThrowAwayDatabase;
   const cli = (args: string[]) => runCli(database, args);
 
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept, aTenant } from '../support/seeds';
+import { aDept } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -14,7 +15,7 @@ describe('concurrent units of work', () => {
 
   it('keep every acknowledged write and no refused one: 100 at once, half refused inside their transaction', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const tenantId = await aTenant(service.dataSource);
+      const tenantId = await aTenantRow(service.dataSource);
       const api = service.as({ tenantId });
       const disabled = await aDept(api, { status: '1' });
       const answers = await Promise.all(

@@ -3,11 +3,12 @@ import { createDataSource } from '../../src/database/data-source';
 import type { DataSource } from 'typeorm';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
+import type { ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
-import { emptyDatabase, onMariadb, type TestDatabase } from '../support/test-database';
+import { emptyDatabase, onMariadb } from '../support/test-database';
 
 describe('the schema', () => {
-  let database: TestDatabase;
+  let database: ThrowAwayDatabase;
   let dataSource: DataSource;
 
   beforeEach(async () => {

@@ -4,11 +4,11 @@ import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import type { Answer } from '../support/api-client';
-import { aDept, aTenant } from '../support/seeds';
+import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
-import { emptyDatabase, onMariadb, type TestDatabase } from '../support/test-database';
+import { emptyDatabase, onMariadb } from '../support/test-database';
 
 const PATH = '/system/dept-api';
 const named = (service: ServiceUnderTest, deptName: string) =>
@@ -18,7 +18,7 @@ if (onMariadb) {
   describe('a unit of work on a server that fails', () => {
     let service: ServiceUnderTest;
     let proxy: TcpProxy;
-    let database: TestDatabase;
+    let database: ThrowAwayDatabase;
 
     beforeAll(async () => {
       database = await emptyDatabase();
@@ -94,7 +94,7 @@ if (onMariadb) {
       });
 
       it('ends with 503 within its time, and leaves other tenants alone', async () => {
-        const other = service.as({ tenantId: await aTenant(service.dataSource) });
+        const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
         const deptId = await aDept(other);
         await holding(4500);
         const begun = Date.now();

@@ -1,5 +1,5 @@
-import type { ApiClient } from '../support/api-client';
-import { aDept, anAccount, aTenant, deptRow } from '../support/seeds';
+import { aDept, type ApiClient } from '../../src/testing';
+import { anAccount, aTenantRow, deptRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -30,7 +30,7 @@ describe('departments', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    tenantId = await aTenant(service.dataSource);
+    tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId, username: 'alice' });
   });
   afterAll(() => service.stop());
@@ -70,7 +70,7 @@ describe('departments', () => {
     it('builds the path from the root down to the parent', async () => {
       const top = await aDept(api);
       const child = await aDept(api, { parentId: top });
-      const grandchild = await aDept(api, { parentId: String(child) });
+      const grandchild = await aDept(api, { parentId: String(child) } as object);
       expect(await read(child)).toMatchObject({ parentId: top, ancestors: `0,${top}` });
       expect(await read(grandchild)).toMatchObject({ parentId: child, ancestors: `0,${top},${child}` });
     });
@@ -82,7 +82,7 @@ describe('departments', () => {
         delFlag: '2',
         createBy: 'mallory',
         constructor: 1,
-      });
+      } as object);
       expect(id).not.toBe(7);
       expect(await read(id)).toMatchObject({ ancestors: '0', delFlag: '0', createBy: 'alice' });
     });
@@ -319,7 +319,7 @@ describe('departments', () => {
   });
 
   it('refuses users of a disabled or unknown tenant', async () => {
-    const disabled = await aTenant(service.dataSource, { status: '1' });
+    const disabled = await aTenantRow(service.dataSource, { status: '1' });
     const answer = await service.as({ tenantId: disabled }).get(`${PATH}/1`);
     expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_DISABLED']);
     const unknown = await service.as({ tenantId: '987654' }).post(PATH, {});

@@ -1,5 +1,4 @@
-import type { ApiClient } from '../support/api-client';
-import { aDept } from '../support/seeds';
+import { aDept, type ApiClient } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';

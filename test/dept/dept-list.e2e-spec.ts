@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { ApiClient } from '../support/api-client';
-import { aDept, aTenant } from '../support/seeds';
+import { aDept, type ApiClient } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -20,7 +20,7 @@ describe('the list of departments', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    tenantId = await aTenant(service.dataSource);
+    tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
   afterAll(() => service.stop());
@@ -188,7 +188,7 @@ describe('the list of departments', () => {
     it('with cursors that are good in every process, and in no other list, filter or tenant', async () => {
       for (let n = 0; n < 4; n += 1) await aDept(api, { deptName: 'x', leader: 'x' });
       const { nextCursor } = await list({ limit: 1, deptName: 'x' });
-      const other = service.as({ tenantId: await aTenant(service.dataSource) });
+      const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
       const again = await ServiceUnderTest.on(service.database);
       const elsewhere = `${PATH}?limit=2&deptName=x&cursor=${nextCursor!}`;
       expect((await again.as({ tenantId }).get(elsewhere)).status).toBe(200);

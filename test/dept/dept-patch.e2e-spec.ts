@@ -1,5 +1,5 @@
-import type { ApiClient } from '../support/api-client';
-import { aDept, aTenant, deptRow } from '../support/seeds';
+import { aDept, type ApiClient } from '../../src/testing';
+import { aTenantRow, deptRow } from '../support/seeds';
 import { recordQueries } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { treeProblems } from '../support/tree-check';
@@ -16,7 +16,7 @@ describe('changing a part of a department', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    tenantId = await aTenant(service.dataSource);
+    tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
   afterAll(() => service.stop());

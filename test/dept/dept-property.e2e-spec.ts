@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import type { ApiClient } from '../support/api-client';
+import type { ApiClient } from '../../src/testing';
 import { DeptModel } from '../support/dept-model';
-import { aTenant } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { treeProblems } from '../support/tree-check';
 import { times } from '../support/long-run';
@@ -48,7 +48,7 @@ describe('random programs of create, move and delete', () => {
         fc.asyncProperty(
           fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }),
           async (program) => {
-            const tenantId = await aTenant(service.dataSource);
+            const tenantId = await aTenantRow(service.dataSource);
             const api = service.as({ tenantId });
             const model = new DeptModel();
             for (const each of program) await runStep(api, model, each);

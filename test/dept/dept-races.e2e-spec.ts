@@ -1,5 +1,5 @@
-import type { Answer, ApiClient } from '../support/api-client';
-import { aDept, aTenant } from '../support/seeds';
+import { aDept, type Answer, type ApiClient } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { onMariadb } from '../support/test-database';
 import { treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
@@ -23,7 +23,7 @@ describe('structural writes that race, from two processes', () => {
   /** Runs a race many times, in several tenants side by side; each answer must be one that a single caller could get. */
   async function race(round: Round, allowed: (string | null)[]): Promise<string[]> {
     const lane = async (): Promise<string[]> => {
-      const tenantId = await aTenant(two.dataSource);
+      const tenantId = await aTenantRow(two.dataSource);
       const [left, right] = two.as({ tenantId });
       const outcomes: string[] = [];
       for (let n = 0; n < ROUNDS / LANES; n += 1) {

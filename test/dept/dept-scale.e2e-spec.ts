@@ -1,7 +1,7 @@
-import type { ApiClient } from '../support/api-client';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { MAX_DEPTH } from '../../src/tree/tree-path';
-import { aDept, aTenant, bulkInsert, life } from '../support/seeds';
+import { aDept, type ApiClient } from '../../src/testing';
+import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { onMariadb } from '../support/test-database';
@@ -18,7 +18,7 @@ describe('department trees of any size', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    tenantId = await aTenant(service.dataSource);
+    tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
   afterAll(() => service.stop());

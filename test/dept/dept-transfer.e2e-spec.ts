@@ -1,9 +1,9 @@
 import { get as httpGet } from 'node:http';
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import type { Answer, ApiClient } from '../support/api-client';
-import { aDept, aTenant, bulkInsert, life } from '../support/seeds';
-import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { aDept, type Answer, type ApiClient, mintToken } from '../../src/testing';
+import { aTenantRow, bulkInsert, life } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
 import { treeProblems } from '../support/tree-check';
 import { times } from '../support/long-run';
 
@@ -29,7 +29,7 @@ describe('moving departments between tenants as a file', () => {
   let api: ApiClient;
 
   const another = async () => {
-    const id = await aTenant(service.dataSource);
+    const id = await aTenantRow(service.dataSource);
     return { tenantId: id, api: service.as({ tenantId: id }) };
   };
 
@@ -366,7 +366,7 @@ describe('moving departments between tenants as a file', () => {
     for (let start = 0; start < rows.length; start += 1000) {
       await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
     }
-    const headers = { authorization: `Bearer ${tokenFor({ tenantId })}` };
+    const headers = { authorization: `Bearer ${mintToken({ tenantId })}` };
     await new Promise<void>((resolve) => {
       const request = httpGet(`${service.anonymous.baseUrl}${PATH}/export`, { headers }, (response) => {
         response.once('data', () => request.destroy()).on('error', () => undefined);

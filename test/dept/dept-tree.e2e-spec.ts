@@ -1,6 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
-import type { ApiClient } from '../support/api-client';
-import { aDept, aTenant, bulkInsert, life } from '../support/seeds';
+import { aDept, type ApiClient } from '../../src/testing';
+import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -21,7 +21,7 @@ describe('the tree of departments', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    tenantId = await aTenant(service.dataSource);
+    tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
   afterAll(() => service.stop());

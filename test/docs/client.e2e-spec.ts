@@ -1,6 +1,7 @@
 import { createTenantryClient, type TenantryClient } from '../../src/client';
+import { mintToken } from '../../src/testing';
 import { readDocument } from '../support/conformance';
-import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { ServiceUnderTest } from '../support/service-under-test';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -57,7 +58,7 @@ describe('the typed client', () => {
   });
 
   it('manages departments', async () => {
-    const api = noting(tokenFor());
+    const api = noting(mintToken());
     const { response } = await api.POST('/system/dept-api', {
       body: { deptName: '总公司', orderNum: 1 },
       params: { header: { 'Idempotency-Key': 'client' } },
@@ -89,7 +90,7 @@ describe('the typed client', () => {
   });
 
   it('moves departments as a file', async () => {
-    const api = noting(tokenFor());
+    const api = noting(mintToken());
     const file = await done(api.GET('/system/dept-api/export', { parseAs: 'text' }));
     const { data: report } = await done(
       api.POST('/system/dept-api/import', {
@@ -102,7 +103,7 @@ describe('the typed client', () => {
   });
 
   it('manages tenants', async () => {
-    const api = noting(tokenFor());
+    const api = noting(mintToken());
     const made = await api.POST('/system/tenant-api', {
       body: { tenantName: 'a', quotaBo: { merchant: 3 } },
     });
@@ -121,7 +122,7 @@ describe('the typed client', () => {
   });
 
   it('manages accounts', async () => {
-    const api = noting(tokenFor());
+    const api = noting(mintToken());
     const made = await api.POST('/system/user-api', { body: { username: 'c', password: 'a-long-password' } });
     const userId = Number(idIn(made.response));
     const { data: user } = await done(api.GET('/system/user-api/{id}', { params: { path: { id: userId } } }));

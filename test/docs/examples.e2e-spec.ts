@@ -1,4 +1,4 @@
-import type { ApiClient } from '../support/api-client';
+import type { ApiClient } from '../../src/testing';
 import { readDocument } from '../support/conformance';
 import { ServiceUnderTest } from '../support/service-under-test';
 

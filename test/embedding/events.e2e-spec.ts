@@ -14,10 +14,10 @@ import {
   TenantEvent,
   TenantryModule,
 } from '../../src/index';
-import type { ApiClient } from '../support/api-client';
+import { aDept, type ApiClient, aTenant } from '../../src/testing';
 import { nextCommits, type Fate } from '../support/commit-faults';
 import { HeaderResolver, Host, system } from '../support/host';
-import { aDept, aTenant, aTenantVia } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 import { TcpProxy } from '../support/tcp-proxy';
 import { emptyDatabase, onMariadb } from '../support/test-database';
 
@@ -64,7 +64,7 @@ describe('domain events', () => {
     events = host.app.get(DomainEvents);
   });
   beforeEach(async () => {
-    tenantId = await aTenant(host.dataSource);
+    tenantId = await aTenantRow(host.dataSource);
     api = host.as({ tenantId, username: 'ann' });
     names();
   });
@@ -119,7 +119,7 @@ describe('domain events', () => {
 
   it('tell what happens to tenants', async () => {
     const admin = host.as({ username: 'root' });
-    const [parent, { id, tenantId: code }] = [await aTenantVia(admin), await aTenantVia(admin)];
+    const [parent, { id, tenantId: code }] = [await aTenant(admin), await aTenant(admin)];
     const change = (body: object) => admin.patch(`/system/tenant-api/${id}`, body);
     await change({ status: '1' });
     await change({ status: '1' });

@@ -18,9 +18,10 @@ import {
   type RequestContext,
   type TenantryOptions,
 } from '../../src/index';
+import { aDept } from '../../src/testing';
 import { HeaderResolver, Host, system } from '../support/host';
 import { HostUserEntity } from '../support/host-tables';
-import { aDept, deptRow } from '../support/seeds';
+import { deptRow } from '../support/seeds';
 
 const DEPTS = '/system/dept-api';
 const principalResolver = new HeaderResolver();

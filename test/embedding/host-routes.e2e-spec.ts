@@ -15,8 +15,9 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
+import { aDept } from '../../src/testing';
 import { HeaderResolver, Host, system } from '../support/host';
-import { aDept, aTenant, deptRow } from '../support/seeds';
+import { aTenantRow, deptRow } from '../support/seeds';
 
 class ClosedGuard implements CanActivate {
   canActivate(): boolean {
@@ -114,7 +115,7 @@ describe('a host that imports TenantryModule', () => {
     });
 
     it('gets the context of the caller where a handler is tenant-scoped', async () => {
-      const tenantId = await aTenant(host.dataSource);
+      const tenantId = await aTenantRow(host.dataSource);
       const deptId = await aDept(host.as({ tenantId }), { deptName: 'mine' });
       const read = await host.as({ tenantId }).get(`/host/depts/${deptId}`);
       expect([read.status, JSON.parse(read.text)]).toMatchObject([200, { deptName: 'mine', tenantId }]);
@@ -171,7 +172,7 @@ describe('a host that imports TenantryModule', () => {
 
   it('acts for the system where no user asked', async () => {
     const depts = host.app.get(DeptService);
-    const tenantId = await aTenant(host.dataSource);
+    const tenantId = await aTenantRow(host.dataSource);
     const deptId = await depts.create(system(tenantId), { deptName: 'seeded' });
     expect(await depts.get(system(tenantId), deptId)).toMatchObject({ createBy: 'system', tenantId });
     await expect(depts.get(system(), deptId)).rejects.toMatchObject({ row: { reason: 'DEPT_NOT_FOUND' } });

@@ -12,7 +12,7 @@ import {
 } from '../../src/index';
 import { HeaderResolver, Host, system } from '../support/host';
 import { CurrencyEntity, LineEntity, OrderEntity } from '../support/host-tables';
-import { aTenant } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 
 @Injectable()
 class OrderService {
@@ -40,8 +40,8 @@ describe('a tenant-bound repository', () => {
     ({ orders } = host.app.get(OrderService));
   });
   beforeEach(async () => {
-    own = system(await aTenant(host.dataSource));
-    foreign = system(await aTenant(host.dataSource));
+    own = system(await aTenantRow(host.dataSource));
+    foreign = system(await aTenantRow(host.dataSource));
     await orders
       .in(own)
       .insert({ title: 'a', amount: 3 }, { title: 'b', amount: 1 }, { title: 'c', amount: 2 });

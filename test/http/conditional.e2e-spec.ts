@@ -1,5 +1,5 @@
-import type { Answer, ApiClient } from '../support/api-client';
-import { aDept, aTenant, aTenantVia, aUser } from '../support/seeds';
+import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DEPTS = '/system/dept-api';
@@ -21,7 +21,7 @@ describe('conditional requests', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    api = service.as({ tenantId: await aTenant(service.dataSource) });
+    api = service.as({ tenantId: await aTenantRow(service.dataSource) });
   });
   afterAll(() => service.stop());
 
@@ -35,7 +35,7 @@ describe('conditional requests', () => {
       };
     },
     tenant: async () => {
-      const { id } = await aTenantVia(api);
+      const { id } = await aTenant(api);
       return {
         path: `${TENANTS}/${id}`,
         put: (headers) => api.put(TENANTS, { id, tenantName: 'changed' }, headers),

@@ -1,8 +1,7 @@
 import { connect } from 'node:net';
 import { DeptService } from '../../src/dept/dept.service';
-import type { Answer } from '../support/api-client';
-import { aDept } from '../support/seeds';
-import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { aDept, type Answer, mintToken } from '../../src/testing';
+import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
 
@@ -150,7 +149,7 @@ describe('every answer', () => {
   });
 
   it('to a whole address is the answer to its path, and Location stays a path', async () => {
-    const head = `Host: x\r\nAuthorization: Bearer ${tokenFor()}\r\nConnection: close\r\n`;
+    const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nConnection: close\r\n`;
     const text = await sendRaw(
       `POST http://proxied.example${PATH}/?x=1 HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
     );
@@ -265,7 +264,7 @@ describe('HTTP_STATUS_MODE=always-200', () => {
 describe('the log', () => {
   it('has a line per request with who asked for what, and no token and no body', async () => {
     const service = await ServiceUnderTest.start();
-    const token = tokenFor({ username: 'carol' });
+    const token = mintToken({ username: 'carol' });
     const api = service.anonymous.as(token);
     await api.post(
       `${PATH}?password=in-the-query`,

@@ -5,10 +5,10 @@ import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
-import type { ApiClient } from '../support/api-client';
+import { aDept, type ApiClient, aTenant } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { HandClock } from '../support/hand-clock';
-import { aDept, aTenant, aTenantVia } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DEPTS = '/system/dept-api';
@@ -26,7 +26,7 @@ describe('a POST with an Idempotency-Key', () => {
     service = await ServiceUnderTest.start({}, clock);
   });
   beforeEach(async () => {
-    tenantId = await aTenant(service.dataSource);
+    tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
   afterAll(() => service.stop());
@@ -104,7 +104,7 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it('gives the first answer again without doing the work before it, and also when that could not be done any more', async () => {
-    const child = await aTenantVia(api);
+    const child = await aTenant(api);
     const body = {
       username: 'x',
       password: 'a-long-password',

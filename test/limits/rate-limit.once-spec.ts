@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryCounter } from '../../src/limits/rate-counter';
 import { freePort } from '../support/mariadb-server';
-import { aTenant } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const REDIS = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path));
@@ -37,7 +37,7 @@ describe('rate limits', () => {
     expect(Number(over.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(over.headers['retry-after'])).toBeLessThanOrEqual(60);
     expect((await service.as({ username: 'calm' }).get('/system/dept-api/1')).status).toBe(404);
-    const elsewhere = service.as({ username: 'busy', tenantId: await aTenant(service.dataSource) });
+    const elsewhere = service.as({ username: 'busy', tenantId: await aTenantRow(service.dataSource) });
     expect((await elsewhere.get('/system/dept-api/1')).status).toBe(404);
   });
 

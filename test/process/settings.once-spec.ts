@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { TEST_SECRET, type ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { freePort } from '../support/mariadb-server';
-import { SECRET } from '../support/service-under-test';
-import { emptyDatabase, type TestDatabase } from '../support/test-database';
+import { emptyDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
 
 /** What has nothing to do with the database runs once, on the default one. */
 describe('the settings of a start', () => {
-  let database: TestDatabase;
+  let database: ThrowAwayDatabase;
   let port: string;
 
   beforeEach(async () => {
@@ -58,7 +58,7 @@ describe('the settings of a start', () => {
 
   it('reads .env, and lets the environment win', async () => {
     writeFileSync(join(database.folder, '.env'), `PORT=1\nJWT_ISSUER=from-file\nLOG_LEVEL=silent\n`);
-    const service = ChildService.spawn(settings({ JWT_SECRET: SECRET }), database.folder);
+    const service = ChildService.spawn(settings({ JWT_SECRET: TEST_SECRET }), database.folder);
     await service.untilReady();
     expect(service.printed).not.toContain('"method"');
     expect((await service.as().get('/system/dept-api/1')).refusal.reason).toBe('TOKEN_INVALID');
@@ -83,7 +83,7 @@ describe('the settings of a start', () => {
     const withoutSecret = ChildService.spawn(settings({ NODE_ENV: 'production' }), database.folder);
     expect(await withoutSecret.ended()).toBe(1);
     expect(withoutSecret.printed).toContain('JWT_SECRET: must be set in production');
-    const production = { NODE_ENV: 'production', JWT_SECRET: SECRET };
+    const production = { NODE_ENV: 'production', JWT_SECRET: TEST_SECRET };
     const withoutPassword = ChildService.spawn(settings(production), database.folder);
     expect(await withoutPassword.ended()).toBe(1);
     expect(withoutPassword.printed).toContain('set ADMIN_PASSWORD');

@@ -6,16 +6,16 @@ import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { ApiClient } from '../support/api-client';
+import { ApiClient, type ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { freePort } from '../support/mariadb-server';
-import { emptyDatabase, type TestDatabase } from '../support/test-database';
+import { emptyDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
 
 describe('a start', () => {
-  let database: TestDatabase;
+  let database: ThrowAwayDatabase;
   let port: string;
 
   beforeEach(async () => {

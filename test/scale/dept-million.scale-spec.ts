@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
+import { type ApiClient, mintToken } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { fillWithDepts } from '../support/many-depts';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
-import { aTenant } from '../support/seeds';
-import { ServiceUnderTest, tokenFor } from '../support/service-under-test';
+import { aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
 import { treeProblems } from '../support/tree-check';
-import type { ApiClient } from '../support/api-client';
 
 const PATH = '/system/dept-api';
 const SMALL = 1000;
@@ -68,7 +68,7 @@ describe('a tenant of a million departments', () => {
     // A connection of its own: the service's would be cut after ten seconds.
     const filler = await (await createDataSource(parseDatabaseUrl(service.database.url))).initialize();
     for (const count of [SMALL, LARGE]) {
-      const id = await aTenant(service.dataSource);
+      const id = await aTenantRow(service.dataSource);
       const base = await fillWithDepts(filler, id, count);
       tenants.push({ api: service.as({ tenantId: id }), base, count, id });
     }
@@ -117,7 +117,7 @@ describe('a tenant of a million departments', () => {
   it('is exported whole, in memory that stays flat, also to a client that is slow', async () => {
     const child = await ChildService.start(service.database);
     const { id, count } = large();
-    const headers = { authorization: `Bearer ${tokenFor({ tenantId: id })}` };
+    const headers = { authorization: `Bearer ${mintToken({ tenantId: id })}` };
     for (let n = 0; n < 200; n += 1) await child.as({ tenantId: id }).get(`${PATH}?limit=500`);
     const before = memoryOf(child, 'VmRSS');
     const start = Date.now();

@@ -1,11 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient } from './api-client';
+import { ApiClient, type Caller, mintToken, TEST_SECRET, type ThrowAwayDatabase } from '../../src/testing';
 import { checkConformance } from './conformance';
 import { freePort } from './mariadb-server';
-import { SECRET, tokenFor, type Caller } from './service-under-test';
-import type { TestDatabase } from './test-database';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 const START_MS = 30_000;
@@ -23,12 +21,12 @@ export class ChildService {
     private readonly output: string[],
   ) {}
 
-  static async start(database: TestDatabase, env: Record<string, string> = {}): Promise<ChildService> {
+  static async start(database: ThrowAwayDatabase, env: Record<string, string> = {}): Promise<ChildService> {
     const port = await freePort();
     const child = ChildService.spawn({
       DATABASE_URL: database.url,
       DATA_DIR: database.folder,
-      JWT_SECRET: SECRET,
+      JWT_SECRET: TEST_SECRET,
       ADMIN_PASSWORD: 'admin-password',
       RATE_LIMIT: 'off',
       LOG_LEVEL: 'warn',
@@ -59,7 +57,7 @@ export class ChildService {
   }
 
   as(caller: Caller = {}): ApiClient {
-    return this.anonymous.as(tokenFor(caller));
+    return this.anonymous.as(mintToken(caller));
   }
 
   async untilReady(): Promise<void> {

@@ -13,10 +13,9 @@ import {
   type Principal,
   type Role,
 } from '../../src/index';
-import { ApiClient } from './api-client';
+import { ApiClient, type Caller, type ThrowAwayDatabase } from '../../src/testing';
 import { HostTables1800000000000, hostEntities } from './host-tables';
-import type { Caller } from './service-under-test';
-import { emptyDatabase, onMariadb, type TestDatabase } from './test-database';
+import { emptyDatabase, onMariadb } from './test-database';
 
 /** The host's own sign-in: it believes what the headers say. */
 export class HeaderResolver extends PrincipalResolver {
@@ -57,7 +56,7 @@ export class Host {
   private constructor(
     readonly app: NestExpressApplication,
     readonly dataSource: DataSource,
-    readonly database: TestDatabase,
+    readonly database: ThrowAwayDatabase,
     readonly anonymous: ApiClient,
   ) {}
 
@@ -66,7 +65,7 @@ export class Host {
   }
 
   static async on(
-    database: TestDatabase,
+    database: ThrowAwayDatabase,
     { imports = [], ...rest }: ModuleMetadata,
     { name, url = database.url }: HostSettings = {},
   ): Promise<Host> {

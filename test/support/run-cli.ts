@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { SECRET } from './service-under-test';
-import type { TestDatabase } from './test-database';
+import { TEST_SECRET, type ThrowAwayDatabase } from '../../src/testing';
 
 const CLI = join(__dirname, '..', '..', 'dist', 'cli', 'main.js');
 
 /** Runs the built command line on a database. */
 export function runCli(
-  { url: DATABASE_URL, folder: DATA_DIR }: TestDatabase,
+  { url: DATABASE_URL, folder: DATA_DIR }: ThrowAwayDatabase,
   args: string[],
   input = '',
 ): Promise<{ code: number | null; out: string; err: string }> {
-  const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: SECRET };
+  const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: TEST_SECRET };
   const child = spawn(process.execPath, [CLI, ...args], { cwd: DATA_DIR, env });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

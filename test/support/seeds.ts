@@ -4,7 +4,6 @@ import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialE
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
-import type { ApiClient } from './api-client';
 
 let nextTenant = 100_000;
 
@@ -37,7 +36,10 @@ export async function bulkInsert<E extends ObjectLiteral>(
 }
 
 /** A live tenant of its own for a test, right below the platform; gives its code. */
-export async function aTenant(dataSource: DataSource, values: Partial<TenantEntity> = {}): Promise<string> {
+export async function aTenantRow(
+  dataSource: DataSource,
+  values: Partial<TenantEntity> = {},
+): Promise<string> {
   const tenantId = String((nextTenant += 1));
   const place = { tenantParent: '000000', ancestors: '0,000000', depth: 2 };
   const own = { id: tenantId, tenantId, tenantName: `tenant ${tenantId}`, accountCount: -1, menuIds: '' };
@@ -50,17 +52,6 @@ export async function aTenant(dataSource: DataSource, values: Partial<TenantEnti
     ...values,
   });
   return tenantId;
-}
-
-/** A tenant as it is read. */
-export type ReadTenant = Readonly<Record<'id' | 'tenantId' | 'tenantParent' | 'tenantName', string>> &
-  Readonly<Record<'packageBo' | 'quotaBo' | 'ruleBo', Record<string, unknown>>>;
-
-/** Makes a tenant through the door; gives it as it is read. */
-export async function aTenantVia(api: ApiClient, body: Record<string, unknown> = {}): Promise<ReadTenant> {
-  const answer = await api.post('/system/tenant-api', { tenantName: 'a tenant', ...body });
-  if (answer.status !== 200) throw new Error(`No tenant was made: ${answer.text}`);
-  return (await api.get(answer.headers.location!)).body.data as ReadTenant;
 }
 
 /** An account in a department. */
@@ -81,22 +72,7 @@ export async function anAccount(
   await dataSource.manager.insert(AccountEntity, row);
 }
 
-/** Makes a department through the door; gives its id. */
-export async function aDept(api: ApiClient, body: Record<string, unknown> = {}): Promise<number> {
-  const answer = await api.post('/system/dept-api', body);
-  if (answer.status !== 200) throw new Error(`No department was made: ${answer.text}`);
-  return Number(/\/(\d+)$/.exec(answer.headers.location ?? '')?.[1]);
-}
-
 /** The stored row, deleted or not. */
 export function deptRow(dataSource: DataSource, deptId: number): Promise<DeptEntity | null> {
   return dataSource.manager.findOneBy(DeptEntity, { deptId });
-}
-
-/** Makes an account through the door; gives its id. */
-export async function aUser(api: ApiClient, body: Record<string, unknown> = {}): Promise<number> {
-  const username = `user-${Math.random().toString(36).slice(2)}`;
-  const answer = await api.post('/system/user-api', { username, password: 'a-long-password', ...body });
-  if (answer.status !== 200) throw new Error(`No account was made: ${answer.text}`);
-  return Number(/\/(\d+)$/.exec(answer.headers.location ?? '')?.[1]);
 }

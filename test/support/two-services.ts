@@ -1,15 +1,14 @@
 import type { DataSource } from 'typeorm';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
-import type { ApiClient } from './api-client';
+import type { ApiClient, Caller, ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from './child-service';
-import type { Caller } from './service-under-test';
-import { emptyDatabase, type TestDatabase } from './test-database';
+import { emptyDatabase } from './test-database';
 
 /** Two processes on one database: nothing in memory can keep them apart. */
 export class TwoServices {
   private constructor(
-    readonly database: TestDatabase,
+    readonly database: ThrowAwayDatabase,
     readonly services: readonly [ChildService, ChildService],
     readonly dataSource: DataSource,
   ) {}

@@ -1,9 +1,9 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
-import type { Answer, ApiClient } from '../support/api-client';
+import { aDept, type Answer, type ApiClient, aUser } from '../../src/testing';
 import { routesOf, type Route } from '../support/routes';
-import { aDept, aTenant, aUser } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 type Probe = (api: ApiClient, id: number, own: number) => Promise<Answer>;
@@ -128,7 +128,7 @@ describe('tenant isolation', () => {
   it.each(Object.keys(PROBES))(
     '%s answers for a foreign id as for one that never was, and leaves it alone',
     async (name) => {
-      const [mine, theirs] = [await aTenant(service.dataSource), await aTenant(service.dataSource)];
+      const [mine, theirs] = [await aTenantRow(service.dataSource), await aTenantRow(service.dataSource)];
       const owner = service.as({ tenantId: theirs });
       const foreign = await aDept(owner, { deptName: 'theirs', leader: 'x' });
       await aDept(owner, { parentId: foreign });

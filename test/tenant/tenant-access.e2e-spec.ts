@@ -1,8 +1,8 @@
 import { In } from 'typeorm';
 import type { Role } from '../../src/auth/roles';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import type { Answer, ApiClient } from '../support/api-client';
-import { aTenant } from '../support/seeds';
+import type { Answer, ApiClient } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -76,7 +76,7 @@ describe('who may do what with tenants', () => {
 
   async function seed(ancestors: string, above: Target): Promise<Target> {
     const place = { ancestors, depth: ancestors.split(',').length, tenantParent: above.tenantId };
-    const tenantId = await aTenant(service.dataSource, place);
+    const tenantId = await aTenantRow(service.dataSource, place);
     // A seeded tenant's id is its code.
     return { id: tenantId, tenantId, tenantName: 'a tenant' };
   }

@@ -1,7 +1,6 @@
 import crypto from 'node:crypto';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import type { ApiClient } from '../support/api-client';
-import { aTenantVia } from '../support/seeds';
+import { type ApiClient, aTenant } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { tenantTreeProblems } from '../support/tree-check';
 
@@ -49,7 +48,7 @@ describe('tenants', () => {
     });
 
     it('gives every field that was not sent its default, and reads exactly the fields of the contract', async () => {
-      const tenant = await aTenantVia(api, { tenantName: ' 甲 ' });
+      const tenant = await aTenant(api, { tenantName: ' 甲 ' });
       expect(Object.keys(tenant).sort()).toEqual(KEYS);
       expect(tenant).toEqual({
         id: expect.stringMatching(/^\d{17,19}$/) as string,
@@ -93,16 +92,16 @@ describe('tenants', () => {
     });
 
     it("attaches below a parent in the caller's subtree, by its code", async () => {
-      const parent = await aTenantVia(api);
-      const child = await aTenantVia(adminOf(parent));
+      const parent = await aTenant(api);
+      const child = await aTenant(adminOf(parent));
       expect(child.tenantParent).toBe(parent.tenantId);
-      const grandchild = await aTenantVia(adminOf(parent), { tenantParent: child.tenantId });
+      const grandchild = await aTenant(adminOf(parent), { tenantParent: child.tenantId });
       expect(grandchild.tenantParent).toBe(child.tenantId);
       expect((await row(grandchild.id)).ancestors).toBe(`0,000000,${parent.tenantId},${child.tenantId}`);
     });
 
     it('refuses a parent that is unknown, deleted, outside, or named by its id', async () => {
-      const [parent, other, deleted] = [await aTenantVia(api), await aTenantVia(api), await aTenantVia(api)];
+      const [parent, other, deleted] = [await aTenant(api), await aTenant(api), await aTenant(api)];
       await api.delete(`${PATH}/${deleted.id}`);
       for (const tenantParent of [
         '999',
@@ -126,13 +125,13 @@ describe('tenants', () => {
     });
 
     it('ignores what only the service decides', async () => {
-      const tenant = await aTenantVia(api, {
+      const tenant = await aTenant(api, {
         id: '7',
         tenantId: '000000',
         ancestors: '0',
         delFlag: '2',
         depth: 9,
-      });
+      } as object);
       expect(tenant.id).not.toBe('7');
       expect(tenant.tenantId).not.toBe('000000');
     });
@@ -169,8 +168,8 @@ describe('tenants', () => {
     };
 
     it('replaces everything, and resets what is not sent, but not the place', async () => {
-      const parent = await aTenantVia(api);
-      const tenant = await aTenantVia(api, { tenantParent: parent.tenantId });
+      const parent = await aTenant(api);
+      const tenant = await aTenant(api, { tenantParent: parent.tenantId });
       const { id } = tenant;
       expect((await api.put(PATH, { id, ...full })).body).toEqual({ code: 200, msg: '操作成功', data: null });
       expect(await read(id)).toEqual({
@@ -185,13 +184,13 @@ describe('tenants', () => {
     });
 
     it('takes back what was read, unchanged', async () => {
-      const before = await aTenantVia(api, full);
+      const before = await aTenant(api, full);
       expect((await api.put(PATH, before)).status).toBe(200);
       expect(await read(before.id)).toEqual(before);
     });
 
     it('keeps the extra quotas that it does not send, and takes those it does', async () => {
-      const { id } = await aTenantVia(api, {
+      const { id } = await aTenant(api, {
         quotaBo: { riskReportUsed: 1, zr: 2, credit: 3, pf: 4, merchant: 9 },
       });
       const extras = async () => {
@@ -207,7 +206,7 @@ describe('tenants', () => {
     });
 
     it('needs an id, as text, and a name', async () => {
-      const { id } = await aTenantVia(api);
+      const { id } = await aTenant(api);
       for (const [body, field] of [
         [{ tenantName: 'x' }, 'id'],
         [{ id: null, tenantName: 'x' }, 'id'],
@@ -224,9 +223,9 @@ describe('tenants', () => {
     });
 
     it('moves a tenant with all below it', async () => {
-      const [a, b] = [await aTenantVia(api), await aTenantVia(api)];
-      const child = await aTenantVia(api, { tenantParent: a.tenantId });
-      const grandchild = await aTenantVia(api, { tenantParent: child.tenantId });
+      const [a, b] = [await aTenant(api), await aTenant(api)];
+      const child = await aTenant(api, { tenantParent: a.tenantId });
+      const grandchild = await aTenant(api, { tenantParent: child.tenantId });
       expect((await api.put(PATH, { ...a, tenantParent: b.tenantId })).status).toBe(200);
       expect(await row(grandchild.id)).toMatchObject({
         ancestors: `0,000000,${b.tenantId},${a.tenantId},${child.tenantId}`,
@@ -238,9 +237,9 @@ describe('tenants', () => {
     });
 
     it('refuses a parent at or below itself, and one outside', async () => {
-      const a = await aTenantVia(api);
-      const b = await aTenantVia(api, { tenantParent: a.tenantId });
-      const c = await aTenantVia(api, { tenantParent: b.tenantId });
+      const a = await aTenant(api);
+      const b = await aTenant(api, { tenantParent: a.tenantId });
+      const c = await aTenant(api, { tenantParent: b.tenantId });
       for (const { tenantId: tenantParent } of [a, b, c]) {
         const answer = await api.put(PATH, { ...a, tenantParent });
         expect([answer.status, answer.refusal.reason]).toEqual([409, 'TENANT_CYCLE']);
@@ -251,17 +250,17 @@ describe('tenants', () => {
     });
 
     it('refuses depth 65, the height of what moves included', async () => {
-      let parent = await aTenantVia(api);
+      let parent = await aTenant(api);
       for (let depth = 3; depth <= 64; depth += 1)
-        parent = await aTenantVia(api, { tenantParent: parent.tenantId });
+        parent = await aTenant(api, { tenantParent: parent.tenantId });
       const below = await api.post(PATH, { tenantName: 'x', tenantParent: parent.tenantId });
       expect([below.status, below.refusal.reason, below.refusal.fields?.[0]?.field]).toEqual([
         400,
         'TENANT_TOO_DEEP',
         'tenantParent',
       ]);
-      const two = await aTenantVia(api);
-      await aTenantVia(api, { tenantParent: two.tenantId });
+      const two = await aTenant(api);
+      await aTenant(api, { tenantParent: two.tenantId });
       const above = (await row(parent.id)).tenantParent;
       expect((await api.put(PATH, { ...two, tenantParent: above })).refusal.reason).toBe('TENANT_TOO_DEEP');
     });
@@ -269,7 +268,7 @@ describe('tenants', () => {
 
   describe('delete', () => {
     it('is logical, and nothing finds the tenant any more', async () => {
-      const { id, tenantId } = await aTenantVia(api);
+      const { id, tenantId } = await aTenant(api);
       expect((await api.delete(`${PATH}/${id}`)).body).toEqual({ code: 200, msg: '操作成功', data: null });
       expect(await row(id)).toMatchObject({ delFlag: '2', tenantId });
       for (const answer of [
@@ -282,8 +281,8 @@ describe('tenants', () => {
     });
 
     it('is refused while there are child tenants', async () => {
-      const parent = await aTenantVia(api);
-      const child = await aTenantVia(api, { tenantParent: parent.tenantId });
+      const parent = await aTenant(api);
+      const child = await aTenant(api, { tenantParent: parent.tenantId });
       const answer = await api.delete(`${PATH}/${parent.id}`);
       expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([
         409,
@@ -295,14 +294,14 @@ describe('tenants', () => {
     });
 
     it('takes one id, not several', async () => {
-      const [a, b] = [await aTenantVia(api), await aTenantVia(api)];
+      const [a, b] = [await aTenant(api), await aTenant(api)];
       expect((await api.delete(`${PATH}/${a.id},${b.id}`)).status).toBe(400);
       expect((await api.get(`${PATH}/${a.id}`)).status).toBe(200);
     });
   });
 
   it('protects the platform by what is stored, whatever the body says', async () => {
-    const other = await aTenantVia(api);
+    const other = await aTenant(api);
     for (const body of [
       { id: '1', tenantName: 'mine', status: '1' },
       { id: '1', tenantName: 'mine', tenantId: other.tenantId },
@@ -318,11 +317,11 @@ describe('tenants', () => {
   });
 
   it('never gives a code again, not even that of a deleted tenant', async () => {
-    const deleted = await aTenantVia(api);
+    const deleted = await aTenant(api);
     await api.delete(`${PATH}/${deleted.id}`);
     const draws = Array.from({ length: 99 }, () => Number(deleted.tenantId));
     const spy = jest.spyOn(crypto, 'randomInt').mockImplementation(() => draws.pop() ?? 765_432);
-    const tenant = await aTenantVia(api);
+    const tenant = await aTenant(api);
     spy.mockRestore();
     expect(tenant.tenantId).toBe('765432');
   });

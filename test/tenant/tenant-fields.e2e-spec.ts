@@ -1,5 +1,4 @@
-import type { ApiClient } from '../support/api-client';
-import { aTenantVia } from '../support/seeds';
+import { type ApiClient, aTenant } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -128,7 +127,7 @@ describe('tenant fields', () => {
   describe.each(RULES)('$field', ({ field, reset, kept, refused }) => {
     it('comes back as it was sent, on create and on update, and is reset when not sent or null', async () => {
       for (const value of kept) {
-        const { id } = await aTenantVia(api, bodyWith(field, value));
+        const { id } = await aTenant(api, bodyWith(field, value));
         expect(await read(id, field)).toBe(value);
         expect((await api.put(PATH, { id, tenantName: 'a tenant' })).status).toBe(200);
         expect(await read(id, field)).toBe(reset);
@@ -138,12 +137,12 @@ describe('tenant fields', () => {
         expect(await read(id, field)).toBe(value);
       }
       if (field === 'tenantName') return;
-      const { id } = await aTenantVia(api, bodyWith(field, null));
+      const { id } = await aTenant(api, bodyWith(field, null));
       expect(await read(id, field)).toBe(reset);
     });
 
     it('refuses what it cannot be, names itself, and changes nothing', async () => {
-      const { id } = await aTenantVia(api);
+      const { id } = await aTenant(api);
       const before = (await api.get(`${PATH}/${id}`)).text;
       for (const value of refused) {
         const body = { tenantName: 'x', ...bodyWith(field, value) };
@@ -162,15 +161,15 @@ describe('tenant fields', () => {
         const answer = await api.post(PATH, { tenantName: 'x', [field]: value });
         expect([value, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([value, 400, field]);
       }
-      await aTenantVia(api, { [field]: null });
-      await aTenantVia(api, { [field]: { unknown: 1 } });
+      await aTenant(api, { [field]: null });
+      await aTenant(api, { [field]: { unknown: 1 } });
     },
   );
 
   it('refuses an end before the start, and takes one day', async () => {
     const answer = await api.post(PATH, { tenantName: 'x', startTime: '2026-02-02', endTime: '2026-02-01' });
     expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'endTime']);
-    await aTenantVia(api, { startTime: '2026-02-02', endTime: '2026-02-02' });
+    await aTenant(api, { startTime: '2026-02-02', endTime: '2026-02-02' });
   });
 
   it('holds three rules of 64 KB at once', async () => {
@@ -179,7 +178,7 @@ describe('tenant fields', () => {
       modelPf: '规则'.repeat(10_000),
       catalogRw: '"'.repeat(30_000),
     };
-    const tenant = await aTenantVia(api, { ruleBo });
+    const tenant = await aTenant(api, { ruleBo });
     expect(tenant.ruleBo).toMatchObject(ruleBo);
   });
 });

@@ -1,6 +1,6 @@
-import type { ApiClient } from '../support/api-client';
+import type { TenantDto } from '../../src/tenant/tenant-view.dto';
+import { type ApiClient, aTenant } from '../../src/testing';
 import { HandClock } from '../support/hand-clock';
-import { aTenantVia, type ReadTenant } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -15,7 +15,7 @@ describe('the list of tenants', () => {
   let service: ServiceUnderTest;
   let clock: HandClock;
   let owner: ApiClient;
-  let top: ReadTenant;
+  let top: Readonly<TenantDto>;
 
   beforeAll(async () => {
     clock = new HandClock();
@@ -23,7 +23,7 @@ describe('the list of tenants', () => {
     service = await ServiceUnderTest.start({}, clock);
   });
   beforeEach(async () => {
-    top = await aTenantVia(service.as(), { tenantName: 'top' });
+    top = await aTenant(service.as(), { tenantName: 'top' });
     owner = service.as({ tenantId: top.tenantId });
   });
   afterAll(() => service.stop());
@@ -38,9 +38,9 @@ describe('the list of tenants', () => {
   const namesOf = ({ rows }: ListPage) => rows.map(({ tenantName }) => tenantName);
 
   it('holds the own tenant and all below it, and nothing else', async () => {
-    const child = await aTenantVia(owner, { tenantName: 'child' });
-    await aTenantVia(owner, { tenantName: 'grandchild', tenantParent: child.tenantId });
-    await aTenantVia(service.as(), { tenantName: 'beside' });
+    const child = await aTenant(owner, { tenantName: 'child' });
+    await aTenant(owner, { tenantName: 'grandchild', tenantParent: child.tenantId });
+    await aTenant(service.as(), { tenantName: 'beside' });
     expect(namesOf(await list(owner))).toEqual(['top', 'child', 'grandchild']);
     expect((await list(owner)).rows.map(({ hasChildren }) => hasChildren)).toEqual([true, true, false]);
     expect(namesOf(await list(service.as({ tenantId: child.tenantId })))).toEqual(['child', 'grandchild']);
@@ -49,26 +49,26 @@ describe('the list of tenants', () => {
   });
 
   it('shows each tenant without what can be long', async () => {
-    const { id } = await aTenantVia(owner, { tenantName: 'x', companyName: 'y', ruleBo: { modelZr: 'z' } });
+    const { id } = await aTenant(owner, { tenantName: 'x', companyName: 'y', ruleBo: { modelZr: 'z' } });
     const {
       packageBo: _,
       quotaBo: __,
       ruleBo: ___,
       ...short
-    } = (await owner.get(`${PATH}/${id}`)).body.data as ReadTenant;
+    } = (await owner.get(`${PATH}/${id}`)).body.data as Readonly<TenantDto>;
     expect((await list(owner, { tenantName: 'x' })).rows).toEqual([
       { ...short, state: 'ACTIVE', hasChildren: false },
     ]);
   });
 
   it('is filtered by parent, name, state and end, and by all of them together', async () => {
-    const make = (tenantName: string, more: object = {}) => aTenantVia(owner, { tenantName, ...more });
+    const make = (tenantName: string, more: object = {}) => aTenant(owner, { tenantName, ...more });
     const open = await make('开放 100%');
     await make('active', { startTime: '2026-06-15', endTime: '2026-06-15' });
     await make('expired', { endTime: '2026-06-14' });
     await make('future', { startTime: '2026-06-16' });
     await make('disabled', { status: '1', endTime: '2026-01-01' });
-    await aTenantVia(owner, { tenantName: 'below', tenantParent: open.tenantId });
+    await aTenant(owner, { tenantName: 'below', tenantParent: open.tenantId });
     const byState = async (state: string) => namesOf(await list(owner, { state }));
     expect(await byState('ACTIVE')).toEqual(['top', '开放 100%', 'active', 'below']);
     expect(await byState('EXPIRED')).toEqual(['expired']);
@@ -95,7 +95,7 @@ describe('the list of tenants', () => {
   });
 
   it('comes in pages that hold every tenant once, with cursors that cannot be forged', async () => {
-    for (let n = 0; n < 5; n += 1) await aTenantVia(owner, { tenantName: `t${n}` });
+    for (let n = 0; n < 5; n += 1) await aTenant(owner, { tenantName: `t${n}` });
     for (const api of [owner, service.as()]) {
       const query = { tenantParent: top.tenantId, limit: 2 };
       const found: string[] = [];

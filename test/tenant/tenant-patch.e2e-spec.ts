@@ -1,7 +1,7 @@
-import type { ApiClient } from '../support/api-client';
-import { aTenant, aTenantVia } from '../support/seeds';
+import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { type ApiClient, aTenant } from '../../src/testing';
 
 const PATH = '/system/tenant-api';
 const WHOLE = {
@@ -25,8 +25,8 @@ describe('changing a part of a tenant', () => {
     service = await ServiceUnderTest.start();
   });
   beforeEach(async () => {
-    api = service.as({ tenantId: await aTenant(service.dataSource) });
-    id = (await aTenantVia(api, WHOLE)).id;
+    api = service.as({ tenantId: await aTenantRow(service.dataSource) });
+    id = (await aTenant(api, WHOLE)).id;
   });
   afterAll(() => service.stop());
 
@@ -70,7 +70,7 @@ describe('changing a part of a tenant', () => {
   });
 
   it('has the rules of the whole replacement', async () => {
-    const child = await aTenantVia(service.as(), {
+    const child = await aTenant(service.as(), {
       tenantParent: ((await read()) as { tenantId: string }).tenantId,
     });
     const before = await read();

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import type { ApiClient } from '../support/api-client';
-import { aDept, aTenant, aTenantVia } from '../support/seeds';
+import { aDept, type ApiClient, aTenant } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
@@ -35,7 +35,7 @@ describe('changes of tenants that race, from two processes', () => {
         ancestors: `${above.ancestors},${above.tenantId}`,
         depth: above.depth + 1,
       };
-      const tenantId = await aTenant(dataSource, place);
+      const tenantId = await aTenantRow(dataSource, place);
       made.push(await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId }));
     }
     return made;
@@ -103,7 +103,7 @@ describe('changes of tenants that race, from two processes', () => {
 
   it('departments of the platform go on while tenants are made', async () => {
     const answers = await Promise.all([
-      ...Array.from({ length: 20 }, () => aTenantVia(left)),
+      ...Array.from({ length: 20 }, () => aTenant(left)),
       ...Array.from({ length: 20 }, () => aDept(right)),
     ]);
     expect(answers).toHaveLength(40);

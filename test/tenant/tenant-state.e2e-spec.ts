@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from '../support/api-client';
+import type { TenantDto } from '../../src/tenant/tenant-view.dto';
+import { aDept, type ApiClient, aTenant } from '../../src/testing';
 import { HandClock } from '../support/hand-clock';
 import { recordQueries } from '../support/query-recorder';
-import { aDept, aTenantVia, type ReadTenant } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -11,7 +11,7 @@ describe('the state of a tenant, on every request of its users', () => {
   let service: ServiceUnderTest;
   let clock: HandClock;
   let root: ApiClient;
-  let tenant: ReadTenant;
+  let tenant: Readonly<TenantDto>;
   let user: ApiClient;
 
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe('the state of a tenant, on every request of its users', () => {
   });
   beforeEach(async () => {
     clock.set('2026-06-15T04:00:00Z');
-    tenant = await aTenantVia(root);
+    tenant = await aTenant(root);
     user = service.as({ tenantId: tenant.tenantId });
     expect(await verdict()).toBe('served');
   });
@@ -94,7 +94,7 @@ describe('the state of a tenant, on every request of its users', () => {
   });
 
   it("does not stop its parent's administrators from managing it, nor its children's users", async () => {
-    const child = await aTenantVia(root, { tenantParent: tenant.tenantId });
+    const child = await aTenant(root, { tenantParent: tenant.tenantId });
     await change({ status: '1' });
     expect((await root.get(`${PATH}/${tenant.id}`)).status).toBe(200);
     expect((await service.as({ tenantId: child.tenantId }).post('/system/dept-api', {})).status).toBe(200);
@@ -111,7 +111,7 @@ describe('the state of a tenant, on every request of its users', () => {
   it('changed by another node is seen within five seconds, and a deleted tenant is not written to before', async () => {
     const elsewhere = await ServiceUnderTest.on(service.database, {}, clock);
     const there = elsewhere.as({ roles: ['superadmin'] });
-    const other = await aTenantVia(root);
+    const other = await aTenant(root);
     const itsUser = service.as({ tenantId: other.tenantId });
     expect((await itsUser.post('/system/dept-api', {})).status).toBe(200);
     const begun = Date.now();

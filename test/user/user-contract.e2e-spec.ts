@@ -1,6 +1,5 @@
 import { AccountEntity } from '../../src/user/account.entity';
-import type { ApiClient } from '../support/api-client';
-import { aDept, aTenantVia, aUser } from '../support/seeds';
+import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/user-api';
@@ -17,7 +16,7 @@ describe('accounts', () => {
     root = service.as({ roles: ['superadmin'], username: 'root' });
   });
   beforeEach(async () => {
-    tenantId = (await aTenantVia(root)).tenantId;
+    tenantId = (await aTenant(root)).tenantId;
     api = service.as({ tenantId, username: 'alice' });
   });
   afterAll(() => service.stop());
@@ -197,7 +196,7 @@ describe('accounts', () => {
     });
 
     it('an administrator above makes the administrators of a tenant below, and nothing else there', async () => {
-      const child = await aTenantVia(api);
+      const child = await aTenant(api);
       const make = (by: ApiClient, body: object) =>
         reasonOf(by.post(PATH, { username: 'boss', password: PASSWORD, ...body }));
       const admin = { tenantId: child.tenantId, roles: ['tenant_admin'] };
@@ -210,7 +209,7 @@ describe('accounts', () => {
         403,
         'ROLE_TOO_HIGH',
       ]);
-      const stranger = service.as({ tenantId: (await aTenantVia(root)).tenantId });
+      const stranger = service.as({ tenantId: (await aTenant(root)).tenantId });
       for (const [by, tenant] of [
         [stranger, child.tenantId],
         [api, '000000'],
@@ -252,7 +251,7 @@ describe('accounts', () => {
 
   describe('and the limit of their tenant', () => {
     it('hold it exactly, however many are made at once, and from above too', async () => {
-      const limited = await aTenantVia(root, { accountCount: 7 });
+      const limited = await aTenant(root, { accountCount: 7 });
       const admin = service.as({ tenantId: limited.tenantId });
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, n) => {

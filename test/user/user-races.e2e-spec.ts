@@ -1,6 +1,7 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { AccountEntity } from '../../src/user/account.entity';
-import { aDept, aTenant, aUser } from '../support/seeds';
+import { aDept, aUser } from '../../src/testing';
+import { aTenantRow } from '../support/seeds';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
 
@@ -15,7 +16,7 @@ describe('accounts and departments that race, from two processes', () => {
   afterAll(() => two.stop());
 
   it('a department is deleted while a user joins it: one of them wins', async () => {
-    const tenantId = await aTenant(two.dataSource);
+    const tenantId = await aTenantRow(two.dataSource);
     const [left, right] = two.as({ tenantId });
     const userId = await aUser(left, { username: 'mover' });
     const outcomes = new Set<string>();

@@ -1,0 +1,81 @@
+import { Writable } from 'node:stream';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { DataSource } from 'typeorm';
+import { parseEnv } from '../config/env';
+import { jwtSettings } from '../config/jwt-settings';
+import { openDatabase } from '../database/open-database';
+import { createLogger } from '../logging/logger';
+import { createService } from '../service';
+import type { Clock } from '../time/clock';
+import { ApiClient, type Exchange } from './api-client';
+import { throwAwayDatabase, type ThrowAwayDatabase } from './throw-away-database';
+import { mintToken, TEST_SECRET, type Caller } from './tokens';
+
+export interface TestServiceOptions {
+  /** Default: a SQLite file of its own. */
+  readonly database?: ThrowAwayDatabase;
+  /** Settings in the names of the environment; limits are off unless told otherwise. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** Sees every answer that its clients get; what it throws fails their call. */
+  readonly inspect?: (exchange: Exchange) => void;
+}
+
+/** The whole service in this process, listening on loopback, with `admin` / `admin-password` as its first account. */
+export class TestService {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly dataSource: DataSource,
+    readonly database: ThrowAwayDatabase,
+    /** A client without a token. */
+    readonly anonymous: ApiClient,
+    /** The lines of its log. */
+    readonly log: readonly string[],
+  ) {}
+
+  static async start({ clock, inspect, ...options }: TestServiceOptions = {}): Promise<TestService> {
+    const database = options.database ?? (await throwAwayDatabase());
+    const env = parseEnv({
+      DATABASE_URL: database.url,
+      DATA_DIR: database.folder,
+      JWT_SECRET: TEST_SECRET,
+      ADMIN_PASSWORD: 'admin-password',
+      LOG_LEVEL: 'info',
+      RATE_LIMIT: 'off',
+      ...options.env,
+    });
+    const log: string[] = [];
+    const logger = createLogger(env.LOG_LEVEL, linesInto(log));
+    const { dataSource } = await openDatabase(env);
+    const parts = { env, jwt: jwtSettings(env), dataSource, ...(clock && { clock }) };
+    const app = await createService(parts, logger);
+    await app.listen(0, '127.0.0.1');
+    const anonymous = new ApiClient(await app.getUrl(), {}, inspect);
+    return new TestService(app, dataSource, database, anonymous, log);
+  }
+
+  /** A client with a token for this caller. */
+  as(caller: Caller = {}): ApiClient {
+    return this.anonymous.as(mintToken(caller));
+  }
+
+  /** Ends the service and leaves its database to others. */
+  async leave(): Promise<void> {
+    this.anonymous.close();
+    await this.app.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.leave();
+    await this.database.drop();
+  }
+}
+
+function linesInto(log: string[]): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      log.push(chunk.toString());
+      done();
+    },
+  });
+}
