@@ -69,6 +69,8 @@ if (onMariadb) {
       await sleep(200);
       await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
       await rival.commitTransaction();
+      // As it was: the next one to get this connection would wait as long.
+      await rival.query('SET SESSION innodb_lock_wait_timeout = 1');
       await rival.release();
       expect((await update).status).toBe(200);
       expect(await named(service, 'after the deadlock')).toBe(1);
