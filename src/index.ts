@@ -16,7 +16,7 @@ export { TenantEntity } from './tenant/tenant.entity';
 export { AccountEntity } from './user/account.entity';
 
 // Ports.
-export { PrincipalResolver, type Caller } from './auth/principal-resolver';
+export { PrincipalResolver, type CallerAnswer } from './auth/principal-resolver';
 export { Clock } from './time/clock';
 export { UserDirectory } from './user/user-directory';
 

@@ -3,14 +3,14 @@ import type { Request } from 'express';
 import type { Principal } from './principal';
 
 /** Who is calling, or null for nobody; at once, or later. */
-export type Caller = Principal | null | Promise<Principal | null>;
+export type CallerAnswer = Principal | null | Promise<Principal | null>;
 
 /**
  * Who is calling? A port: a host answers from its own sign-in, at once or with a promise. Null refuses the request.
  * It is asked once per request.
  */
 export abstract class PrincipalResolver {
-  abstract resolve(request: Request): Caller;
+  abstract resolve(request: Request & { readonly user?: unknown }): CallerAnswer;
 }
 
 /** The service's own answer: whom JwtAuthGuard has found. */
@@ -33,8 +33,8 @@ const asked = Symbol('caller');
 /** The resolver's answer for this request; guard and interceptor share it. */
 export function callerOf(
   principals: PrincipalResolver,
-  request: Request & { [asked]?: { readonly caller: Caller } },
-): Caller {
+  request: Request & { [asked]?: { readonly caller: CallerAnswer } },
+): CallerAnswer {
   const answer = request[asked] ?? { caller: principals.resolve(request) };
   request[asked] = answer;
   return answer.caller;

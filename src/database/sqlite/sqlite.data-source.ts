@@ -5,7 +5,12 @@ import { SqliteDriver } from './sqlite.driver';
 /** What a host says about its SQLite file; the rest is decided here. */
 export interface SqliteDataSourceOptions extends Pick<
   DataSourceOptions,
-  'entities' | 'migrations' | 'migrationsTableName' | 'migrationsTransactionMode' | 'logging'
+  | 'entities'
+  | 'migrations'
+  | 'migrationsRun'
+  | 'migrationsTableName'
+  | 'migrationsTransactionMode'
+  | 'logging'
 > {
   /** Path of the file. */
   readonly database: string;

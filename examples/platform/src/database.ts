@@ -1,0 +1,21 @@
+import { entities, migrations, SqliteDataSource } from 'tenantry';
+import { DataSource } from 'typeorm';
+import { OrderEntity } from './orders/order.entity.js';
+import { PlatformTables1800000000000 } from './platform.migration.js';
+import { StaffEntity } from './staff/staff.entity.js';
+
+/** One database: the platform's own tables beside those of Tenantry, brought up to date together. */
+export async function openDatabase(
+  url = process.env.DATABASE_URL ?? 'sqlite:platform.sqlite',
+): Promise<DataSource> {
+  const tables = {
+    entities: [...entities, StaffEntity, OrderEntity],
+    migrations: [...migrations, PlatformTables1800000000000],
+  };
+  const dataSource = url.startsWith('sqlite:')
+    ? new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables })
+    : new DataSource({ type: 'mariadb', url, timezone: 'Z', ...tables });
+  await dataSource.initialize();
+  await dataSource.runMigrations({ transaction: 'each' });
+  return dataSource;
+}

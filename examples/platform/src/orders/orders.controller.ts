@@ -1,0 +1,31 @@
+import { BadRequestException, Body, Controller, Get, Post } from '@nestjs/common';
+import { Ctx, RequestContext, TenantScoped } from 'tenantry';
+import type { OrderEntity } from './order.entity.js';
+import { OrdersService, type NewOrder } from './orders.service.js';
+
+/** In the platform's own form: what a handler gives is the answer. */
+@TenantScoped()
+@Controller('orders')
+export class OrdersController {
+  constructor(private readonly orders: OrdersService) {}
+
+  @Get()
+  list(@Ctx() ctx: RequestContext): Promise<OrderEntity[]> {
+    return this.orders.list(ctx);
+  }
+
+  @Post()
+  async create(
+    @Ctx() ctx: RequestContext,
+    @Body() body: Record<string, unknown>,
+  ): Promise<{ orderId: number }> {
+    return { orderId: await this.orders.create(ctx, orderIn(body)) };
+  }
+}
+
+function orderIn({ deptId, title, amount }: Record<string, unknown>): NewOrder {
+  if (!Number.isSafeInteger(deptId) || !Number.isSafeInteger(amount) || typeof title !== 'string') {
+    throw new BadRequestException('deptId, title and amount');
+  }
+  return { deptId: Number(deptId), title, amount: Number(amount) };
+}

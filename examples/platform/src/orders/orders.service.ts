@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import {
+  DeptEntity,
+  DeptErrors,
+  InjectTenantBound,
+  OnDomainEvent,
+  RequestContext,
+  TenantBoundRepository,
+  TenantDisabled,
+} from 'tenantry';
+import { OrderEntity } from './order.entity.js';
+
+export type NewOrder = Pick<OrderEntity, 'deptId' | 'title' | 'amount'>;
+
+@Injectable()
+export class OrdersService {
+  constructor(@InjectTenantBound(OrderEntity) private readonly orders: TenantBoundRepository<OrderEntity>) {}
+
+  list(ctx: RequestContext): Promise<OrderEntity[]> {
+    return this.orders.in(ctx).find({}, { order: { orderId: 'ASC' } });
+  }
+
+  /** In one transaction: nobody deletes the department between the look and the order. */
+  create(ctx: RequestContext, { deptId, title, amount }: NewOrder): Promise<number> {
+    return this.orders.transaction(ctx, async (orders, of) => {
+      if (!(await of(DeptEntity).exists({ deptId, delFlag: '0' }))) throw DeptErrors.NOT_FOUND();
+      return orders.insert({ deptId, title, amount, state: 'open' });
+    });
+  }
+
+  /** Nobody can work on them any more, so they wait. */
+  @OnDomainEvent(TenantDisabled)
+  async hold({ tenantId }: TenantDisabled): Promise<void> {
+    await this.orders.in(RequestContext.system(tenantId)).update({ state: 'open' }, { state: 'held' });
+  }
+}

@@ -1,0 +1,107 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '../../src/testing';
+import { freePort } from '../support/mariadb-server';
+import { compile, installOffline, ROOT } from '../support/packed';
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const section = (title: string) => README.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!;
+const snippets = (text: string) => [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
+
+describe('the README, for who embeds', () => {
+  let host: string;
+
+  beforeAll(() => {
+    host = mkdtempSync(join(tmpdir(), 'tenantry-readme-'));
+    installOffline(host);
+  });
+  afterAll(() => {
+    rmSync(host, { recursive: true });
+  });
+
+  const put = (name: string, text: string) => {
+    writeFileSync(join(host, name), text);
+  };
+
+  it('has code that compiles as pasted, strictly, and a client that knows its fields', async () => {
+    const port = await freePort();
+    const all = snippets(README);
+    expect(all).toHaveLength(4);
+    all.forEach((text, index) => {
+      put(`snippet${index}.ts`, text.replace('listen(3000', `listen(${port}`));
+    });
+    const options = { target: 'ES2023', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true };
+    const decorators = { experimentalDecorators: true, emitDecoratorMetadata: true };
+    const compilerOptions = {
+      ...options,
+      ...decorators,
+      outDir: 'dist',
+      types: ['node'],
+      skipLibCheck: true,
+    };
+    put('package.json', '{}');
+    put('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    compile(host);
+    await itServes(port);
+    put('snippet2.ts', all[2]!.replace('body: { deptName }', 'body: { name: deptName }'));
+    expect(() => {
+      compile(host);
+    }).toThrow("'name' does not exist");
+  });
+
+  async function itServes(port: number): Promise<void> {
+    const platform = spawn(process.execPath, ['dist/snippet0.js'], { cwd: host, stdio: 'ignore' });
+    const api = new ApiClient(`http://127.0.0.1:${port}`);
+    try {
+      let answer = await api.get('/system/dept-api').catch(() => null);
+      for (let tries = 0; !answer && tries < 300; tries += 1) {
+        await sleep(50);
+        answer = await api.get('/system/dept-api').catch(() => null);
+      }
+      expect([answer?.status, answer?.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+    } finally {
+      platform.kill();
+      api.close();
+    }
+  }
+
+  it.each([
+    [
+      '--input-type=commonjs',
+      "const { TenantryModule } = require('tenantry'); console.log(typeof TenantryModule.forRoot)",
+    ],
+    [
+      '--input-type=module',
+      "import { TenantryModule } from 'tenantry'; console.log(typeof TenantryModule.forRoot)",
+    ],
+    ['--input-type=commonjs', "console.log(typeof require('tenantry/client').createTenantryClient)"],
+    [
+      '--input-type=module',
+      "import { createTenantryClient as it } from 'tenantry/client'; console.log(typeof it)",
+    ],
+    ['--input-type=commonjs', "console.log(typeof require('tenantry/testing').aDept)"],
+    ['--input-type=module', "import { aDept } from 'tenantry/testing'; console.log(typeof aDept)"],
+  ])('names entries that load: %s %s', (type, code) => {
+    expect(execFileSync(process.execPath, [type, '-e', code], { cwd: host, encoding: 'utf8' })).toBe(
+      'function\n',
+    );
+  });
+
+  it('has no other entry', () => {
+    const code = "require('tenantry/dist/dept/dept.service.js')";
+    expect(() => execFileSync(process.execPath, ['-e', code], { cwd: host, stdio: 'pipe' })).toThrow(
+      'ERR_PACKAGE_PATH_NOT_EXPORTED',
+    );
+  });
+
+  it('tells every option', () => {
+    const source = readFileSync(join(ROOT, 'src', 'tenantry.options.ts'), 'utf8');
+    const options = [...source.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]);
+    const told = [...section('Options').matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+    expect(options.length).toBeGreaterThan(5);
+    expect(told).toEqual(options);
+  });
+});

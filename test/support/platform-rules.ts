@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../../src/testing';
+import { OPERATOR_KEY, type Platform } from './platform';
+
+/** What the example platform promises, over HTTP; the same for every way to install it. */
+export function itIsAPlatform(started: () => Platform): void {
+  const json = (answer: { text: string }): unknown => JSON.parse(answer.text);
+  const depts = '/org/system/dept-api';
+
+  async function aDept(api: ApiClient, body: object = {}): Promise<number> {
+    const { headers } = await api.post(depts, body);
+    expect(headers.location).toMatch(/^\/org\/system\/dept-api\/\d+$/);
+    return Number(headers.location!.split('/').at(-1));
+  }
+
+  it('keeps its own routes, errors and guard as they are', async () => {
+    const { anonymous } = started();
+    expect(json(await anonymous.get('/'))).toEqual({ platform: 'example' });
+    const tea = await anonymous.get('/teapot');
+    expect([tea.status, json(tea)]).toMatchObject([418, { message: 'no coffee here' }]);
+    const unknown = await anonymous.get('/nowhere');
+    expect([unknown.status, json(unknown)]).toMatchObject([404, { message: 'Cannot GET /nowhere' }]);
+    const closed = await anonymous.get('/orders');
+    expect([closed.status, json(closed)]).toMatchObject([401, { message: 'Send your key as X-Api-Key' }]);
+    // The same guard before a route of Tenantry: its status, in the envelope.
+    const refused = await anonymous.get(`${depts}/1`);
+    expect([refused.status, refused.body.code, refused.refusal.reason]).toEqual([401, 401, 'TOKEN_INVALID']);
+    expect((await anonymous.get('/system/dept-api')).status).toBe(404);
+  });
+
+  it('has departments for its customers, each its own', async () => {
+    const [acme, globex] = [await started().signUp('acme'), await started().signUp('globex')];
+    const sales = await aDept(acme.api, { deptName: 'Sales' });
+    const read = await acme.api.get(`${depts}/${sales}`);
+    expect(read.body).toMatchObject({
+      code: 200,
+      data: { deptName: 'Sales', tenantId: acme.tenantId, createBy: 'ada@acme.example' },
+    });
+    expect((await globex.api.get(`${depts}/${sales}`)).refusal.reason).toBe('DEPT_NOT_FOUND');
+    const cycle = await acme.api.put(depts, { deptId: sales, parentId: sales });
+    expect([cycle.status, cycle.refusal.reason]).toEqual([409, 'DEPT_CYCLE']);
+  });
+
+  it('does not lose the people of a department', async () => {
+    const { api } = await started().signUp('initech');
+    const deptId = await aDept(api);
+    expect((await api.put(`/me/department/${deptId}`, {})).status).toBe(200);
+    expect((await api.delete(`${depts}/${deptId}`)).refusal).toMatchObject({
+      reason: 'DEPT_HAS_USERS',
+      ids: [deptId],
+    });
+    const nowhere = await api.put('/me/department/999999', {});
+    expect([nowhere.status, json(nowhere)]).toMatchObject([404, { reason: 'DEPT_NOT_FOUND' }]);
+  });
+
+  it('scopes its orders, and holds them when a customer is disabled', async () => {
+    const operator = started().with(OPERATOR_KEY);
+    const [acme, globex] = [await started().signUp('acme2'), await started().signUp('globex2')];
+    const deptId = await aDept(acme.api);
+    const made = await acme.api.post('/orders', { deptId, title: 'paper', amount: 3 });
+    expect([made.status, json(made)]).toMatchObject([201, { orderId: expect.any(Number) as number }]);
+    expect(json(await acme.api.get('/orders'))).toMatchObject([{ title: 'paper', state: 'open', deptId }]);
+    expect(json(await globex.api.get('/orders'))).toEqual([]);
+    const foreign = await globex.api.post('/orders', { deptId, title: 'x', amount: 1 });
+    expect([foreign.status, json(foreign)]).toMatchObject([404, { reason: 'DEPT_NOT_FOUND' }]);
+
+    const { body } = await operator.get(`/org/system/tenant-api?tenantName=acme2`);
+    const [{ id }] = (body.data as { rows: [{ id: string }] }).rows;
+    const setStatus = async (status: string) => {
+      expect((await operator.patch(`/org/system/tenant-api/${id}`, { status })).status).toBe(200);
+    };
+    await setStatus('1');
+    expect((await acme.api.get('/orders')).status).toBe(403);
+    await setStatus('0');
+    // What an event starts is not waited for.
+    for (let tries = 0; tries < 100; tries += 1) {
+      if ((await acme.api.get('/orders')).text.includes('held')) break;
+      await sleep(50);
+    }
+    expect(json(await acme.api.get('/orders'))).toMatchObject([{ state: 'held' }]);
+  });
+}
