@@ -18,13 +18,14 @@ export function envelopeOf({ data, page, list }: AnswerType): Type {
   if (data) return envelope(stem(data), { type: data });
   if (list) return envelope(`${stem(list)}List`, { type: list, isArray: true });
   if (page) return envelope(`${stem(page)}Page`, { type: pageOf(page) });
-  return envelope('Done', { type: 'object', nullable: true, enum: [null], additionalProperties: false });
+  // The type is of no matter, but there must be one beside `nullable`.
+  return envelope('Done', { type: 'string', nullable: true, enum: [null] });
 }
 
 function envelope(name: string, data: ApiPropertyOptions): Type {
   return schemaClass(`${name}Envelope`, {
     code: { type: 'integer', format: 'int32', enum: [SUCCESS_CODE] },
-    msg: { type: 'string', example: SUCCESS_MESSAGE },
+    msg: { type: 'string', enum: [SUCCESS_MESSAGE] },
     data,
   });
 }

@@ -6,7 +6,8 @@ import { HttpErrors } from '../http/http.errors';
 import { contextOf } from '../tenancy/ctx.decorator';
 import { documented } from './documented';
 
-const KEY = /^[\x20-\x7e]{1,255}$/;
+const PATTERN = String.raw`^[\x20-\x7e]{1,255}$`;
+const KEY = new RegExp(PATTERN);
 const MALFORMED = {
   zh: '必须为 1 到 255 个可打印 ASCII 字符',
   en: 'must be 1 to 255 printable ASCII characters',
@@ -26,7 +27,7 @@ export function documentsIdempotencyKey(): ParameterDecorator {
       name: 'Idempotency-Key',
       description:
         'A text of your own. For 24 hours the same request with it is done once, and answered alike.',
-      schema: { type: 'string', pattern: String.raw`^[\x20-\x7e]{1,255}$` },
+      schema: { type: 'string', pattern: PATTERN },
     }),
   );
 }

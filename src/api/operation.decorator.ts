@@ -13,7 +13,7 @@ import { SUCCESS_CODE, SUCCESS_MESSAGE } from '../http/envelope';
 import type { RefusalFactory } from '../http/error-catalogue';
 import { RefusalEnvelope } from '../http/refusal.dto';
 import { envelopeOf, type AnswerType } from './envelopes';
-import { header, refusalResponses } from './refusal-responses';
+import { header, RATE_LIMIT_HEADERS, refusalResponses } from './refusal-responses';
 
 /** A body that its class alone does not tell enough about. */
 export interface BodyOptions {
@@ -64,7 +64,12 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ApiResponse({
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,
-      headers: { ...header('X-Request-Id'), ...(options.creates && header('Location')) },
+      headers: {
+        ...header('X-Request-Id'),
+        ...RATE_LIMIT_HEADERS,
+        ...(options.creates && header('Location')),
+        ...(file && header('Content-Disposition')),
+      },
       content: file
         ? fileContent(file)
         : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },

@@ -1,7 +1,8 @@
 import { Param } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
+import { NUMERIC_ID } from '../http/id-fields';
 import { IdPipe, IdsPipe, MAX_IDS, TextIdPipe } from '../http/ids.pipe';
-import { TEXT_ID } from '../http/ids';
+import { ID_LIST, TEXT_ID } from '../http/ids';
 import { documented } from './documented';
 
 type Schema = Extract<Parameters<typeof ApiParam>[0], { schema: unknown }>['schema'];
@@ -26,14 +27,14 @@ function pathParam(
 
 /** A numeric id. */
 export function PathId(): ParameterDecorator {
-  return pathParam(IdPipe, { type: 'integer', format: 'int64', minimum: 0, example: 1 });
+  return pathParam(IdPipe, { ...NUMERIC_ID, example: 1 });
 }
 
 /** One numeric id or several. */
 export function PathIds(example: string): ParameterDecorator {
   return pathParam(
     IdsPipe,
-    { type: 'string', pattern: String.raw`^\d{1,16}(,\d{1,16})*$`, example },
+    { type: 'string', pattern: ID_LIST, example },
     `One id, or up to ${MAX_IDS} different ones separated by commas: all of them, or none.`,
   );
 }

@@ -4,7 +4,7 @@ import { DatabaseErrors } from '../database/database.errors';
 import { failure } from '../http/envelope';
 import { Refusal, type ErrorRow, type RefusalFactory } from '../http/error-catalogue';
 import { HttpErrors } from '../http/http.errors';
-import { FieldProblemDto, RefusalEnvelope } from '../http/refusal.dto';
+import { FieldProblemDto } from '../http/refusal.dto';
 import { ANY_ID } from '../http/view-fields';
 import { LimitErrors } from '../limits/limits.errors';
 import { TenantErrors } from '../tenant/tenant.errors';
@@ -82,27 +82,23 @@ export function refusalResponses(
   return Object.fromEntries([...entries, ['default', refTo('responses', 'Refused')]]);
 }
 
-/** What the document keeps once for all operations. */
-export function sharedRefusals(): Record<string, RefusalResponse> {
+/** What the document keeps once for all operations: the refusals that they share, and an example of every one. */
+export function sharedComponents(): {
+  responses: Record<string, RefusalResponse>;
+  examples: Record<string, { summary: string; value: object }>;
+} {
   const byName = [...SHARED].map(
     ([status, name]) => [name, describe(COMMON.filter((row) => row.status === status))] as const,
   );
-  return Object.fromEntries([
-    ...byName,
-    ['Refused', describe(BEFORE, { $ref: getSchemaPath(RefusalEnvelope) })],
-  ]);
+  const responses = Object.fromEntries([...byName, ['Refused', describe(BEFORE)]]);
+  return { responses, examples: Object.fromEntries([...described].map((row) => [row.reason, example(row)])) };
 }
 
-/** What each refusal that any operation has described looks like, by its reason. */
-export function refusalExamples(): Record<string, { summary: string; value: object }> {
-  return Object.fromEntries(
-    [...described].map((row) => [
-      row.reason,
-      { summary: row.en, value: failure(exampleOf(row), REQUEST_ID, 'zh') },
-    ]),
-  );
+function example(row: ErrorRow): { summary: string; value: object } {
+  return { summary: row.en, value: failure(exampleOf(row), REQUEST_ID, 'zh') };
 }
 
+/** Every row that an operation or the shared part has described. */
 const described = new Set<ErrorRow>();
 const REQUEST_ID = '7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11';
 
@@ -115,13 +111,13 @@ function exampleOf(row: ErrorRow): Refusal {
   return new Refusal(row, row.ids ? { ids: row.ids } : {});
 }
 
-function describe(rows: Rows, schema: object = schemaOf(rows)): RefusalResponse {
+function describe(rows: Rows): RefusalResponse {
   for (const row of rows) described.add(row);
   const examples = Object.fromEntries(rows.map(({ reason }) => [reason, refTo('examples', reason)]));
   return {
     description: rows.map((row) => `\`${row.reason}\`: ${row.en}`).join('\n\n'),
     headers: headersOf(rows),
-    content: { 'application/json': { schema, examples } },
+    content: { 'application/json': { schema: schemaOf(rows), examples } },
   };
 }
 
@@ -146,9 +142,17 @@ function headersOf(rows: Rows): Header {
   return {
     ...header('X-Request-Id'),
     ...(rows.some(({ status }) => status === 429 || status === 503) && header('Retry-After')),
+    ...(rows.includes(LimitErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
     ...(rows.some(({ status }) => status === 401) && header('WWW-Authenticate')),
   };
 }
+
+/** How far a caller is from the limit. */
+export const RATE_LIMIT_HEADERS = {
+  ...header('RateLimit-Limit'),
+  ...header('RateLimit-Remaining'),
+  ...header('RateLimit-Reset'),
+};
 
 /** A header that the document describes once. */
 export function header(name: string): Header {

@@ -1,7 +1,15 @@
 import { OpaqueField, RequiredOpaqueField, RequiredTextField, TextField } from '../http/fields';
 import { Choice, Int32, Int64, RoleList } from '../http/view-fields';
+import { TENANT_STATES } from '../tenant/tenant-state';
 
 const PASSWORD_BYTES = 1024;
+const OAUTH_ERRORS = [
+  'invalid_request',
+  'invalid_grant',
+  'unsupported_grant_type',
+  'temporarily_unavailable',
+  'server_error',
+];
 
 export class LoginDto {
   /**
@@ -11,11 +19,11 @@ export class LoginDto {
   @TextField(64)
   tenantId?: string;
 
-  /** @example admin */
+  /** @example zhangsan */
   @RequiredTextField(256)
   username!: string;
 
-  /** @example "the password that the first start has printed" */
+  /** @example a-long-password */
   @RequiredOpaqueField(PASSWORD_BYTES)
   password!: string;
 }
@@ -27,17 +35,18 @@ export class RefreshDto {
 
 /** The OAuth2 password and refresh grants, in the names of RFC 6749. */
 export class TokenRequestDto {
-  /** @example password */
+  @Choice('password', 'refresh_token')
   @OpaqueField(64)
-  grant_type?: string;
+  grant_type!: string;
 
   /**
    * The user name, or `tenantCode/username`.
-   * @example admin
+   * @example zhangsan
    */
   @TextField(256)
   username?: string;
 
+  /** @example a-long-password */
   @OpaqueField(PASSWORD_BYTES)
   password?: string;
 
@@ -61,7 +70,7 @@ export class OAuthTokensDto {
 
 /** A refusal in the words of RFC 6749. */
 export class OAuthProblemDto {
-  /** @example invalid_grant */
+  @Choice(...OAUTH_ERRORS)
   error!: string;
   error_description!: string;
 }
@@ -91,6 +100,7 @@ export class MeDto {
   tenantId!: string;
   tenantName!: string;
   /** `ACTIVE`, because others are refused before. */
+  @Choice(...TENANT_STATES)
   tenantState!: string;
   /** Ids of the menus that the tenant's package authorises. */
   menuIds!: string[];

@@ -21,23 +21,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/auth/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Sign out: ends the session of this token */
-        post: operations["logout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/auth/me": {
         parameters: {
             query?: never;
@@ -92,6 +75,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign out: ends the session of this token */
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/dept-api": {
         parameters: {
             query?: never;
@@ -101,14 +101,23 @@ export interface paths {
         };
         /** List departments, page by page */
         get: operations["listDepts"];
-        /** Replace a department, or move it with its subtree */
+        /**
+         * Replace a department, or move it with its subtree
+         * @description A field that is not sent, or is null, gets its default. Only `parentId` stays when it is not sent; another one moves the department with all below it.
+         */
         put: operations["updateDept"];
-        /** Create a department */
+        /**
+         * Create a department
+         * @description A field that is not sent, or is null, gets its default. `Location` names the new department.
+         */
         post: operations["createDept"];
         delete?: never;
         options?: never;
         head?: never;
-        /** Change some fields of the department that the body names (JSON merge patch) */
+        /**
+         * Change some fields of the department that the body names (JSON merge patch)
+         * @description What the body names is changed, null resets to the default; then as `updateDept`.
+         */
         patch: operations["patchNamedDept"];
         trace?: never;
     };
@@ -186,25 +195,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/dept-api/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read a department */
-        get: operations["getDept"];
-        put?: never;
-        post?: never;
-        /** Delete one department or several */
-        delete: operations["deleteDepts"];
-        options?: never;
-        head?: never;
-        /** Change some fields of a department (JSON merge patch) */
-        patch: operations["patchDept"];
-        trace?: never;
-    };
     "/system/dept-api/{id}/ancestors": {
         parameters: {
             query?: never;
@@ -222,6 +212,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/dept-api/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a department */
+        get: operations["getDept"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete one department or several
+         * @description Logical, and refused while a department has child departments or users.
+         */
+        delete: operations["deleteDepts"];
+        options?: never;
+        head?: never;
+        /**
+         * Change some fields of a department (JSON merge patch)
+         * @description What the body names is changed, null resets to the default; then as `updateDept`.
+         */
+        patch: operations["patchDept"];
+        trace?: never;
+    };
     "/system/tenant-api": {
         parameters: {
             query?: never;
@@ -231,14 +246,23 @@ export interface paths {
         };
         /** List your own tenant and those below it, page by page */
         get: operations["listTenants"];
-        /** Replace a tenant below your own, or move it with all below it */
+        /**
+         * Replace a tenant below your own, or move it with all below it
+         * @description A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay when they are not sent; another parent moves the tenant with all below it. Take an `id` that the list shows.
+         */
         put: operations["updateTenant"];
-        /** Create a child tenant */
+        /**
+         * Create a child tenant
+         * @description A field that is not sent, or is null, gets its default. `Location` names the new tenant.
+         */
         post: operations["createTenant"];
         delete?: never;
         options?: never;
         head?: never;
-        /** Change some fields of the tenant that the body names (JSON merge patch) */
+        /**
+         * Change some fields of the tenant that the body names (JSON merge patch)
+         * @description What the body names is changed, null resets to the default; then as `updateTenant`. Take an `id` that the list shows.
+         */
         patch: operations["patchNamedTenant"];
         trace?: never;
     };
@@ -253,11 +277,17 @@ export interface paths {
         get: operations["getTenant"];
         put?: never;
         post?: never;
-        /** Delete a tenant below your own */
+        /**
+         * Delete a tenant below your own
+         * @description Logical, and refused while it has child tenants. Take an `id` that the list shows.
+         */
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
-        /** Change some fields of a tenant (JSON merge patch) */
+        /**
+         * Change some fields of a tenant (JSON merge patch)
+         * @description What the body names is changed, null resets to the default; then as `updateTenant`. Take an `id` that the list shows.
+         */
         patch: operations["patchTenant"];
         trace?: never;
     };
@@ -270,7 +300,10 @@ export interface paths {
         };
         /** List the accounts of your tenant, page by page */
         get: operations["listUsers"];
-        /** Replace an account; its password stays */
+        /**
+         * Replace an account; its password stays
+         * @description A field that is not sent, or is null, gets its default (`roles`: `member`).
+         */
         put: operations["updateUser"];
         /** Create an account */
         post: operations["createUser"];
@@ -366,8 +399,8 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
+            /** @enum {string} */
+            msg: "操作成功";
             data: components["schemas"]["TokensDto"];
         };
         LoginDto: {
@@ -376,9 +409,9 @@ export interface components {
              * @example 000000
              */
             tenantId?: string | null;
-            /** @example admin */
+            /** @example zhangsan */
             username: string;
-            /** @example the password that the first start has printed */
+            /** @example a-long-password */
             password: string;
         };
         RefreshDto: {
@@ -390,10 +423,10 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
-            /** @enum {object|null} */
-            data: never | null;
+            /** @enum {string} */
+            msg: "操作成功";
+            /** @enum {string|null} */
+            data: null;
         };
         MeDto: {
             /**
@@ -406,8 +439,11 @@ export interface components {
             roles: ("superadmin" | "tenant_admin" | "member")[];
             tenantId: string;
             tenantName: string;
-            /** @description `ACTIVE`, because others are refused before. */
-            tenantState: string;
+            /**
+             * @description `ACTIVE`, because others are refused before.
+             * @enum {string}
+             */
+            tenantState: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
             /** @description Ids of the menus that the tenant's package authorises. */
             menuIds: string[];
         };
@@ -417,23 +453,24 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
+            /** @enum {string} */
+            msg: "操作成功";
             data: components["schemas"]["MeDto"];
         };
         OAuthProblemDto: {
-            /** @example invalid_grant */
-            error: string;
+            /** @enum {string} */
+            error: "invalid_request" | "invalid_grant" | "unsupported_grant_type" | "temporarily_unavailable" | "server_error";
             error_description: string;
         };
         TokenRequestDto: {
-            /** @example password */
-            grant_type?: string | null;
+            /** @enum {string} */
+            grant_type: "password" | "refresh_token";
             /**
              * @description The user name, or `tenantCode/username`.
-             * @example admin
+             * @example zhangsan
              */
             username?: string | null;
+            /** @example a-long-password */
             password?: string | null;
             refresh_token?: string | null;
         };
@@ -480,7 +517,7 @@ export interface components {
              */
             status?: "0" | "1" | null;
             /**
-             * @description On create: the caller's own tenant, or one below it for its administrators.
+             * @description The caller's own tenant; on create also one below it, for its administrators.
              * @example 000000
              */
             tenantId?: string | null;
@@ -536,8 +573,8 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
+            /** @enum {string} */
+            msg: "操作成功";
             data: components["schemas"]["UserPage"];
         };
         UserEnvelope: {
@@ -546,8 +583,8 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
+            /** @enum {string} */
+            msg: "操作成功";
             data: components["schemas"]["UserDto"];
         };
         ChangePasswordDto: {
@@ -596,7 +633,7 @@ export interface components {
              */
             status?: "0" | "1" | null;
             /**
-             * @description On create: the caller's own tenant, or one below it for its administrators.
+             * @description The caller's own tenant; on create also one below it, for its administrators.
              * @example 000000
              */
             tenantId?: string | null;
@@ -606,9 +643,412 @@ export interface components {
              */
             userId: number;
         };
+        LineFateDto: {
+            /** Format: int32 */
+            line: number;
+            /** @enum {string} */
+            fate: "created" | "updated" | "unchanged" | "refused";
+            /** @description What is wrong with a line that is refused. */
+            problems?: components["schemas"]["FieldProblemDto"][];
+        };
+        ImportReportDto: {
+            /** Format: int32 */
+            created: number;
+            /** Format: int32 */
+            updated: number;
+            /** Format: int32 */
+            unchanged: number;
+            /**
+             * Format: int32
+             * @description Lines that cannot be taken; only in a dry run.
+             */
+            refused?: number;
+            /** @description Every line; only in a dry run. */
+            lines?: components["schemas"]["LineFateDto"][];
+        };
+        ImportReportEnvelope: {
+            /**
+             * Format: int32
+             * @enum {integer}
+             */
+            code: 200;
+            /** @enum {string} */
+            msg: "操作成功";
+            data: components["schemas"]["ImportReportDto"];
+        };
+        DeptRowDto: {
+            hasChildren: boolean;
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+            /**
+             * Format: int64
+             * @description 0 is the top level.
+             * @example 0
+             */
+            parentId: number;
+            /**
+             * @description Ids from the root `0` down to the parent, separated by commas.
+             * @example 0
+             */
+            ancestors: string;
+            /** @example 总公司 */
+            deptName: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            orderNum: number;
+            /** @example 张三 */
+            leader: string | null;
+            /** @example 13800138000 */
+            phone: string | null;
+            /** @example office@example.com */
+            email: string | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /**
+             * @description `0`: deleted departments are not read.
+             * @enum {string}
+             */
+            delFlag: "0" | "2";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+        };
+        DeptRowPage: {
+            rows: components["schemas"]["DeptRowDto"][];
+            /** @description Hand it back as `cursor`; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        DeptRowPageEnvelope: {
+            /**
+             * Format: int32
+             * @enum {integer}
+             */
+            code: 200;
+            /** @enum {string} */
+            msg: "操作成功";
+            data: components["schemas"]["DeptRowPage"];
+        };
+        DeptNodeDto: {
+            hasChildren: boolean;
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+            /**
+             * Format: int64
+             * @description 0 is the top level.
+             * @example 0
+             */
+            parentId: number;
+            /**
+             * @description Ids from the root `0` down to the parent, separated by commas.
+             * @example 0
+             */
+            ancestors: string;
+            /** @example 总公司 */
+            deptName: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            orderNum: number;
+            /** @example 张三 */
+            leader: string | null;
+            /** @example 13800138000 */
+            phone: string | null;
+            /** @example office@example.com */
+            email: string | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /**
+             * @description `0`: deleted departments are not read.
+             * @enum {string}
+             */
+            delFlag: "0" | "2";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+            children: components["schemas"]["DeptNodeDto"][];
+        };
+        DeptTreeDto: {
+            rows: components["schemas"]["DeptNodeDto"][];
+            /** @description Whether departments were left out because there are more than 5,000. */
+            truncated: boolean;
+        };
+        DeptTreeEnvelope: {
+            /**
+             * Format: int32
+             * @enum {integer}
+             */
+            code: 200;
+            /** @enum {string} */
+            msg: "操作成功";
+            data: components["schemas"]["DeptTreeDto"];
+        };
+        DeptDto: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+            /**
+             * Format: int64
+             * @description 0 is the top level.
+             * @example 0
+             */
+            parentId: number;
+            /**
+             * @description Ids from the root `0` down to the parent, separated by commas.
+             * @example 0
+             */
+            ancestors: string;
+            /** @example 总公司 */
+            deptName: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            orderNum: number;
+            /** @example 张三 */
+            leader: string | null;
+            /** @example 13800138000 */
+            phone: string | null;
+            /** @example office@example.com */
+            email: string | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /**
+             * @description `0`: deleted departments are not read.
+             * @enum {string}
+             */
+            delFlag: "0" | "2";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+        };
+        DeptListEnvelope: {
+            /**
+             * Format: int32
+             * @enum {integer}
+             */
+            code: 200;
+            /** @enum {string} */
+            msg: "操作成功";
+            data: components["schemas"]["DeptDto"][];
+        };
+        CreateDeptDto: {
+            /**
+             * Format: int64
+             * @description Parent department; 0 is the top level, and the default on create.
+             * @example 0
+             */
+            parentId?: number | null;
+            /**
+             * @description Default: the empty text.
+             * @example 总公司
+             */
+            deptName?: string | null;
+            /**
+             * Format: int32
+             * @description Display order; a smaller number is shown earlier. Default: 0.
+             * @example 1
+             */
+            orderNum?: number | null;
+            /**
+             * @description Name of the person in charge. Default: null.
+             * @example 张三
+             */
+            leader?: string | null;
+            /**
+             * @description An 11-digit mobile number is recommended. Default: null.
+             * @example 13800138000
+             */
+            phone?: string | null;
+            /**
+             * Format: email
+             * @description Or the empty text. Default: null.
+             * @example office@example.com
+             */
+            email?: string | null;
+            /**
+             * @description `0` normal, `1` disabled. Default: `0`.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /**
+             * @description Only the caller's own tenant is accepted.
+             * @example 000000
+             */
+            tenantId?: string | null;
+        };
+        DeptEnvelope: {
+            /**
+             * Format: int32
+             * @enum {integer}
+             */
+            code: 200;
+            /** @enum {string} */
+            msg: "操作成功";
+            data: components["schemas"]["DeptDto"];
+        };
+        OrderDeptsDto: {
+            /**
+             * Format: int64
+             * @description The department whose children these are; 0 is the top level.
+             * @example 0
+             */
+            parentId?: number | null;
+            /**
+             * @description They get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs.
+             * @example [
+             *       1
+             *     ]
+             */
+            deptIds: number[];
+        };
+        UpdateDeptDto: {
+            /**
+             * Format: int64
+             * @description Parent department; 0 is the top level, and the default on create.
+             * @example 0
+             */
+            parentId?: number | null;
+            /**
+             * @description Default: the empty text.
+             * @example 总公司
+             */
+            deptName?: string | null;
+            /**
+             * Format: int32
+             * @description Display order; a smaller number is shown earlier. Default: 0.
+             * @example 1
+             */
+            orderNum?: number | null;
+            /**
+             * @description Name of the person in charge. Default: null.
+             * @example 张三
+             */
+            leader?: string | null;
+            /**
+             * @description An 11-digit mobile number is recommended. Default: null.
+             * @example 13800138000
+             */
+            phone?: string | null;
+            /**
+             * Format: email
+             * @description Or the empty text. Default: null.
+             * @example office@example.com
+             */
+            email?: string | null;
+            /**
+             * @description `0` normal, `1` disabled. Default: `0`.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /**
+             * @description Only the caller's own tenant is accepted.
+             * @example 000000
+             */
+            tenantId?: string | null;
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+        };
+        PatchDeptDto: {
+            /**
+             * Format: int64
+             * @description Parent department; 0 is the top level, and the default on create.
+             * @example 0
+             */
+            parentId?: number | null;
+            /**
+             * @description Default: the empty text.
+             * @example 总公司
+             */
+            deptName?: string | null;
+            /**
+             * Format: int32
+             * @description Display order; a smaller number is shown earlier. Default: 0.
+             * @example 1
+             */
+            orderNum?: number | null;
+            /**
+             * @description Name of the person in charge. Default: null.
+             * @example 张三
+             */
+            leader?: string | null;
+            /**
+             * @description An 11-digit mobile number is recommended. Default: null.
+             * @example 13800138000
+             */
+            phone?: string | null;
+            /**
+             * Format: email
+             * @description Or the empty text. Default: null.
+             * @example office@example.com
+             */
+            email?: string | null;
+            /**
+             * @description `0` normal, `1` disabled. Default: `0`.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /**
+             * @description Only the caller's own tenant is accepted.
+             * @example 000000
+             */
+            tenantId?: string | null;
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            deptId?: number | null;
+        };
         PackageBo: {
             /**
-             * @description Ids of the authorised menus, separated by commas.
+             * @description Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty text.
              * @example 1, 100, 101
              */
             menuIds?: string | null;
@@ -700,20 +1140,20 @@ export interface components {
             /** @example 示例科技有限公司 */
             companyName?: string | null;
             /**
-             * @description `0` normal, `1` disabled.
+             * @description `0` normal, `1` disabled. Default: `0`.
              * @example 0
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none.
+             * @description Limit on the number of accounts; -1 is none, and the default.
              * @example -1
              */
             accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"] | null;
-            quotaBo?: components["schemas"]["QuotaBo"] | null;
-            ruleBo?: components["schemas"]["RuleBo"] | null;
+            packageBo?: components["schemas"]["PackageBo"];
+            quotaBo?: components["schemas"]["QuotaBo"];
+            ruleBo?: components["schemas"]["RuleBo"];
             /** @example 示例科技 */
             tenantName: string;
         };
@@ -768,8 +1208,8 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
+            /** @enum {string} */
+            msg: "操作成功";
             data: components["schemas"]["TenantRowPage"];
         };
         PackageView: {
@@ -841,8 +1281,8 @@ export interface components {
              * @enum {integer}
              */
             code: 200;
-            /** @example 操作成功 */
-            msg: string;
+            /** @enum {string} */
+            msg: "操作成功";
             data: components["schemas"]["TenantDto"];
         };
         UpdateTenantDto: {
@@ -870,20 +1310,20 @@ export interface components {
             /** @example 示例科技有限公司 */
             companyName?: string | null;
             /**
-             * @description `0` normal, `1` disabled.
+             * @description `0` normal, `1` disabled. Default: `0`.
              * @example 0
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none.
+             * @description Limit on the number of accounts; -1 is none, and the default.
              * @example -1
              */
             accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"] | null;
-            quotaBo?: components["schemas"]["QuotaBo"] | null;
-            ruleBo?: components["schemas"]["RuleBo"] | null;
+            packageBo?: components["schemas"]["PackageBo"];
+            quotaBo?: components["schemas"]["QuotaBo"];
+            ruleBo?: components["schemas"]["RuleBo"];
             /** @example 示例科技 */
             tenantName: string;
             /** @example 1099511627776000000 */
@@ -914,20 +1354,20 @@ export interface components {
             /** @example 示例科技有限公司 */
             companyName?: string | null;
             /**
-             * @description `0` normal, `1` disabled.
+             * @description `0` normal, `1` disabled. Default: `0`.
              * @example 0
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none.
+             * @description Limit on the number of accounts; -1 is none, and the default.
              * @example -1
              */
             accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"] | null;
-            quotaBo?: components["schemas"]["QuotaBo"] | null;
-            ruleBo?: components["schemas"]["RuleBo"] | null;
+            packageBo?: components["schemas"]["PackageBo"];
+            quotaBo?: components["schemas"]["QuotaBo"];
+            ruleBo?: components["schemas"]["RuleBo"];
             /** @example 示例科技 */
             tenantName?: string;
             /** @example 1099511627776000000 */
@@ -958,415 +1398,24 @@ export interface components {
             /** @example 示例科技有限公司 */
             companyName?: string | null;
             /**
-             * @description `0` normal, `1` disabled.
+             * @description `0` normal, `1` disabled. Default: `0`.
              * @example 0
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none.
+             * @description Limit on the number of accounts; -1 is none, and the default.
              * @example -1
              */
             accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"] | null;
-            quotaBo?: components["schemas"]["QuotaBo"] | null;
-            ruleBo?: components["schemas"]["RuleBo"] | null;
+            packageBo?: components["schemas"]["PackageBo"];
+            quotaBo?: components["schemas"]["QuotaBo"];
+            ruleBo?: components["schemas"]["RuleBo"];
             /** @example 示例科技 */
             tenantName?: string;
             /** @description As in the path, or not sent. */
             id?: string | null;
-        };
-        LineFateDto: {
-            /** Format: int32 */
-            line: number;
-            /** @enum {string} */
-            fate: "created" | "updated" | "unchanged" | "refused";
-            /** @description What is wrong with a line that is refused. */
-            problems?: components["schemas"]["FieldProblemDto"][];
-        };
-        ImportReportDto: {
-            /** Format: int32 */
-            created: number;
-            /** Format: int32 */
-            updated: number;
-            /** Format: int32 */
-            unchanged: number;
-            /**
-             * Format: int32
-             * @description Lines that cannot be taken; only in a dry run.
-             */
-            refused?: number;
-            /** @description Every line; only in a dry run. */
-            lines?: components["schemas"]["LineFateDto"][];
-        };
-        ImportReportEnvelope: {
-            /**
-             * Format: int32
-             * @enum {integer}
-             */
-            code: 200;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["ImportReportDto"];
-        };
-        DeptRowDto: {
-            hasChildren: boolean;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-            /**
-             * Format: int64
-             * @description 0 is the top level.
-             * @example 0
-             */
-            parentId: number;
-            /**
-             * @description Ids from the root `0` down to the parent, separated by commas.
-             * @example 0
-             */
-            ancestors: string;
-            /** @example 总公司 */
-            deptName: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            orderNum: number;
-            /** @example 张三 */
-            leader: string | null;
-            /** @example 13800138000 */
-            phone: string | null;
-            /** @example office@example.com */
-            email: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * @description `0`: deleted departments are not read.
-             * @enum {string}
-             */
-            delFlag: "0" | "2";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-        };
-        DeptRowPage: {
-            rows: components["schemas"]["DeptRowDto"][];
-            /** @description Hand it back as `cursor`; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        DeptRowPageEnvelope: {
-            /**
-             * Format: int32
-             * @enum {integer}
-             */
-            code: 200;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptRowPage"];
-        };
-        DeptNodeDto: {
-            hasChildren: boolean;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-            /**
-             * Format: int64
-             * @description 0 is the top level.
-             * @example 0
-             */
-            parentId: number;
-            /**
-             * @description Ids from the root `0` down to the parent, separated by commas.
-             * @example 0
-             */
-            ancestors: string;
-            /** @example 总公司 */
-            deptName: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            orderNum: number;
-            /** @example 张三 */
-            leader: string | null;
-            /** @example 13800138000 */
-            phone: string | null;
-            /** @example office@example.com */
-            email: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * @description `0`: deleted departments are not read.
-             * @enum {string}
-             */
-            delFlag: "0" | "2";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-            children: components["schemas"]["DeptNodeDto"][];
-        };
-        DeptTreeDto: {
-            rows: components["schemas"]["DeptNodeDto"][];
-            /** @description Whether departments were left out because there are more than 5,000. */
-            truncated: boolean;
-        };
-        DeptTreeEnvelope: {
-            /**
-             * Format: int32
-             * @enum {integer}
-             */
-            code: 200;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptTreeDto"];
-        };
-        DeptDto: {
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-            /**
-             * Format: int64
-             * @description 0 is the top level.
-             * @example 0
-             */
-            parentId: number;
-            /**
-             * @description Ids from the root `0` down to the parent, separated by commas.
-             * @example 0
-             */
-            ancestors: string;
-            /** @example 总公司 */
-            deptName: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            orderNum: number;
-            /** @example 张三 */
-            leader: string | null;
-            /** @example 13800138000 */
-            phone: string | null;
-            /** @example office@example.com */
-            email: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * @description `0`: deleted departments are not read.
-             * @enum {string}
-             */
-            delFlag: "0" | "2";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-        };
-        DeptListEnvelope: {
-            /**
-             * Format: int32
-             * @enum {integer}
-             */
-            code: 200;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptDto"][];
-        };
-        CreateDeptDto: {
-            /**
-             * Format: int64
-             * @description Parent department; 0 is the top level.
-             * @example 0
-             */
-            parentId?: number | null;
-            /** @example 总公司 */
-            deptName?: string | null;
-            /**
-             * Format: int32
-             * @description Display order; a smaller number is shown earlier.
-             * @example 1
-             */
-            orderNum?: number | null;
-            /**
-             * @description Name of the person in charge.
-             * @example 张三
-             */
-            leader?: string | null;
-            /**
-             * @description An 11-digit mobile number is recommended.
-             * @example 13800138000
-             */
-            phone?: string | null;
-            /**
-             * Format: email
-             * @example office@example.com
-             */
-            email?: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * @description Only the caller's own tenant is accepted.
-             * @example 000000
-             */
-            tenantId?: string | null;
-        };
-        DeptEnvelope: {
-            /**
-             * Format: int32
-             * @enum {integer}
-             */
-            code: 200;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptDto"];
-        };
-        OrderDeptsDto: {
-            /**
-             * Format: int64
-             * @description The department whose children these are; 0 is the top level.
-             * @example 0
-             */
-            parentId?: number | null;
-            /**
-             * @description They get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs.
-             * @example [
-             *       1
-             *     ]
-             */
-            deptIds: number[];
-        };
-        UpdateDeptDto: {
-            /**
-             * Format: int64
-             * @description Parent department; 0 is the top level.
-             * @example 0
-             */
-            parentId?: number | null;
-            /** @example 总公司 */
-            deptName?: string | null;
-            /**
-             * Format: int32
-             * @description Display order; a smaller number is shown earlier.
-             * @example 1
-             */
-            orderNum?: number | null;
-            /**
-             * @description Name of the person in charge.
-             * @example 张三
-             */
-            leader?: string | null;
-            /**
-             * @description An 11-digit mobile number is recommended.
-             * @example 13800138000
-             */
-            phone?: string | null;
-            /**
-             * Format: email
-             * @example office@example.com
-             */
-            email?: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * @description Only the caller's own tenant is accepted.
-             * @example 000000
-             */
-            tenantId?: string | null;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-        };
-        PatchDeptDto: {
-            /**
-             * Format: int64
-             * @description Parent department; 0 is the top level.
-             * @example 0
-             */
-            parentId?: number | null;
-            /** @example 总公司 */
-            deptName?: string | null;
-            /**
-             * Format: int32
-             * @description Display order; a smaller number is shown earlier.
-             * @example 1
-             */
-            orderNum?: number | null;
-            /**
-             * @description Name of the person in charge.
-             * @example 张三
-             */
-            leader?: string | null;
-            /**
-             * @description An 11-digit mobile number is recommended.
-             * @example 13800138000
-             */
-            phone?: string | null;
-            /**
-             * Format: email
-             * @example office@example.com
-             */
-            email?: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * @description Only the caller's own tenant is accepted.
-             * @example 000000
-             */
-            tenantId?: string | null;
-            /**
-             * Format: int64
-             * @description As in the path, or not sent.
-             */
-            deptId?: number | null;
         };
     };
     responses: {
@@ -1507,6 +1556,9 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -1587,7 +1639,19 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": {
+                    /**
+                     * Format: int32
+                     * @enum {integer}
+                     */
+                    code: 408 | 413 | 415 | 417 | 431;
+                    msg: string;
+                    data: {
+                        /** @enum {string} */
+                        reason: "REQUEST_TIMEOUT" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE";
+                        requestId: string;
+                    };
+                };
             };
         };
     };
@@ -1615,6 +1679,14 @@ export interface components {
         "Retry-After": number;
         /** @description `Bearer` */
         "WWW-Authenticate": string;
+        /** @description The name of the file. */
+        "Content-Disposition": string;
+        /** @description Requests a minute, where limits are on. */
+        "RateLimit-Limit": number;
+        /** @description How many of them are left. */
+        "RateLimit-Remaining": number;
+        /** @description Seconds until they are all there again. */
+        "RateLimit-Reset": number;
     };
     pathItems: never;
 }
@@ -1637,6 +1709,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1730,6 +1805,9 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1753,34 +1831,6 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
-    logout: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Refused"];
-        };
-    };
     getMe: {
         parameters: {
             query?: never;
@@ -1797,6 +1847,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -1839,6 +1892,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1977,6 +2033,37 @@ export interface operations {
             };
         };
     };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listDepts: {
         parameters: {
             query?: {
@@ -2010,6 +2097,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -2077,6 +2167,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2249,6 +2342,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -2416,6 +2512,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2581,6 +2680,10 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2644,16 +2747,16 @@ export interface operations {
         requestBody: {
             content: {
                 /**
-                 * @example {"path":"分公司","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
-                 *     {"path":"分公司/研发部","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
-                 */
-                "application/x-ndjson": string;
-                /**
                  * @example path,orderNum,leader,phone,email,status
                  *     分公司,1,张三,,,0
                  *     分公司/研发部,1,张三,,,0
                  */
                 "text/csv": string;
+                /**
+                 * @example {"path":"分公司","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
+                 *     {"path":"分公司/研发部","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
+                 */
+                "application/x-ndjson": string;
             };
         };
         responses: {
@@ -2661,6 +2764,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -2718,6 +2824,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2809,11 +2918,82 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DeptTreeEnvelope"];
+                };
+            };
+            /** @description What `If-None-Match` names is still the same. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `DEPT_NOT_FOUND`: There is no such department */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: int32
+                         * @enum {integer}
+                         */
+                        code: 404;
+                        msg: string;
+                        data: {
+                            /** @enum {string} */
+                            reason: "DEPT_NOT_FOUND";
+                            requestId: string;
+                        };
+                    };
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getDeptAncestors: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeptListEnvelope"];
                 };
             };
             /** @description What `If-None-Match` names is still the same. */
@@ -2874,6 +3054,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -2940,6 +3123,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3049,6 +3235,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3201,71 +3390,6 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
-    getDeptAncestors: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
-                "If-None-Match"?: string;
-            };
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeptListEnvelope"];
-                };
-            };
-            /** @description What `If-None-Match` names is still the same. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Refused"];
-        };
-    };
     listTenants: {
         parameters: {
             query?: {
@@ -3295,6 +3419,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3340,6 +3467,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3508,6 +3638,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3620,6 +3753,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3787,6 +3923,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3853,6 +3992,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3992,6 +4134,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4167,6 +4312,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4212,6 +4360,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4360,6 +4511,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -4482,7 +4636,36 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["RateLimited"];
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             *
+             *     `TOO_MANY_LOGINS`: Too many logins at once; try again shortly
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: int32
+                         * @enum {integer}
+                         */
+                        code: 429;
+                        msg: string;
+                        data: {
+                            /** @enum {string} */
+                            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
+                            requestId: string;
+                        };
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
@@ -4505,6 +4688,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4573,7 +4759,36 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             *
+             *     `TOO_MANY_LOGINS`: Too many logins at once; try again shortly
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: int32
+                         * @enum {integer}
+                         */
+                        code: 429;
+                        msg: string;
+                        data: {
+                            /** @enum {string} */
+                            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
+                            requestId: string;
+                        };
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
@@ -4597,6 +4812,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4663,6 +4881,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {

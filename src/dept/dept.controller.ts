@@ -19,6 +19,10 @@ import { OrderDeptsDto } from './dept-list.dto';
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
 
+const REPLACED =
+  'A field that is not sent, or is null, gets its default. Only `parentId` stays when it is not sent; another one moves the department with all below it.';
+const PATCHED = 'What the body names is changed, null resets to the default; then as `updateDept`.';
+
 const CHANGE = [
   TenantErrors.MISMATCH,
   DeptErrors.NOT_FOUND,
@@ -37,6 +41,8 @@ export class DeptController {
   @Operation({
     id: 'createDept',
     summary: 'Create a department',
+    description:
+      'A field that is not sent, or is null, gets its default. `Location` names the new department.',
     creates: true,
     roles: MANAGERS,
     refusals: [
@@ -82,6 +88,7 @@ export class DeptController {
   @Operation({
     id: 'updateDept',
     summary: 'Replace a department, or move it with its subtree',
+    description: REPLACED,
     roles: MANAGERS,
     refusals: CHANGE,
   })
@@ -97,6 +104,7 @@ export class DeptController {
   @Operation({
     id: 'patchNamedDept',
     summary: 'Change some fields of the department that the body names (JSON merge patch)',
+    description: PATCHED,
     body: { type: UpdateDeptDto, as: PATCH_TYPES, example: { deptId: 1, leader: '李四' } },
     roles: MANAGERS,
     refusals: CHANGE,
@@ -113,6 +121,7 @@ export class DeptController {
   @Operation({
     id: 'patchDept',
     summary: 'Change some fields of a department (JSON merge patch)',
+    description: PATCHED,
     body: { type: PatchDeptDto, as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     roles: MANAGERS,
     refusals: CHANGE,
@@ -130,6 +139,7 @@ export class DeptController {
   @Operation({
     id: 'deleteDepts',
     summary: 'Delete one department or several',
+    description: 'Logical, and refused while a department has child departments or users.',
     roles: MANAGERS,
     refusals: [DeptErrors.NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, RevisionErrors.STALE],
   })

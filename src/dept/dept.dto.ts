@@ -5,43 +5,49 @@ import { Choice, Int32, Int64, TimeText } from '../http/view-fields';
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
 export class CreateDeptDto {
   /**
-   * Parent department; 0 is the top level.
+   * Parent department; 0 is the top level, and the default on create.
    * @example 0
    */
   @IdField()
   parentId?: number;
 
-  /** @example 总公司 */
+  /**
+   * Default: the empty text.
+   * @example 总公司
+   */
   @TextField(64)
   deptName?: string;
 
   /**
-   * Display order; a smaller number is shown earlier.
+   * Display order; a smaller number is shown earlier. Default: 0.
    * @example 1
    */
   @IntegerField()
   orderNum?: number;
 
   /**
-   * Name of the person in charge.
+   * Name of the person in charge. Default: null.
    * @example 张三
    */
   @TextField(64)
   leader?: string;
 
   /**
-   * An 11-digit mobile number is recommended.
+   * An 11-digit mobile number is recommended. Default: null.
    * @example "13800138000"
    */
   @TextField(32)
   phone?: string;
 
-  /** @example office@example.com */
+  /**
+   * Or the empty text. Default: null.
+   * @example office@example.com
+   */
   @EmailField(100)
   email?: string;
 
   /**
-   * `0` normal, `1` disabled.
+   * `0` normal, `1` disabled. Default: `0`.
    * @example "0"
    */
   @ChoiceField('0', '1')

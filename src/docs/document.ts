@@ -1,18 +1,22 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { refusalExamples, sharedRefusals } from '../api/refusal-responses';
+import { sharedComponents } from '../api/refusal-responses';
 import { finishDocument } from './finish-document';
 import { HEADERS } from './headers';
 
 const DESCRIPTION = `
 Departments and tenants of many companies.
 
-- Every answer is \`{ code, msg, data }\`; \`code\` 200 is success, and the HTTP status is the same number.
+- Every answer is \`{ code, msg, data }\`; \`code\` 200 is success. The HTTP status is the same number, unless the service runs with
+  \`HTTP_STATUS_MODE=always-200\`: then only \`code\` tells.
 - A refused request has \`data.reason\`, a constant to branch on. \`msg\` is for people: Chinese, or English with
   \`Accept-Language: en\`.
-- To try things out, press *Authorize* and sign in with user name and password (those of \`admin\` were printed at the
-  first start), or paste a token. Then create a department: the other examples work on it.
-- Numeric ids may also be sent as decimal strings. Keys that are not described are ignored.
+- To try things out, press *Authorize* and sign in with user name and password, or paste a token. The first start has printed the
+  password of \`admin\`, unless \`ADMIN_PASSWORD\` said it. Then create a department: the other examples work on it. Ids of
+  tenants cannot be known before; take one that their list shows.
+- Numeric ids may also be sent as decimal strings. A field that is null is the same as one that is not sent. Keys that are not
+  described are ignored.
+- This document: [openapi.json](/docs/openapi.json), [openapi.yaml](/docs/openapi.yaml).
 `.trim();
 
 const TAGS = {
@@ -42,7 +46,6 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
     .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer');
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
   const config = builder.build();
-  const responses = sharedRefusals();
-  config.components = { ...config.components, responses, headers: HEADERS, examples: refusalExamples() };
+  config.components = { ...config.components, ...sharedComponents(), headers: HEADERS };
   return finishDocument(SwaggerModule.createDocument(app, config));
 }

@@ -24,8 +24,9 @@ const NOT_MODIFIED: Answer = {
 
 /** Adds what follows from an operation's method and parameters, and puts everything into one order. */
 export function finishDocument(document: OpenAPIObject): OpenAPIObject {
-  const paths = Object.entries(document.paths).sort(([a], [b]) => (a < b ? -1 : 1));
-  const { openapi, info, servers = [], tags = [], components = {} } = document;
+  const paths = Object.entries(document.paths).sort(([a], [b]) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  const { openapi, servers = [], tags = [], components = {} } = document;
+  const { contact: _, ...info } = document.info;
   return {
     openapi,
     info,
@@ -34,6 +35,11 @@ export function finishDocument(document: OpenAPIObject): OpenAPIObject {
     paths: Object.fromEntries(paths.map(([path, item]) => [path, finishPath(item)])),
     components,
   };
+}
+
+/** By name; what may delete or end what the others work on comes last. */
+function placeOf(path: string): string {
+  return path.replace(/\{id\}$|logout$/, '~');
 }
 
 function finishPath(item: PathItem): PathItem {

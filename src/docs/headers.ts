@@ -1,4 +1,5 @@
 const text = { type: 'string' };
+const whole = { type: 'integer', format: 'int32' };
 
 /** The headers of answers, described once. */
 export const HEADERS = {
@@ -23,5 +24,9 @@ export const HEADERS = {
     schema: { type: 'integer', format: 'int32' },
     example: 1,
   },
-  'WWW-Authenticate': { description: '`Bearer`', schema: text },
+  'WWW-Authenticate': { description: '`Bearer`', required: true, schema: text },
+  'Content-Disposition': { description: 'The name of the file.', required: true, schema: text },
+  'RateLimit-Limit': { description: 'Requests a minute, where limits are on.', schema: whole },
+  'RateLimit-Remaining': { description: 'How many of them are left.', schema: whole },
+  'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: whole },
 };

@@ -185,7 +185,8 @@ export function DayField(notBefore?: string): PropertyDecorator {
 export function ObjectField(type: () => new () => object): PropertyDecorator {
   const text = ['必须为对象', 'must be an object'] as const;
   return applyDecorators(
-    optional({ type: () => type() }),
+    IsOptional(),
+    ApiProperty({ type: () => type() }),
     Type(type),
     rule('object', (value) => typeof value === 'object' && !Array.isArray(value), ...text),
     ValidateNested(says(...text)),

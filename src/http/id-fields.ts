@@ -4,6 +4,14 @@ import { Transform } from 'class-transformer';
 import { optional, rule } from './fields';
 import { isTextId, parseNumericId, TEXT_ID } from './ids';
 
+/** A numeric id as documents describe it. */
+export const NUMERIC_ID = {
+  type: 'integer',
+  format: 'int64',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
 const idOrAsSent = ({ value }: { value: unknown }): unknown => parseNumericId(value) ?? value;
 const isId = (value: unknown): boolean => parseNumericId(value) !== null;
 
@@ -15,7 +23,7 @@ export function IdField(): PropertyDecorator {
 /** A numeric id that must be sent, as a number or a decimal string. */
 export function RequiredIdField(): PropertyDecorator {
   return applyDecorators(
-    ApiProperty({ type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    ApiProperty(NUMERIC_ID),
     Transform(idOrAsSent),
     rule('id', isId, '必须为数字 id（不超过 2^53-1）', 'must be a numeric id up to 2^53-1'),
   );
@@ -31,9 +39,8 @@ export function RequiredTextIdField(): PropertyDecorator {
 
 /** A list of different numeric ids that must be sent. */
 export function RequiredIdsField(max: number): PropertyDecorator {
-  const items = { type: 'integer', format: 'int64', minimum: 0 };
   return applyDecorators(
-    ApiProperty({ type: 'array', items, minItems: 1, maxItems: max, uniqueItems: true }),
+    ApiProperty({ type: 'array', items: NUMERIC_ID, minItems: 1, maxItems: max, uniqueItems: true }),
     Transform(({ value }: { value: unknown }) =>
       Array.isArray(value) ? value.map((each: unknown) => parseNumericId(each) ?? each) : value,
     ),

@@ -1,4 +1,8 @@
-const DECIMAL = /^(0|[1-9][0-9]{0,15})$/;
+const ID = '(0|[1-9][0-9]{0,15})';
+const DECIMAL = new RegExp(`^${ID}$`);
+
+/** Numeric ids separated by commas. */
+export const ID_LIST = `^${ID}(,${ID})*$`;
 
 /** Reads an id sent as a JSON number or as a decimal string; null when it is neither. */
 export function parseNumericId(value: unknown): number | null {

@@ -3,7 +3,7 @@ import { Transform } from 'class-transformer';
 import { isTenantCode, TENANT_CODE } from '../tenant/tenant-code';
 import { isInteger, isText } from './field-rules';
 import { optional, rule } from './fields';
-import { parseNumericId } from './ids';
+import { ID_LIST, parseNumericId } from './ids';
 import { MAX_IDS } from './ids.pipe';
 
 interface Sent {
@@ -50,7 +50,7 @@ export function CodeParam(): PropertyDecorator {
 /** Ids separated by commas, optional. */
 export function IdsParam(): PropertyDecorator {
   return applyDecorators(
-    optional({ type: 'string', pattern: String.raw`^\d{1,16}(,\d{1,16})*$` }),
+    optional({ type: 'string', pattern: ID_LIST }),
     Transform(({ value }: Sent) => toIds(value) ?? value),
     rule(
       'idsParam',

@@ -36,6 +36,11 @@ const EXAMPLE = {
   quotaBo: { enterpriseQuery: 500 },
 };
 
+const REPLACED =
+  'A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay when they are not sent; another parent moves the tenant with all below it. Take an `id` that the list shows.';
+const PATCHED =
+  'What the body names is changed, null resets to the default; then as `updateTenant`. Take an `id` that the list shows.';
+
 const CHANGE = [
   TenantErrors.OWN,
   TenantErrors.NOT_FOUND,
@@ -56,6 +61,7 @@ export class TenantController {
   @Operation({
     id: 'createTenant',
     summary: 'Create a child tenant',
+    description: 'A field that is not sent, or is null, gets its default. `Location` names the new tenant.',
     body: { type: CreateTenantDto, example: EXAMPLE },
     creates: true,
     roles: MANAGERS,
@@ -97,6 +103,7 @@ export class TenantController {
   @Operation({
     id: 'updateTenant',
     summary: 'Replace a tenant below your own, or move it with all below it',
+    description: REPLACED,
     body: { type: UpdateTenantDto, example: { id: EXAMPLE_ID, ...EXAMPLE } },
     roles: MANAGERS,
     refusals: CHANGE,
@@ -113,6 +120,7 @@ export class TenantController {
   @Operation({
     id: 'patchNamedTenant',
     summary: 'Change some fields of the tenant that the body names (JSON merge patch)',
+    description: PATCHED,
     body: {
       type: PatchNamedTenantDto,
       as: PATCH_TYPES,
@@ -133,6 +141,7 @@ export class TenantController {
   @Operation({
     id: 'patchTenant',
     summary: 'Change some fields of a tenant (JSON merge patch)',
+    description: PATCHED,
     body: { type: PatchTenantDto, as: PATCH_TYPES, example: { quotaBo: { enterpriseQuery: 1000 } } },
     roles: MANAGERS,
     refusals: CHANGE,
@@ -150,6 +159,7 @@ export class TenantController {
   @Operation({
     id: 'deleteTenant',
     summary: 'Delete a tenant below your own',
+    description: 'Logical, and refused while it has child tenants. Take an `id` that the list shows.',
     roles: MANAGERS,
     refusals: [TenantErrors.OWN, TenantErrors.NOT_FOUND, TenantErrors.HAS_CHILDREN, RevisionErrors.STALE],
   })

@@ -18,7 +18,7 @@ const UNLIMITED = -1;
 /** The package of a tenant. */
 export class PackageBo {
   /**
-   * Ids of the authorised menus, separated by commas.
+   * Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty text.
    * @example "1, 100, 101"
    */
   @IdListField(MENU_IDS)
@@ -131,14 +131,14 @@ class TenantFieldsDto {
   companyName?: string;
 
   /**
-   * `0` normal, `1` disabled.
+   * `0` normal, `1` disabled. Default: `0`.
    * @example "0"
    */
   @ChoiceField('0', '1')
   status?: string;
 
   /**
-   * Limit on the number of accounts; -1 is none.
+   * Limit on the number of accounts; -1 is none, and the default.
    * @example -1
    */
   @IntegerField(UNLIMITED)

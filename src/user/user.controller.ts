@@ -3,6 +3,7 @@ import { IdempotencyKey } from '../api/idempotency-key.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
 import { PathId, PathIds } from '../api/path-params';
+import { SignInErrors } from '../auth/auth.errors';
 import { MANAGERS, READERS } from '../auth/roles';
 import { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
@@ -47,7 +48,7 @@ export class UserController {
     body: { type: CreateUserDto, example: { ...EXAMPLE, password: 'a-long-password' } },
     creates: true,
     roles: MANAGERS,
-    refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND, OnceErrors.REUSED],
+    refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND, OnceErrors.REUSED, SignInErrors.BUSY],
   })
   async create(
     @Ctx() ctx: RequestContext,
@@ -87,7 +88,7 @@ export class UserController {
     summary: 'Change your own password, or reset the password of an account',
     body: { type: ChangePasswordDto, example: { userId: 2, newPassword: 'another-long-password' } },
     roles: READERS,
-    refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH],
+    refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH, SignInErrors.BUSY],
   })
   changePassword(@Ctx() ctx: RequestContext, @Body() dto: ChangePasswordDto): Promise<void> {
     return this.users.changePassword(ctx, dto);
@@ -97,6 +98,7 @@ export class UserController {
   @Operation({
     id: 'updateUser',
     summary: 'Replace an account; its password stays',
+    description: 'A field that is not sent, or is null, gets its default (`roles`: `member`).',
     body: { type: UpdateUserDto, example: { userId: 2, ...EXAMPLE } },
     roles: MANAGERS,
     refusals: [

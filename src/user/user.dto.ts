@@ -48,7 +48,7 @@ export class UserFieldsDto {
   status?: string;
 
   /**
-   * On create: the caller's own tenant, or one below it for its administrators.
+   * The caller's own tenant; on create also one below it, for its administrators.
    * @example "000000"
    */
   @TextField(64)

@@ -1,6 +1,6 @@
 import { createTenantryClient, type TenantryClient } from '../../src/client';
 import { mintToken } from '../../src/testing';
-import { readDocument } from '../support/conformance';
+import { checkConformance, readDocument } from '../support/conformance';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -17,13 +17,28 @@ describe('the typed client', () => {
 
   /** A client that notes what it calls, by method and path as the document writes them. */
   function noting(token?: string): TenantryClient {
-    const client = createTenantryClient({ baseUrl: service.anonymous.baseUrl, ...(token && { token }) });
+    const { baseUrl } = service.anonymous;
+    const client = createTenantryClient({ baseUrl, fetch: inspected, ...(token && { token }) });
     client.use({
       onRequest({ request, schemaPath }) {
         called.add(`${request.method} ${schemaPath}`);
       },
     });
     return client;
+  }
+
+  /** Holds these answers against the document, too. */
+  async function inspected(request: Request): Promise<Response> {
+    const response = await fetch(request);
+    const { pathname, search } = new URL(request.url);
+    checkConformance({
+      method: request.method,
+      path: pathname + search,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text: await response.clone().text(),
+    });
+    return response;
   }
 
   /** What a call gave, or an error with what was refused. */
@@ -42,13 +57,7 @@ describe('the typed client', () => {
     const { data: fresh } = await done(
       open.POST('/auth/refresh', { body: { refreshToken: data.refreshToken } }),
     );
-    const oauth = await done(
-      open.POST('/auth/token', {
-        body: { grant_type: 'password', ...credentials },
-        bodySerializer: (body) => new URLSearchParams(body as Record<string, string>),
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      }),
-    );
+    const oauth = await done(open.POST('/auth/token', { body: { grant_type: 'password', ...credentials } }));
     expect(oauth.token_type).toBe('Bearer');
     const mine = noting(fresh.accessToken);
     const { data: me } = await done(mine.GET('/auth/me'));
@@ -91,14 +100,16 @@ describe('the typed client', () => {
 
   it('moves departments as a file', async () => {
     const api = noting(mintToken());
-    const file = await done(api.GET('/system/dept-api/export', { parseAs: 'text' }));
+    const file = await done(api.GET('/system/dept-api/export'));
     const { data: report } = await done(
-      api.POST('/system/dept-api/import', {
-        params: { query: { dryRun: true } },
-        body: file,
-        headers: { 'Content-Type': 'application/x-ndjson' },
-      }),
+      api.POST('/system/dept-api/import', { params: { query: { dryRun: true } }, body: file }),
     );
+    const table = await api.GET('/system/dept-api/export', {
+      headers: { Accept: 'text/csv' },
+      parseAs: 'stream',
+    });
+    const stream: ReadableStream | null | undefined = table.data;
+    expect(await new Response(stream ?? null).text()).toMatch(/^path,orderNum/);
     expect(report).toMatchObject({ created: 0, refused: 0 });
   });
 
@@ -141,6 +152,14 @@ describe('the typed client', () => {
     expect([...called].sort()).toEqual(operations.sort());
   });
 
+  it('takes a refusal for one where the service always answers 200', async () => {
+    const lenient = await ServiceUnderTest.start({ HTTP_STATUS_MODE: 'always-200' });
+    const api = createTenantryClient({ baseUrl: lenient.anonymous.baseUrl });
+    const { data, error } = await api.GET('/auth/me');
+    expect([data, error?.data.reason]).toEqual([undefined, 'TOKEN_MISSING']);
+    await lenient.stop();
+  });
+
   it('does not compile with a wrong field, path or reason', () => {
     const api = noting();
     const wrong = [
@@ -150,7 +169,19 @@ describe('the typed client', () => {
       () => api.PUT('/system/dept-api', { body: { deptName: 'x' } }),
       // @ts-expect-error: there is no such path
       () => api.GET('/system/departments'),
+      // @ts-expect-error: there is no such filter
+      () => api.GET('/system/dept-api', { params: { query: { name: 'x' } } }),
+      // @ts-expect-error: there is no such reason
+      async () => (await api.GET('/auth/me')).error?.data.reason === 'NO_SUCH_REASON',
+      async () => {
+        const { data } = await api.GET('/system/dept-api/{id}', { params: { path: { id: 1 } } });
+        // @ts-expect-error: a department has no such field
+        return String(data?.data.name);
+      },
     ];
-    expect(wrong).toHaveLength(3);
+    expect(wrong).toHaveLength(6);
+    const right = async (): Promise<null | undefined> =>
+      (await api.POST('/system/dept-api', { body: {} })).data?.data;
+    expect(right).toBeDefined();
   });
 });

@@ -47,7 +47,9 @@ export class ChildService {
     child.once('exit', () => children.delete(child));
     return new ChildService(
       child,
-      new ApiClient(`http://127.0.0.1:${env.PORT ?? '3000'}`, {}, checkConformance),
+      new ApiClient(`http://127.0.0.1:${env.PORT ?? '3000'}`, {}, (exchange) => {
+        checkConformance(exchange, env.HTTP_STATUS_MODE === 'always-200');
+      }),
       output,
     );
   }
