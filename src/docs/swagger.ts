@@ -2,13 +2,13 @@ import type { INestApplication } from '@nestjs/common';
 import { SwaggerModule } from '@nestjs/swagger';
 import { createDocument } from './document';
 
-/** Rows of the Authorize dialog that OAuth2 knows and this service does not need. */
-const NOT_ASKED_FOR = ['client_id_password', 'client_secret_password', 'password_type']
-  .map(
-    (id) =>
-      `.auth-container .row:has(#${id}), .auth-container .password_type:has(#${id}), .auth-container div:has(> #${id})`,
-  )
-  .join(', ');
+/** Parts of the Authorize dialog that OAuth2 knows and this service does not need. */
+const NOT_ASKED_FOR = [
+  '.auth-container .scope-def',
+  ...['client_id_password', 'client_secret_password', 'password_type'].map(
+    (id) => `.auth-container .wrapper:has(> section > #${id})`,
+  ),
+].join(', ');
 
 /** Serves Swagger UI at `/docs`, and the document beside it; nothing of it comes from elsewhere. */
 export function serveDocs(app: INestApplication, version: string): void {

@@ -370,7 +370,7 @@ describe('signing in', () => {
       password: { password: 'wrong-password' },
       disabled: { username: disabled },
     };
-    const tries = times(200, 60);
+    const tries = times(200, 30);
     const spread = async (): Promise<number> => {
       const measured: Record<string, number[]> = {};
       for (let n = 0; n < tries; n += 1) {

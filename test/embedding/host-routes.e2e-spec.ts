@@ -12,8 +12,10 @@ import {
   type ArgumentsHost,
   type CanActivate,
   type ExceptionFilter,
+  type ExecutionContext,
 } from '@nestjs/common';
-import type { Response } from 'express';
+import { APP_GUARD } from '@nestjs/core';
+import type { Request, Response } from 'express';
 import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
 import { aDept } from '../../src/testing';
 import { HeaderResolver, Host, system } from '../support/host';
@@ -22,6 +24,15 @@ import { aTenantRow, deptRow } from '../support/seeds';
 class ClosedGuard implements CanActivate {
   canActivate(): boolean {
     throw new ForbiddenException('closed today');
+  }
+}
+
+/** The host's own global guard: it refuses with the status that a header asks for. */
+class MoodyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const status = context.switchToHttp().getRequest<Request>().headers['x-mood'];
+    if (status !== undefined) throw new HttpException('not in this mood', Number(status));
+    return true;
   }
 }
 
@@ -84,6 +95,7 @@ describe('a host that imports TenantryModule', () => {
     host = await Host.start({
       imports: [TenantryModule.forRoot({ principalResolver })],
       controllers: [HostController],
+      providers: [{ provide: APP_GUARD, useClass: MoodyGuard }],
     });
   });
   afterAll(() => host.stop());
@@ -161,6 +173,22 @@ describe('a host that imports TenantryModule', () => {
       expect([member.status, member.refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
       const long = await host.as().post('/system/dept-api', { deptName: 'x'.repeat(65) });
       expect([long.status, long.refusal.fields?.[0]?.field]).toEqual([400, 'deptName']);
+    });
+
+    it.each([
+      [400, 'MALFORMED_REQUEST'],
+      [401, 'TOKEN_INVALID'],
+      [402, 'HTTP_402'],
+      [403, 'ROLE_REQUIRED'],
+      [423, 'HTTP_423'],
+      [429, 'RATE_LIMITED'],
+      [500, 'INTERNAL_ERROR'],
+      [503, 'HTTP_503'],
+    ])("keeps the status %d of the host's guard, in our envelope", async (status, reason) => {
+      const answer = await host.as().get('/system/dept-api', { 'x-mood': String(status) });
+      expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
+      if (reason.startsWith('HTTP_')) expect(answer.body.msg).toBe('not in this mood');
+      expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
     });
 
     it('asks who is calling once per request', async () => {

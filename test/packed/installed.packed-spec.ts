@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing';
+import type { ThrowAwayDatabase } from '../../src/testing';
 import { compile, copyPlatform, packTarball, run } from '../support/packed';
 import { Platform } from '../support/platform';
 import { itIsAPlatform } from '../support/platform-rules';
+import { emptyDatabase } from '../support/test-database';
 
 interface Manifest {
   type?: string;
@@ -42,7 +43,7 @@ describe.each(HOSTS)(
       expect(installed.version.split('.')[0]).toBe(String(nest));
       run('npm', ['ls', '@nestjs/common', 'typeorm'], host);
       compile(host);
-      database = await throwAwayDatabase();
+      database = await emptyDatabase();
       platform = await Platform.start(host, database.url);
     });
     afterAll(async () => {

@@ -5,7 +5,8 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
 
-let nextTenant = 100_000;
+/** Seven digits: the service draws codes of six. */
+let nextTenant = 1_000_000;
 
 /** State and audit columns of a live row. */
 export function life(): Pick<DeptEntity, 'status' | 'delFlag' | 'createBy' | 'createTime' | 'updateBy'> {
