@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { specs, SUITES } from './support/suites';
 
 const ROOT = join(__dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -107,6 +108,15 @@ describe('the house', () => {
       done.add(path);
     };
     for (const { path } of files) visit(path, []);
+  });
+
+  it('runs every spec in exactly one suite', () => {
+    const suites = Object.values(SUITES);
+    for (const path of specs()) {
+      expect([path, suites.filter((suite) => suite.test(path)).length]).toEqual([path, 1]);
+    }
+    const called = readdirSync(join(ROOT, 'test', 'suites')).map((file) => file.replace('.suite.ts', ''));
+    expect(called.sort()).toEqual(Object.keys(SUITES).sort());
   });
 
   it('has no room for odds and ends', () => {

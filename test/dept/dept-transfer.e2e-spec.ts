@@ -338,9 +338,7 @@ describe('moving departments between tenants as a file', () => {
   });
 
   it('lets others have their turns meanwhile', async () => {
-    const paths = Array.from({ length: 4000 }, (_, n) => JSON.stringify({ path: `p${n}` })).join(
-      '\n',
-    );
+    const paths = Array.from({ length: 4000 }, (_, n) => JSON.stringify({ path: `p${n}` })).join('\n');
     /** The longest that anybody else waits, as a part of the whole time. */
     const longestShare = async (work: Promise<unknown>) => {
       let [longest, over] = [0, false];

@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/** At once: Jest wants to know all tests of a file before any of them runs. */
+const load = createRequire(__filename);
+const TESTS = join(__dirname, '..');
+
+/**
+ * Which specs run in one Jest file. Jest loads Nest and TypeORM anew for each file, and that costs more than most specs do:
+ * `npm test` runs these, `npx jest` runs every spec by itself.
+ */
+export const SUITES = {
+  accounts: /^(auth|user|tenancy)\//,
+  commands: /^(cli|process)\//,
+  database: /^database\//,
+  departments: /^dept\/dept-(contract|fields|list|patch|tree)/,
+  'departments-at-length': /^dept\/dept-(property|races|scale|transfer)/,
+  hosts: /^(embedding|docs)\//,
+  http: /^(http\/|refusals)/,
+  tenants: /^tenant\/tenant-(access|contract|fields|ids)/,
+  'tenants-at-length': /^tenant\/tenant-(list|patch|races|state)/,
+} as const;
+
+/** Every spec that runs on both databases, below `test/`. */
+export function specs(): string[] {
+  return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.e2e-spec.ts'))
+    .sort();
+}
+
+/** Brings the specs of a suite into the file that calls it. */
+export function bringSuite(name: keyof typeof SUITES): void {
+  for (const path of specs().filter((each) => SUITES[name].test(each))) load(join(TESTS, path));
+}
