@@ -114,7 +114,7 @@ export class UnitOfWork {
         if (once) await this.#ledger.forget(runner.manager, once);
         const events: DomainEvent[] = [];
         const result = await work(runner.manager, (event) => {
-          if (this.events.areHeard) events.push(Object.freeze(event));
+          if (this.events.isHeard(event)) events.push(Object.freeze(event));
         });
         await this.#ledger.record(runner.manager, unitId, once, result);
         unanswered = { result, events };

@@ -15,9 +15,10 @@ export class DomainEvents {
   readonly #logger = new Logger('DomainEvents');
   readonly #subscriptions = new Set<Subscription>();
 
-  /** Whether there is anybody to tell. */
-  get areHeard(): boolean {
-    return this.#subscriptions.size > 0;
+  /** Whether there is anybody to tell of this. */
+  isHeard(event: DomainEvent): boolean {
+    for (const { type } of this.#subscriptions) if (event instanceof type) return true;
+    return false;
   }
 
   /**

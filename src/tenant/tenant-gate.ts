@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { DomainEvents } from '../events/domain-events';
 import { ShortMemory } from '../memory/short-memory';
 import { TenantAdmission } from '../tenancy/tenant-admission';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { TenantErrors } from './tenant.errors';
+import { TenantEvent } from './tenant.events';
 import { TenantFactsRepository } from './tenant-facts.repository';
 import { tenantState, type TenantFacts, type TenantState } from './tenant-state';
 
@@ -29,8 +31,13 @@ export class TenantGate extends TenantAdmission {
     private readonly tenants: TenantFactsRepository,
     private readonly clock: Clock,
     private readonly time: ZonedTime,
+    events: DomainEvents,
   ) {
     super();
+    // Before any handler of a host: who hears of a change must not meet the memory of what was.
+    events.on(TenantEvent, ({ tenantId }) => {
+      this.#memory.forget(tenantId);
+    });
   }
 
   override async admit(tenantId: string): Promise<void> {
@@ -41,10 +48,5 @@ export class TenantGate extends TenantAdmission {
   async stateOf(tenantId: string): Promise<TenantState> {
     const facts = await this.#memory.get(tenantId, () => this.tenants.find(tenantId));
     return facts ? tenantState(facts, this.time.day(this.clock.now())) : 'DELETED';
-  }
-
-  /** To be called after every committed change of a tenant. */
-  forget(tenantId: string): void {
-    this.#memory.forget(tenantId);
   }
 }

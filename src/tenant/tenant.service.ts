@@ -79,14 +79,12 @@ export class TenantService {
   }
 
   async delete(ctx: RequestContext, id: string, expected?: Expected): Promise<void> {
-    const code = await this.tenants.transaction(ctx, async (tree) => {
+    await this.tenants.transaction(ctx, async (tree) => {
       const tenant = await findBelow(ctx, tree, id);
       refuseStale(tenant, expected);
       if (await tree.hasChildren(tenant)) throw TenantErrors.HAS_CHILDREN({ ids: [id] });
       await tree.markDeleted(tenant);
-      return tenant.tenantId;
     });
-    this.gate.forget(code);
   }
 
   async #change(
@@ -96,7 +94,7 @@ export class TenantService {
     expected: Expected,
     fieldsOf: (tenant: TenantEntity) => CreateTenantDto,
   ): Promise<void> {
-    const code = await this.tenants.transaction(ctx, async (tree) => {
+    await this.tenants.transaction(ctx, async (tree) => {
       const tenant = await findBelow(ctx, tree, id);
       refuseStale(tenant, expected);
       const fields = toTenantFields(fieldsOf(tenant));
@@ -105,9 +103,7 @@ export class TenantService {
         await tree.move(tenant, await placeFor(tree, parent, tenant));
       }
       await tree.replace(tenant, fields);
-      return tenant.tenantId;
     });
-    this.gate.forget(code);
   }
 }
 

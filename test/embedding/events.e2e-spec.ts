@@ -11,8 +11,10 @@ import {
   DomainEvents,
   OnDomainEvent,
   TenantDisabled,
+  TenantEntity,
   TenantEvent,
   TenantryModule,
+  TenantService,
 } from '../../src/index';
 import { aDept, type ApiClient, aTenant } from '../../src/testing';
 import { nextCommits, type Fate } from '../support/commit-faults';
@@ -92,6 +94,20 @@ describe('domain events', () => {
     expect(listener.moves.splice(0)).toMatchObject([{ deptId, fromParentId: 0, toParentId: top }]);
     expect(listener.some.splice(0)).toMatchObject([facts]);
     expect(listener.heard.every((event) => Object.isFrozen(event))).toBe(true);
+  });
+
+  it('reach a handler when the state of the tenant is already the new one', async () => {
+    const tenants = host.app.get(TenantService);
+    const { id } = await host.dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
+    expect(await tenants.stateOf(system(tenantId))).toBe('ACTIVE');
+    const seen = new Promise((resolve) => {
+      const end = events.on(TenantDisabled, () => {
+        end();
+        resolve(tenants.stateOf(system(tenantId)));
+      });
+    });
+    await host.as().patch(`/system/tenant-api/${id}`, { status: '1' });
+    expect(await seen).toBe('DISABLED');
   });
 
   it('tell what happens to departments in numbers: order, import, batch delete', async () => {
