@@ -1,5 +1,12 @@
-import { Global, Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import {
+  Global,
+  Module,
+  type DynamicModule,
+  type OnModuleInit,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { TenantryDataSource } from './database/tenantry.data-source';
@@ -63,7 +70,17 @@ function fromOptions<T>(
     DeptServicesModule,
   ],
 })
-export class TenantryModule extends ConfigurableModuleClass {
+export class TenantryModule extends ConfigurableModuleClass implements OnModuleInit {
+  constructor(private readonly modules: ModulesContainer) {
+    super();
+  }
+
+  /** Two of them would share what is global, and one would work on the other's database. */
+  onModuleInit(): void {
+    const roots = [...this.modules.values()].filter(({ metatype }) => metatype === TenantryModule);
+    if (roots.length > 1) throw new Error('TenantryModule.forRoot stands twice in this application.');
+  }
+
   /**
    * A `TenantBoundRepository` for each of the host's own entities, injected with `@InjectTenantBound(OrderEntity)`. Each
    * must have a column `tenantId`, and be among the entities of the DataSource that Tenantry works on.

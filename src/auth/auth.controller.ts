@@ -4,7 +4,7 @@ import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
 import { HttpErrors } from '../http/http.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
-import { RequestContext } from '../tenancy/request-context';
+import type { RequestContext } from '../tenancy/request-context';
 import { TakesCredentials } from '../limits/rate-limit.guard';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TenantErrors } from '../tenant/tenant.errors';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import type { Principal } from './principal';
+import { isPrincipal, type Principal } from './principal';
 
 /** Who is calling, or null for nobody; at once, or later. */
 export type CallerAnswer = Principal | null | Promise<Principal | null>;
@@ -35,7 +35,14 @@ export function callerOf(
   principals: PrincipalResolver,
   request: Request & { [asked]?: { readonly caller: CallerAnswer } },
 ): CallerAnswer {
-  const answer = request[asked] ?? { caller: principals.resolve(request) };
+  const answer = request[asked] ?? { caller: onlyGenuine(principals.resolve(request)) };
   request[asked] = answer;
   return answer.caller;
+}
+
+/** Who is not rightly described is nobody: a mistake of the host must not open a door. */
+function onlyGenuine(caller: CallerAnswer): CallerAnswer {
+  if (caller instanceof Promise)
+    return caller.then((principal) => onlyGenuine(principal) as Principal | null);
+  return caller && isPrincipal(caller) ? caller : null;
 }

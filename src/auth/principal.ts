@@ -42,6 +42,20 @@ export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Pr
   });
 }
 
+/** Whether a host's answer is a principal as tokens give them; roles that we do not know are no roles. */
+export function isPrincipal(value: Principal): boolean {
+  const { subject, username, tenantId, roles } = value as { readonly [K in keyof Principal]?: unknown };
+  return (
+    isName(subject, 128) &&
+    isName(username, 64) &&
+    typeof tenantId === 'string' &&
+    isTenantCode(tenantId) &&
+    Array.isArray(roles) &&
+    roles.every(isRole) &&
+    (tenantId === PLATFORM_TENANT || !roles.includes('superadmin'))
+  );
+}
+
 /** SQLite ends a text at NUL. */
 function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');

@@ -1,26 +1,51 @@
 /** Leaves the gate; calling it more than once does nothing. */
 export type Leave = () => void;
 
+/** How long to wait for a turn, and what to say when it does not come. */
+export interface Patience {
+  readonly ms: number;
+  readonly refusal: () => Error;
+}
+
 /** Lets one holder in at a time, in the order of arrival. */
 export class FifoGate {
   #last: Promise<void> = Promise.resolve();
 
-  async enter(): Promise<Leave> {
+  async enter(patience?: Patience): Promise<Leave> {
     const before = this.#last;
     let leave: Leave = () => undefined;
     this.#last = new Promise((resolve) => {
       leave = resolve;
     });
-    await before;
+    if (patience) await orGiveUp(before, leave, patience);
+    else await before;
     return leave;
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const leave = await this.enter();
+  async run<T>(work: () => Promise<T>, patience?: Patience): Promise<T> {
+    const leave = await this.enter(patience);
     try {
       return await work();
     } finally {
       leave();
     }
+  }
+}
+
+/** Who has waited in vain passes its turn on when it comes. */
+async function orGiveUp(turn: Promise<void>, leave: Leave, { ms, refusal }: Patience): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const givingUp = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(refusal());
+    }, ms);
+  });
+  try {
+    await Promise.race([turn, givingUp]);
+  } catch (error) {
+    void turn.then(leave);
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }

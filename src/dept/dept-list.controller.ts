@@ -5,7 +5,7 @@ import { PathId } from '../api/path-params';
 import { READERS } from '../auth/roles';
 import type { PageView } from '../paging/page';
 import { Ctx } from '../tenancy/ctx.decorator';
-import { RequestContext } from '../tenancy/request-context';
+import type { RequestContext } from '../tenancy/request-context';
 import { DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept-list.dto';
 import { DeptListService } from './dept-list.service';
 import { DeptDto } from './dept.dto';

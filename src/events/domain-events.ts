@@ -27,6 +27,8 @@ export class DomainEvents {
    * rejects with is logged, and touches nobody else.
    */
   on<E extends DomainEvent>(type: EventType<E>, handler: (event: E) => unknown): () => void {
+    // An import in a circle gives undefined; better now than after somebody's COMMIT.
+    if (typeof type !== 'function') throw new Error('There is no such class of events.');
     const subscription = { type, handler };
     this.#subscriptions.add(subscription);
     return () => void this.#subscriptions.delete(subscription);
@@ -35,8 +37,9 @@ export class DomainEvents {
   /** For the unit of work alone: these events are committed. */
   tell(events: readonly DomainEvent[]): void {
     for (const event of events) {
-      for (const { type, handler } of [...this.#subscriptions]) {
-        if (event instanceof type) this.#call(handler, event);
+      for (const subscription of [...this.#subscriptions]) {
+        const { type, handler } = subscription;
+        if (event instanceof type && this.#subscriptions.has(subscription)) this.#call(handler, event);
       }
     }
   }

@@ -5,7 +5,7 @@ import { eventsOf } from './on-domain-event.decorator';
 
 type Method = (event: unknown) => unknown;
 
-/** Finds the methods with `@OnDomainEvent` in all of the host's providers, once they are made. */
+/** Finds the methods with `@OnDomainEvent` in all of the host's providers and controllers, once they are made. */
 @Injectable()
 export class EventSubscriber implements OnModuleInit {
   readonly #scanner = new MetadataScanner();
@@ -17,7 +17,7 @@ export class EventSubscriber implements OnModuleInit {
 
   onModuleInit(): void {
     const seen = new Set<object>();
-    for (const wrapper of this.discovery.getProviders()) {
+    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
       const instance: unknown = wrapper.instance;
       // One instance may be provided under several names.
       if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;

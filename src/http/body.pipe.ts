@@ -2,11 +2,6 @@ import { ValidationPipe, type ValidationError } from '@nestjs/common';
 import type { Bilingual, FieldProblem } from './error-catalogue';
 import { HttpErrors } from './http.errors';
 
-const NOT_AN_OBJECT: FieldProblem = {
-  field: 'body',
-  message: { zh: '请求体必须为 JSON 对象', en: 'must be a JSON object' },
-};
-
 /**
  * Checks the shape of a body, or of the parameters after the question mark, and makes it an instance of its class.
  * Keys the class does not know are ignored.
@@ -28,11 +23,7 @@ export class BodyPipe extends ValidationPipe {
     metadata: Parameters<ValidationPipe['transform']>[1],
   ): Promise<unknown> {
     if (metadata.type === 'query') return super.transform({ ...(value as object) }, metadata);
-    if (metadata.type !== 'body') return value;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
-    }
-    return super.transform(value, metadata);
+    return metadata.type === 'body' ? super.transform(value, metadata) : value;
   }
 }
 

@@ -11,6 +11,7 @@ import { map, type Observable } from 'rxjs';
 import { revisionOf, tagOf } from '../revision/revision';
 import { Created } from './created';
 import { success } from './envelope';
+import { refuseUnreadBody } from './unread-body';
 
 /** Wraps what a handler returns; nothing returned is `data: null`. */
 @Injectable()
@@ -18,6 +19,7 @@ export class EnvelopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
+    refuseUnreadBody(context, request);
     const response = http.getResponse<Response>();
     return next.handle().pipe(
       map((result) => {

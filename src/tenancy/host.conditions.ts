@@ -54,7 +54,8 @@ export function refuseOddValues(metadata: EntityMetadata, values: object): void 
   }
 }
 
-function isPlain(value: unknown): value is object {
+/** A plain object: neither of a class nor of TypeORM. */
+export function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || isOfTypeorm(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

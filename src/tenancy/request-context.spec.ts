@@ -1,14 +1,31 @@
 import { RequestContext } from './request-context';
 
 describe('RequestContext', () => {
-  it('refuses an empty tenant', () => {
-    expect(() => RequestContext.system('')).toThrow('needs a tenant');
-  });
+  it.each(['', '00000', 'abcdef', '000000 ', 100_000, { not: 'zz' }, ['000000'], null])(
+    'refuses %j for a tenant',
+    (tenantId) => {
+      expect(() => RequestContext.system(tenantId as string)).toThrow('needs the code of a tenant');
+    },
+  );
 
   it('cannot be changed once made', () => {
     const ctx = RequestContext.system('000000');
     expect(() => {
       (ctx as { tenantId: string }).tenantId = '000001';
     }).toThrow(TypeError);
+  });
+
+  it('cannot be made up', () => {
+    const genuine = RequestContext.system('000000');
+    expect(() => {
+      RequestContext.require(genuine);
+    }).not.toThrow();
+    const borrowed: unknown = Object.create(RequestContext.prototype, { tenantId: { value: '000000' } });
+    const copied = Object.assign({}, genuine);
+    for (const made of [borrowed, copied, null, undefined, '000000', Object.create(genuine)]) {
+      expect(() => {
+        RequestContext.require(made);
+      }).toThrow('needs a RequestContext');
+    }
   });
 });

@@ -1,11 +1,15 @@
 import type { Principal } from '../auth/principal';
 import { ROLES, type Role } from '../auth/roles';
+import { isTenantCode } from '../tenant/tenant-code';
 
 /**
  * On whose behalf something is done. It is the first argument of every service method, and it cannot be made
  * up: only from a principal, or by host code that says plainly that it acts for the system.
  */
 export class RequestContext {
+  /** Only the constructor can give it: a prototype is easily borrowed. */
+  readonly #genuine = true;
+
   private constructor(
     readonly tenantId: string,
     /** Goes into `createBy` and `updateBy`. */
@@ -16,8 +20,16 @@ export class RequestContext {
     /** The sign-in that the token belongs to, if any. */
     readonly sessionId: string | null,
   ) {
-    if (!tenantId) throw new Error('A request context needs a tenant.');
+    if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) {
+      throw new Error('A request context needs the code of a tenant.');
+    }
     Object.freeze(this);
+  }
+
+  /** Refuses what was made up by somebody who may not. The types say so already; a host in JavaScript has none. */
+  static require(ctx: unknown): asserts ctx is RequestContext {
+    if (typeof ctx === 'object' && ctx !== null && #genuine in ctx) return;
+    throw new Error('This needs a RequestContext.');
   }
 
   static of({ tenantId, username, roles, subject, sessionId }: Principal): RequestContext {

@@ -36,7 +36,7 @@ export class TenantBoundRepository<E extends TenantOwned> {
 
   /** The tenant's rows. Every read is a statement of its own, every write a transaction of its own. */
   in(ctx: RequestContext): TenantRows<E> {
-    refuseMadeUp(ctx);
+    RequestContext.require(ctx);
     const entity = this.#entity;
     return new TenantRows({
       metadata: this.#dataSource.getMetadata(entity),
@@ -60,12 +60,17 @@ export class TenantBoundRepository<E extends TenantOwned> {
     work: (rows: TenantRows<E>, of: OtherRows) => Promise<T>,
     once?: Once,
   ): Promise<T> {
-    refuseMadeUp(ctx);
+    RequestContext.require(ctx);
     return this.#hold(
       ctx,
-      (manager) => {
-        const rowsOf: OtherRows = (entity) => rowsInside(manager, entity, ctx);
-        return work(rowsOf(this.#entity), rowsOf);
+      async (manager) => {
+        const life = { isOver: false };
+        const rowsOf: OtherRows = (entity) => rowsInside(manager, entity, ctx, life);
+        try {
+          return await work(rowsOf(this.#entity), rowsOf);
+        } finally {
+          life.isOver = true;
+        }
       },
       once,
     );
@@ -81,14 +86,23 @@ function rowsInside<O extends TenantOwned>(
   manager: EntityManager,
   entity: Type<O>,
   ctx: RequestContext,
+  life: { readonly isOver: boolean },
 ): TenantRows<O> {
   const metadata = manager.dataSource.getMetadata(entity);
   refuseUnowned(metadata);
   const table = new TenantBound(manager, entity, ctx);
+  // After it, they would read and write without the lock.
+  const refuseLate = (): void => {
+    if (life.isOver) throw new Error('The transaction of these rows is over.');
+  };
   return new TenantRows({
     metadata,
-    read: (work) => work(table),
+    read: async (work) => {
+      refuseLate();
+      return work(table);
+    },
     write: async (work) => {
+      refuseLate();
       refuseOwnTable(entity);
       return work(table);
     },
@@ -99,9 +113,4 @@ function rowsInside<O extends TenantOwned>(
 function refuseOwnTable(entity: Type<unknown>): void {
   const own: readonly Type<unknown>[] = entities;
   if (own.includes(entity)) throw new Error(`${entity.name} is written by the services of Tenantry alone.`);
-}
-
-/** The types say so already; a host in JavaScript has no types. */
-function refuseMadeUp(ctx: unknown): void {
-  if (!(ctx instanceof RequestContext)) throw new Error('A tenant-bound repository needs a RequestContext.');
 }

@@ -7,8 +7,7 @@ import type { TenantOwned } from './tenant-owned';
 /** A table as one tenant sees it: every condition gets the tenant added last, every row is stamped with it. */
 export class TenantBound<E extends TenantOwned> extends ScopedTable<E> {
   constructor(manager: EntityManager, entity: EntityTarget<E>, ctx: RequestContext) {
-    // Anything else with a tenantId has been made up by somebody who may not.
-    if (!(ctx instanceof RequestContext)) throw new Error('A tenant-bound table needs a RequestContext.');
+    RequestContext.require(ctx);
     const { tenantId } = ctx;
     super(manager, entity, {
       where: { tenantId } as FindOptionsWhere<E>,

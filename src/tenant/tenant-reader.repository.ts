@@ -2,7 +2,7 @@ import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { fillPage, knownKeys, type KeySource } from '../paging/fill-page';
 import type { Page } from '../paging/page';
-import type { RequestContext } from '../tenancy/request-context';
+import { RequestContext } from '../tenancy/request-context';
 import type { Key, ScopedTable } from '../tenancy/scoped-table';
 import { below } from '../tree/tree-table';
 import { LIVE, matching, parentsAmong, withKeys, type TenantCriteria } from './tenant.conditions';
@@ -37,6 +37,7 @@ export class TenantReader {
     unitOfWork: UnitOfWork,
     private readonly ctx: RequestContext,
   ) {
+    RequestContext.require(ctx);
     this.#unitOfWork = unitOfWork;
   }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditStamp } from '../database/audited';
 import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
-import type { RequestContext } from '../tenancy/request-context';
+import { RequestContext } from '../tenancy/request-context';
 import { Clock } from '../time/clock';
 import { LockedTenantTree } from './locked-tenant-tree';
 import { PLATFORM_TENANT } from './platform-tenant';
@@ -31,7 +31,12 @@ export class TenantRepository {
    * Runs `work` while no other unit changes the tree of tenants; it may run again after a conflict. The whole tree
    * has one lock, the platform's row: two moves far apart can form a cycle only together.
    */
-  transaction<T>(ctx: RequestContext, work: (tree: LockedTenantTree) => Promise<T>, once?: Once): Promise<T> {
+  async transaction<T>(
+    ctx: RequestContext,
+    work: (tree: LockedTenantTree) => Promise<T>,
+    once?: Once,
+  ): Promise<T> {
+    RequestContext.require(ctx);
     return this.#unitOfWork.run(
       PLATFORM_TENANT,
       async (manager) => {

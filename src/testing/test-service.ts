@@ -33,8 +33,21 @@ export class TestService {
     readonly log: readonly string[],
   ) {}
 
-  static async start({ clock, inspect, ...options }: TestServiceOptions = {}): Promise<TestService> {
+  /** Starts it. What fails here leaves no database behind, not even one that was handed in. */
+  static async start(options: TestServiceOptions = {}): Promise<TestService> {
     const database = options.database ?? (await throwAwayDatabase());
+    try {
+      return await TestService.#on(database, options);
+    } catch (error) {
+      await database.drop();
+      throw error;
+    }
+  }
+
+  static async #on(
+    database: ThrowAwayDatabase,
+    { clock, inspect, env: settings }: TestServiceOptions,
+  ): Promise<TestService> {
     const env = parseEnv({
       DATABASE_URL: database.url,
       DATA_DIR: database.folder,
@@ -42,16 +55,21 @@ export class TestService {
       ADMIN_PASSWORD: 'admin-password',
       LOG_LEVEL: 'info',
       RATE_LIMIT: 'off',
-      ...options.env,
+      ...settings,
     });
     const log: string[] = [];
     const logger = createLogger(env.LOG_LEVEL, linesInto(log));
     const { dataSource } = await openDatabase(env);
-    const parts = { env, jwt: jwtSettings(env), dataSource, ...(clock && { clock }) };
-    const app = await createService(parts, logger);
-    await app.listen(0, '127.0.0.1');
-    const anonymous = new ApiClient(await app.getUrl(), {}, inspect);
-    return new TestService(app, dataSource, database, anonymous, log);
+    try {
+      const parts = { env, jwt: jwtSettings(env), dataSource, ...(clock && { clock }) };
+      const app = await createService(parts, logger);
+      await app.listen(0, '127.0.0.1');
+      const anonymous = new ApiClient(await app.getUrl(), {}, inspect);
+      return new TestService(app, dataSource, database, anonymous, log);
+    } catch (error) {
+      await dataSource.destroy();
+      throw error;
+    }
   }
 
   /** A client with a token for this caller. */

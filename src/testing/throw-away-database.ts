@@ -46,14 +46,14 @@ export async function throwAwayDatabase({
     },
     drop: async () => {
       await Promise.all(opened.filter((each) => each.isInitialized).map((each) => each.destroy()));
-      if (server !== undefined) await onServer(server, `DROP DATABASE IF EXISTS ${name}`);
+      if (server !== undefined) await onServer(server, `DROP DATABASE IF EXISTS \`${name}\``);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
 async function emptySchema(server: string, name: string): Promise<string> {
-  await onServer(server, `DROP DATABASE IF EXISTS ${name}; CREATE DATABASE ${name}`);
+  await onServer(server, `DROP DATABASE IF EXISTS \`${name}\`; CREATE DATABASE \`${name}\``);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
@@ -65,6 +65,9 @@ function newName(): string {
 
 async function onServer(server: string, sql: string): Promise<void> {
   const connection = await createConnection({ uri: server, multipleStatements: true });
-  await connection.query(sql);
-  await connection.end();
+  try {
+    await connection.query(sql);
+  } finally {
+    await connection.end();
+  }
 }

@@ -5,7 +5,7 @@ import { OrganisationController } from '../api/organisation-controller.decorator
 import { PathId, PathIds } from '../api/path-params';
 import { SignInErrors } from '../auth/auth.errors';
 import { MANAGERS, READERS } from '../auth/roles';
-import { Once } from '../database/once';
+import type { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { DeptErrors } from '../dept/dept.errors';
 import { Created } from '../http/created';
@@ -14,7 +14,7 @@ import { IfMatch } from '../revision/if-match.decorator';
 import type { Expected } from '../revision/revision';
 import { RevisionErrors } from '../revision/revision.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
-import { RequestContext } from '../tenancy/request-context';
+import type { RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenant/tenant.errors';
 import { ZonedTime } from '../time/zoned-time';
 import { UserListQuery } from './user-list.dto';

@@ -75,7 +75,7 @@ describe('a tenant-bound repository', () => {
 
   it('writes rows of its tenant alone', async () => {
     const rows = orders.in(own);
-    const orderId = await rows.insert({ title: 'd', amount: 4 });
+    const orderId = (await rows.insert({ title: 'd', amount: 4 }))!;
     expect(await rows.findOne({ orderId })).toMatchObject({ title: 'd', tenantId: own.tenantId });
     expect(await rows.update({ title: 'a' }, { amount: 30 })).toBe(1);
     expect(await rows.update({}, { title: 'x' })).toBe(4);
@@ -140,7 +140,7 @@ describe('a tenant-bound repository', () => {
 
     it('when it writes: every row is stamped', async () => {
       const rows = orders.in(own);
-      const orderId = await rows.insert({ title: 'd', amount: 4, tenantId: foreign.tenantId });
+      const orderId = (await rows.insert({ title: 'd', amount: 4, tenantId: foreign.tenantId }))!;
       expect(await rows.findOne({ orderId })).toMatchObject({ tenantId: own.tenantId });
       expect(await rows.update({ orderId }, { amount: 5, tenantId: foreign.tenantId })).toBe(1);
       expect(await rows.findOne({ orderId })).toMatchObject({ amount: 5, tenantId: own.tenantId });
@@ -188,14 +188,14 @@ describe('a tenant-bound repository', () => {
   describe('in a transaction', () => {
     it('writes all or nothing, in several tables', async () => {
       const failing = orders.transaction(own, async (rows, of) => {
-        const orderId = await rows.insert({ title: 'd', amount: 4 });
+        const orderId = (await rows.insert({ title: 'd', amount: 4 }))!;
         await of(LineEntity).insert({ orderId });
         throw new Error('no, after all');
       });
       await expect(failing).rejects.toThrow('no, after all');
       expect((await stored(own)).length).toBe(3);
       const orderId = await orders.transaction(own, async (rows, of) => {
-        const made = await rows.insert({ title: 'd', amount: 4 });
+        const made = (await rows.insert({ title: 'd', amount: 4 }))!;
         await of(LineEntity).insert({ orderId: made });
         expect(await rows.findOne({ orderId: made })).toMatchObject({ title: 'd' });
         return made;

@@ -2,7 +2,7 @@ import type { QueryResult } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import type { FifoGate, Leave } from '../fifo-gate';
+import type { FifoGate, Leave, Patience } from '../fifo-gate';
 import type { SqliteConnection } from './sqlite.connection';
 
 const READS = /^\s*(SELECT|EXPLAIN)\b/i;
@@ -21,6 +21,15 @@ export class SqliteReadRunner extends BetterSqlite3QueryRunner {
   }
 }
 
+/**
+ * As SQLite says when another process writes. Nobody holds the gate for long, unless a transaction waits for another write
+ * of the same process, which waits for the transaction.
+ */
+const PATIENCE: Patience = {
+  ms: 10_000,
+  refusal: () => Object.assign(new Error('The SQLite database is busy.'), { errcode: 5 }),
+};
+
 /** A caller's own runner: it holds the driver's gate for the length of a transaction or of a single write. */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   #leave: Leave | undefined;
@@ -35,7 +44,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   override async startTransaction(level?: IsolationLevel): Promise<void> {
     if (this.#leave) return super.startTransaction(level);
-    this.#leave = await this.gate.enter();
+    this.#leave = await this.gate.enter(PATIENCE);
     try {
       await super.startTransaction(level);
     } catch (error) {
@@ -70,7 +79,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     // IMMEDIATE: a write lock taken at the start can wait for another process; one taken halfway cannot.
     const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
     const run = async () => (await super.query(statement, parameters, structured)) as QueryResult;
-    return this.isTransactionActive ? run() : this.gate.run(run);
+    return this.isTransactionActive ? run() : this.gate.run(run, PATIENCE);
   }
 
   #endTransaction(): void {

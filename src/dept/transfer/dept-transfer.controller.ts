@@ -5,7 +5,7 @@ import { MANAGERS, READERS } from '../../auth/roles';
 import { OnceErrors } from '../../database/once.errors';
 import { HttpErrors } from '../../http/http.errors';
 import { Ctx } from '../../tenancy/ctx.decorator';
-import { RequestContext } from '../../tenancy/request-context';
+import type { RequestContext } from '../../tenancy/request-context';
 import { DeptFileBody, type DeptFile } from './dept-file.decorator';
 import { ImportQuery, ImportReportDto } from './dept-transfer.dto';
 import { DeptTransferService } from './dept-transfer.service';

@@ -18,7 +18,7 @@ export class OrdersController {
   async create(
     @Ctx() ctx: RequestContext,
     @Body() body: Record<string, unknown>,
-  ): Promise<{ orderId: number }> {
+  ): Promise<{ orderId: number | null }> {
     return { orderId: await this.orders.create(ctx, orderIn(body)) };
   }
 }

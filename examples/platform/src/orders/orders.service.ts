@@ -21,7 +21,7 @@ export class OrdersService {
   }
 
   /** In one transaction: nobody deletes the department between the look and the order. */
-  create(ctx: RequestContext, { deptId, title, amount }: NewOrder): Promise<number> {
+  create(ctx: RequestContext, { deptId, title, amount }: NewOrder): Promise<number | null> {
     return this.orders.transaction(ctx, async (orders, of) => {
       if (!(await of(DeptEntity).exists({ deptId, delFlag: '0' }))) throw DeptErrors.NOT_FOUND();
       return orders.insert({ deptId, title, amount, state: 'open' });

@@ -1,0 +1,197 @@
+import { Controller, Get, Logger, ValidationPipe, type DynamicModule } from '@nestjs/common';
+import { APP_PIPE } from '@nestjs/core';
+import { Raw } from 'typeorm';
+import {
+  DeptCreated,
+  DeptService,
+  DomainEvents,
+  OnDomainEvent,
+  PrincipalResolver,
+  tenantBoundToken,
+  TenantryModule,
+  TenantService,
+  type Principal,
+  type TenantBoundRepository,
+} from '../../src/index';
+import { aDept } from '../../src/testing';
+import { HeaderResolver, Host, system } from '../support/host';
+import { LineEntity, OrderEntity } from '../support/host-tables';
+import { aTenantRow, deptRow } from '../support/seeds';
+import { onMariadb } from '../support/test-database';
+
+const DEPTS = '/system/dept-api';
+
+@Controller('listening')
+class ListeningController {
+  readonly heard: number[] = [];
+
+  @OnDomainEvent(DeptCreated)
+  created({ deptId }: DeptCreated): void {
+    this.heard.push(deptId);
+  }
+
+  @Get()
+  list(): number[] {
+    return this.heard;
+  }
+}
+
+/** Says of everybody what a header says, however wrong. */
+class CarelessResolver extends PrincipalResolver {
+  override resolve({ headers }: { headers: Record<string, unknown> }): Principal | null {
+    return typeof headers['x-principal'] === 'string'
+      ? (JSON.parse(headers['x-principal']) as Principal)
+      : null;
+  }
+}
+
+describe('mistakes of a host', () => {
+  let host: Host;
+  let orders: TenantBoundRepository<OrderEntity>;
+  const principalResolver = new HeaderResolver();
+
+  beforeAll(async () => {
+    host = await Host.start({
+      imports: [
+        TenantryModule.forRoot({ principalResolver }),
+        TenantryModule.forFeature([OrderEntity, LineEntity]),
+      ],
+      controllers: [ListeningController],
+      // As many hosts have it: it makes an object of what nobody has parsed.
+      providers: [
+        {
+          provide: APP_PIPE,
+          useValue: new ValidationPipe({ transform: true, validateCustomDecorators: true }),
+        },
+      ],
+    });
+    orders = host.app.get(tenantBoundToken(OrderEntity));
+  });
+  afterAll(() => host.stop());
+
+  /** One more host on the same database. */
+  const another = (imports: DynamicModule[]) =>
+    Host.on({ ...host.database, drop: () => Promise.resolve() }, { imports });
+
+  const storedOf = (tenantId: string) => host.dataSource.manager.findBy(OrderEntity, { tenantId });
+
+  it('with bodies that nobody has parsed change nothing', async () => {
+    const deptId = await aDept(host.as(), { deptName: 'old', leader: 'old' });
+    const before = await deptRow(host.dataSource, deptId);
+    const patch = await host.as().patch(`${DEPTS}/${deptId}`, '{"leader":"new"}', {
+      'content-type': 'application/merge-patch+json',
+    });
+    const put = await host.as().put(DEPTS, JSON.stringify({ deptId }), { 'content-type': 'text/plain' });
+    const post = await host.as().send('POST', DEPTS);
+    for (const answer of [patch, put, post]) {
+      expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'body']);
+    }
+    expect(await deptRow(host.dataSource, deptId)).toEqual(before);
+  });
+
+  it('in what a resolver says let nobody in', async () => {
+    const right = { subject: 's', tenantId: '000000', username: 'u', roles: ['tenant_admin'] };
+    const careless = await another([TenantryModule.forRoot({ principalResolver: new CarelessResolver() })]);
+    const ask = (principal: object) =>
+      careless.anonymous.get(DEPTS, { 'x-principal': JSON.stringify(principal) });
+    expect((await ask(right)).status).toBe(200);
+    for (const wrong of [
+      { roles: 'no_tenant_admin_please' },
+      { roles: undefined },
+      { roles: ['root'] },
+      { username: undefined },
+      { username: 'x'.repeat(65) },
+      { subject: 7 },
+      { tenantId: 0 },
+      { tenantId: '000000 ' },
+      { tenantId: '100000', roles: ['superadmin'] },
+    ]) {
+      const answer = await ask({ ...right, ...wrong });
+      expect([wrong, answer.status]).toEqual([wrong, 401]);
+    }
+    await careless.stop();
+  });
+
+  it('with contexts are refused by every service', async () => {
+    const made = Object.assign({}, system()) as never;
+    await expect(host.app.get(TenantService).get(made, '1')).rejects.toThrow('needs a RequestContext');
+    const creating = host.app.get(TenantService).create(made, { tenantName: 'x' });
+    await expect(creating).rejects.toThrow('needs a RequestContext');
+    await expect(host.app.get(DeptService).create(made, {})).rejects.toThrow('needs a RequestContext');
+  });
+
+  it('with objects that change after they were handed in reach no other tenant', async () => {
+    const [own, foreign] = [await aTenantRow(host.dataSource), await aTenantRow(host.dataSource)];
+    const rows = orders.in(system(own));
+    await rows.insert({ title: 'mine', amount: 1 });
+    await orders.in(system(foreign)).insert({ title: 'theirs', amount: 1 });
+    const where: Record<string, unknown> = { title: 'nothing' };
+    const values: Record<string, unknown> = { amount: 2 };
+    const updating = rows.update(where, values);
+    where.title = Raw(() => '1 = 1 OR 1 = 1');
+    values.tenant = { tenantId: foreign };
+    expect(await updating).toBe(0);
+    let asked = 0;
+    const shifty = {
+      get title() {
+        asked += 1;
+        return asked === 1 ? 'mine' : Raw(() => '1 = 1 OR 1 = 1');
+      },
+    };
+    expect(await rows.delete(shifty as never)).toBe(1);
+    expect([await storedOf(own), await storedOf(foreign)]).toMatchObject([
+      [],
+      [{ title: 'theirs', amount: 1 }],
+    ]);
+  });
+
+  it('with rows that are kept beyond their transaction come to light', async () => {
+    const kept = await orders.transaction(system(), (rows) => Promise.resolve({ rows }));
+    await expect(kept.rows.find()).rejects.toThrow('transaction of these rows is over');
+    await expect(kept.rows.insert({ title: 'late', amount: 1 })).rejects.toThrow('is over');
+  });
+
+  it('with ids do not mislead: a number that the database did not count is not given', async () => {
+    const rows = orders.in(system());
+    expect(await rows.insert({ title: 'a', amount: 1 })).toEqual(expect.any(Number));
+    expect(await rows.insert({ orderId: 900_001, title: 'b', amount: 1 })).toBeNull();
+    await expect(rows.find({}, { limit: -1 })).rejects.toThrow('A limit is');
+  });
+
+  it('with events show at once, and never after a COMMIT', async () => {
+    const events = host.app.get(DomainEvents);
+    expect(() => events.on(undefined as never, () => undefined)).toThrow('no such class of events');
+    const heard: string[] = [];
+    const ends = [
+      events.on(DeptCreated, () => {
+        heard.push('first');
+        ends[1]!();
+      }),
+      events.on(DeptCreated, () => heard.push('second')),
+    ];
+    const deptId = await aDept(host.as());
+    ends[0]!();
+    expect(heard).toEqual(['first']);
+    expect(JSON.parse((await host.as().get('/listening')).text)).toContain(deptId);
+  });
+
+  it('as two roots in one application do not start', async () => {
+    const imports = [
+      TenantryModule.forRoot({ principalResolver }),
+      TenantryModule.forRoot({ principalResolver, timeZone: 'UTC' }),
+    ];
+    await expect(another(imports)).rejects.toThrow('stands twice');
+  });
+
+  if (!onMariadb) {
+    it('as a write to another tenant inside a transaction give up, and hold up nobody for good', async () => {
+      Logger.overrideLogger(false);
+      const [a, b] = [await aTenantRow(host.dataSource), await aTenantRow(host.dataSource)];
+      const nested = orders.transaction(system(a), () =>
+        orders.in(system(b)).insert({ title: 'x', amount: 1 }),
+      );
+      await expect(nested).rejects.toMatchObject({ row: { reason: 'DATABASE_UNAVAILABLE' } });
+      expect(await orders.in(system(b)).insert({ title: 'y', amount: 1 })).toEqual(expect.any(Number));
+    });
+  }
+});
