@@ -1,9 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from '../../src/testing';
-import { OPERATOR_KEY, type Platform } from './platform';
+import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
+import { compile } from './packed';
+import { OPERATOR_KEY, Platform } from './platform';
+import { emptyDatabase } from './test-database';
 
-/** What the example platform promises, over HTTP; the same for every way to install it. */
-export function itIsAPlatform(started: () => Platform): void {
+/**
+ * What the example platform promises, over HTTP; the same for every way to install it. `install` gives the folder of a host
+ * that has everything but its compiled files.
+ */
+export function itIsAPlatform(install: () => string): void {
+  let database: ThrowAwayDatabase;
+  let platform: Platform;
+
+  beforeAll(async () => {
+    const host = install();
+    compile(host);
+    database = await emptyDatabase();
+    platform = await Platform.start(host, database.url);
+  });
+  afterAll(async () => {
+    await platform.stop();
+    await database.drop();
+  });
+
   const json = (answer: { text: string }): unknown => JSON.parse(answer.text);
   const depts = '/org/system/dept-api';
 
@@ -14,7 +33,7 @@ export function itIsAPlatform(started: () => Platform): void {
   }
 
   it('keeps its own routes, errors and guard as they are', async () => {
-    const { anonymous } = started();
+    const { anonymous } = platform;
     expect(json(await anonymous.get('/'))).toEqual({ platform: 'example' });
     const tea = await anonymous.get('/teapot');
     expect([tea.status, json(tea)]).toMatchObject([418, { message: 'no coffee here' }]);
@@ -29,7 +48,7 @@ export function itIsAPlatform(started: () => Platform): void {
   });
 
   it('has departments for its customers, each its own', async () => {
-    const [acme, globex] = [await started().signUp('acme'), await started().signUp('globex')];
+    const [acme, globex] = [await platform.signUp('acme'), await platform.signUp('globex')];
     const sales = await aDept(acme.api, { deptName: 'Sales' });
     const read = await acme.api.get(`${depts}/${sales}`);
     expect(read.body).toMatchObject({
@@ -42,7 +61,7 @@ export function itIsAPlatform(started: () => Platform): void {
   });
 
   it('does not lose the people of a department', async () => {
-    const { api } = await started().signUp('initech');
+    const { api } = await platform.signUp('initech');
     const deptId = await aDept(api);
     expect((await api.put(`/me/department/${deptId}`, {})).status).toBe(200);
     expect((await api.delete(`${depts}/${deptId}`)).refusal).toMatchObject({
@@ -54,8 +73,8 @@ export function itIsAPlatform(started: () => Platform): void {
   });
 
   it('scopes its orders, and holds them when a customer is disabled', async () => {
-    const operator = started().with(OPERATOR_KEY);
-    const [acme, globex] = [await started().signUp('acme2'), await started().signUp('globex2')];
+    const operator = platform.with(OPERATOR_KEY);
+    const [acme, globex] = [await platform.signUp('acme2'), await platform.signUp('globex2')];
     const deptId = await aDept(acme.api);
     const made = await acme.api.post('/orders', { deptId, title: 'paper', amount: 3 });
     expect([made.status, json(made)]).toMatchObject([201, { orderId: expect.any(Number) as number }]);
