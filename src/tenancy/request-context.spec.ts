@@ -8,6 +8,15 @@ describe('RequestContext', () => {
     },
   );
 
+  it.each([{ roles: 'tenant_admin' }, { username: '' }, { subject: undefined }, { tenantId: '1' }])(
+    'refuses a principal with %j',
+    (wrong) => {
+      const principal = { subject: 's', tenantId: '000000', username: 'u', roles: ['member' as const] };
+      expect(RequestContext.of(principal)).toMatchObject(principal);
+      expect(() => RequestContext.of({ ...principal, ...wrong } as never)).toThrow('not a principal');
+    },
+  );
+
   it('cannot be changed once made', () => {
     const ctx = RequestContext.system('000000');
     expect(() => {

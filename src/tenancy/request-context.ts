@@ -1,4 +1,4 @@
-import type { Principal } from '../auth/principal';
+import { isPrincipal, type Principal } from '../auth/principal';
 import { ROLES, type Role } from '../auth/roles';
 import { isTenantCode } from '../tenant/tenant-code';
 
@@ -32,7 +32,10 @@ export class RequestContext {
     throw new Error('This needs a RequestContext.');
   }
 
-  static of({ tenantId, username, roles, subject, sessionId }: Principal): RequestContext {
+  /** For whom a host's own sign-in has found. */
+  static of(principal: Principal): RequestContext {
+    if (!isPrincipal(principal)) throw new Error('This is not a principal.');
+    const { tenantId, username, roles, subject, sessionId } = principal;
     return new RequestContext(tenantId, username, roles, subject, sessionId ?? null);
   }
 
