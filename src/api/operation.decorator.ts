@@ -41,9 +41,6 @@ export interface OperationOptions extends AnswerType {
   readonly refusals: readonly RefusalFactory[];
 }
 
-/** A JSON merge patch, or the same under its plain name. */
-export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'] as const;
-
 /** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, roles, body, upload, file, refusals } = options;

@@ -7,7 +7,7 @@ import { HttpErrors } from '../http/http.errors';
 import { FieldProblemDto } from '../http/refusal.dto';
 import { ANY_ID } from '../http/view-fields';
 import { LimitErrors } from '../limits/limits.errors';
-import { TenantErrors } from '../tenant/tenant.errors';
+import { NOT_SERVED } from '../tenant/not-served';
 
 type Rows = readonly ErrorRow[];
 interface Reference {
@@ -34,13 +34,7 @@ const ANYONE = rowsOf([
 ]);
 
 /** What an operation for callers with a token may answer beside. */
-const SIGNED_IN = rowsOf([
-  ...Object.values(AuthErrors),
-  TenantErrors.DELETED,
-  TenantErrors.DISABLED,
-  TenantErrors.NOT_STARTED,
-  TenantErrors.EXPIRED,
-]);
+const SIGNED_IN = rowsOf([...Object.values(AuthErrors), ...Object.values(NOT_SERVED)]);
 
 /** Refused before the operation is known, or for what hardly anybody sends. */
 const BEFORE = rowsOf([

@@ -7,7 +7,7 @@ import { Ctx } from '../tenancy/ctx.decorator';
 import type { RequestContext } from '../tenancy/request-context';
 import { TakesCredentials } from '../limits/rate-limit.guard';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
-import { TenantErrors } from '../tenant/tenant.errors';
+import { NOT_SERVED } from '../tenant/not-served';
 import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { MeService } from './me.service';
@@ -16,13 +16,7 @@ import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';
 
 /** Of tenants that may not be served, and of a service whose users all come from an outside provider. */
-const CLOSED = [
-  TenantErrors.DELETED,
-  TenantErrors.DISABLED,
-  TenantErrors.NOT_STARTED,
-  TenantErrors.EXPIRED,
-  HttpErrors.NO_ROUTE,
-];
+const CLOSED = [...Object.values(NOT_SERVED), HttpErrors.NO_ROUTE];
 
 /** Signing in: for callers who have no token yet. */
 @OpenController('auth', 'Signing in')

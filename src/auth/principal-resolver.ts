@@ -40,9 +40,12 @@ export function callerOf(
   return answer.caller;
 }
 
-/** Who is not rightly described is nobody: a mistake of the host must not open a door. */
 function onlyGenuine(caller: CallerAnswer): CallerAnswer {
-  if (caller instanceof Promise)
-    return caller.then((principal) => onlyGenuine(principal) as Principal | null);
+  if (caller && 'then' in caller) return caller.then(onlyPrincipal);
+  return onlyPrincipal(caller);
+}
+
+/** Who is not rightly described is nobody: a mistake of the host must not open a door. */
+function onlyPrincipal(caller: Principal | null): Principal | null {
   return caller && isPrincipal(caller) ? caller : null;
 }

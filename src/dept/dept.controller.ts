@@ -1,12 +1,13 @@
 import { Body, Delete, Get, Patch, Post, Put } from '@nestjs/common';
 import { IdempotencyKey } from '../api/idempotency-key.decorator';
-import { Operation, PATCH_TYPES } from '../api/operation.decorator';
+import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
 import { PathId, PathIds } from '../api/path-params';
 import type { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { MANAGERS, READERS } from '../auth/roles';
 import { Created } from '../http/created';
+import { PATCH_TYPES } from '../http/json-body';
 import { sameId } from '../http/same-id';
 import { IfMatch } from '../revision/if-match.decorator';
 import type { Expected } from '../revision/revision';

@@ -5,7 +5,8 @@ import { HttpErrors } from './http.errors';
 
 const LIMIT = '256kb';
 const JSON_TYPE = 'application/json';
-const PATCH_TYPE = 'application/merge-patch+json';
+/** A JSON merge patch, or the same under its plain name. */
+export const PATCH_TYPES = ['application/merge-patch+json', JSON_TYPE];
 /** Deeper than any body of this API; recursive code further in must not meet 100,000 brackets. */
 const MAX_NESTING = 32;
 
@@ -14,7 +15,7 @@ function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer):
   if (body.length === 0 || !isUtf8(body)) throw HttpErrors.MALFORMED();
 }
 
-const parse = json({ limit: LIMIT, strict: true, type: [JSON_TYPE, PATCH_TYPE], verify: refuseBrokenText });
+const parse = json({ limit: LIMIT, strict: true, type: PATCH_TYPES, verify: refuseBrokenText });
 
 function refuseOtherTypes(request: Request, _: Response, next: NextFunction): void {
   // A route that takes another type has seen to its body before.
@@ -22,7 +23,7 @@ function refuseOtherTypes(request: Request, _: Response, next: NextFunction): vo
     next();
     return;
   }
-  const types = request.method === 'PATCH' ? [JSON_TYPE, PATCH_TYPE] : [JSON_TYPE];
+  const types = request.method === 'PATCH' ? PATCH_TYPES : [JSON_TYPE];
   const wrong = hasBody(request) && !(request.is(types) && isUtf8Type(request.headers['content-type']));
   next(wrong ? HttpErrors.MEDIA_TYPE() : undefined);
 }

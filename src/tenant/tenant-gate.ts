@@ -4,17 +4,10 @@ import { ShortMemory } from '../memory/short-memory';
 import { TenantAdmission } from '../tenancy/tenant-admission';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
-import { TenantErrors } from './tenant.errors';
+import { NOT_SERVED } from './not-served';
 import { TenantEvent } from './tenant.events';
 import { TenantFactsRepository } from './tenant-facts.repository';
 import { tenantState, type TenantFacts, type TenantState } from './tenant-state';
-
-const REFUSALS = {
-  DELETED: TenantErrors.DELETED,
-  DISABLED: TenantErrors.DISABLED,
-  NOT_STARTED: TenantErrors.NOT_STARTED,
-  EXPIRED: TenantErrors.EXPIRED,
-} as const;
 
 const FRESH_MS = 5000;
 
@@ -42,7 +35,7 @@ export class TenantGate extends TenantAdmission {
 
   override async admit(tenantId: string): Promise<void> {
     const state = await this.stateOf(tenantId);
-    if (state !== 'ACTIVE') throw REFUSALS[state]();
+    if (state !== 'ACTIVE') throw NOT_SERVED[state]();
   }
 
   async stateOf(tenantId: string): Promise<TenantState> {

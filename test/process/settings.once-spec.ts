@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { TEST_SECRET, type ThrowAwayDatabase } from '../../src/testing';
+import { TEST_SECRET } from '../../src/testing';
 import { ChildService } from '../support/child-service';
-import { freePort } from '../support/mariadb-server';
+import { FreshPlace } from '../support/fresh-place';
 import { emptyDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '..', '..');
@@ -15,28 +15,15 @@ const run = promisify(execFile);
 
 /** What has nothing to do with the database runs once, on the default one. */
 describe('the settings of a start', () => {
-  let database: ThrowAwayDatabase;
-  let port: string;
-
-  beforeEach(async () => {
-    database = await emptyDatabase();
-    port = String(await freePort());
-  });
-  afterEach(() => database.drop());
-
-  const settings = (more: Record<string, string> = {}) => ({
-    DATABASE_URL: database.url,
-    PORT: port,
-    ...more,
-  });
+  const place = new FreshPlace();
 
   it('makes a secret that only its owner can read, and signs tokens with it', async () => {
-    const service = ChildService.spawn(settings(), database.folder);
+    const service = ChildService.spawn(place.settings(), place.database.folder);
     await service.untilReady();
-    const file = join(database.folder, 'data', 'jwt-secret');
+    const file = join(place.database.folder, 'data', 'jwt-secret');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { stdout } = await run(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'token'], {
-      cwd: database.folder,
+      cwd: place.database.folder,
     });
     const api = service.anonymous.as(stdout.trim());
     expect((await api.post('/system/dept-api', { deptName: '总公司' })).status).toBe(200);
@@ -48,7 +35,7 @@ describe('the settings of a start', () => {
   it('of several processes at once makes one secret', async () => {
     const script = `process.stdout.write(require('${join(ROOT, 'dist/config/jwt-secret.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
     for (let round = 0; round < 5; round += 1) {
-      const folder = join(database.folder, `secret-${round}`);
+      const folder = join(place.database.folder, `secret-${round}`);
       const made = await Promise.all(
         Array.from({ length: 4 }, () => run(process.execPath, ['-e', script, folder])),
       );
@@ -57,8 +44,8 @@ describe('the settings of a start', () => {
   });
 
   it('reads .env, and lets the environment win', async () => {
-    writeFileSync(join(database.folder, '.env'), `PORT=1\nJWT_ISSUER=from-file\nLOG_LEVEL=silent\n`);
-    const service = ChildService.spawn(settings({ JWT_SECRET: TEST_SECRET }), database.folder);
+    writeFileSync(join(place.database.folder, '.env'), `PORT=1\nJWT_ISSUER=from-file\nLOG_LEVEL=silent\n`);
+    const service = ChildService.spawn(place.settings({ JWT_SECRET: TEST_SECRET }), place.database.folder);
     await service.untilReady();
     expect(service.printed).not.toContain('"method"');
     expect((await service.as().get('/system/dept-api/1')).refusal.reason).toBe('TOKEN_INVALID');
@@ -80,16 +67,19 @@ describe('the settings of a start', () => {
   });
 
   it('in production wants a secret, and a password for the first administrator', async () => {
-    const withoutSecret = ChildService.spawn(settings({ NODE_ENV: 'production' }), database.folder);
+    const withoutSecret = ChildService.spawn(
+      place.settings({ NODE_ENV: 'production' }),
+      place.database.folder,
+    );
     expect(await withoutSecret.ended()).toBe(1);
     expect(withoutSecret.printed).toContain('JWT_SECRET: must be set in production');
     const production = { NODE_ENV: 'production', JWT_SECRET: TEST_SECRET };
-    const withoutPassword = ChildService.spawn(settings(production), database.folder);
+    const withoutPassword = ChildService.spawn(place.settings(production), place.database.folder);
     expect(await withoutPassword.ended()).toBe(1);
     expect(withoutPassword.printed).toContain('set ADMIN_PASSWORD');
     const service = ChildService.spawn(
-      settings({ ...production, ADMIN_PASSWORD: 'long-enough' }),
-      database.folder,
+      place.settings({ ...production, ADMIN_PASSWORD: 'long-enough' }),
+      place.database.folder,
     );
     await service.untilReady();
     expect((await service.anonymous.get('/docs')).status).toBe(404);

@@ -6,50 +6,37 @@ import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { ApiClient, type ThrowAwayDatabase } from '../../src/testing';
+import { ApiClient } from '../../src/testing';
 import { ChildService } from '../support/child-service';
-import { freePort } from '../support/mariadb-server';
+import { FreshPlace } from '../support/fresh-place';
 import { emptyDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
 
 describe('a start', () => {
-  let database: ThrowAwayDatabase;
-  let port: string;
-
-  beforeEach(async () => {
-    database = await emptyDatabase();
-    port = String(await freePort());
-  });
-  afterEach(() => database.drop());
-
-  const settings = (more: Record<string, string> = {}) => ({
-    DATABASE_URL: database.url,
-    PORT: port,
-    ...more,
-  });
+  const place = new FreshPlace();
 
   it('says where it is, and the first one says the password it made, once', async () => {
-    const first = ChildService.spawn(settings(), database.folder);
+    const first = ChildService.spawn(place.settings(), place.database.folder);
     await first.untilReady();
-    expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${port}\n`));
-    expect(first.printed).toMatch(new RegExp(`Swagger UI +http://127.0.0.1:${port}/docs\n`));
+    expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${place.port}\n`));
+    expect(first.printed).toMatch(new RegExp(`Swagger UI +http://127.0.0.1:${place.port}/docs\n`));
     expect(first.printed).toMatch(/Database +(SQLite|MySQL) /);
     const password = /Admin +admin \/ (\S{24}) /.exec(first.printed)?.[1];
     expect(password).toBeDefined();
     expect((await first.anonymous.get('/docs')).status).toBe(200);
     expect(await first.stop()).toBe(0);
 
-    const second = ChildService.spawn(settings(), database.folder);
+    const second = ChildService.spawn(place.settings(), place.database.folder);
     await second.untilReady();
     expect(second.printed).not.toMatch(/Admin/);
     await second.stop();
   });
 
   it('that fails at the port still tells the password it made', async () => {
-    const taken = createServer().listen(Number(port), '127.0.0.1');
-    const service = ChildService.spawn(settings(), database.folder);
+    const taken = createServer().listen(Number(place.port), '127.0.0.1');
+    const service = ChildService.spawn(place.settings(), place.database.folder);
     expect(await service.ended()).toBe(1);
     expect(service.printed).toMatch(/Admin +admin \/ \S{24} .*EADDRINUSE/s);
     taken.close();

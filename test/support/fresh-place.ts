@@ -1,0 +1,22 @@
+import type { ThrowAwayDatabase } from '../../src/testing';
+import { freePort } from './mariadb-server';
+import { emptyDatabase } from './test-database';
+
+/** Where a process is started: a database and a port of its own for each test of the surrounding block. */
+export class FreshPlace {
+  database!: ThrowAwayDatabase;
+  port!: string;
+
+  constructor() {
+    beforeEach(async () => {
+      this.database = await emptyDatabase();
+      this.port = String(await freePort());
+    });
+    afterEach(() => this.database.drop());
+  }
+
+  /** What a process must be told, and more. */
+  settings(more: Record<string, string> = {}): Record<string, string> {
+    return { DATABASE_URL: this.database.url, PORT: this.port, ...more };
+  }
+}
