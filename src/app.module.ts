@@ -8,10 +8,12 @@ import type { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from './auth/principal-resolver';
 import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
+import { FastLane } from './fast-lane/fast-lane';
 import { HealthModule } from './health/health.module';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
 import { LimitsModule } from './limits/limits.module';
-import { RateLimitGuard, type RateLimits } from './limits/rate-limit.guard';
+import { RateLimitGuard } from './limits/rate-limit.guard';
+import type { RateLimits } from './limits/rate-limiter';
 import { TenantryModule } from './tenantry.module';
 import type { Clock } from './time/clock';
 import { UserModule } from './user/user.module';
@@ -49,6 +51,7 @@ export class AppModule {
         LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
       ],
       providers: [
+        FastLane,
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },

@@ -8,6 +8,7 @@ import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
+import { FastLane } from './fast-lane/fast-lane';
 import { closeGracefully } from './http/graceful-close';
 import { jsonBody } from './http/json-body';
 import { refuseInEnvelope } from './http/raw-refusals';
@@ -30,7 +31,8 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests);
+  const lane = app.get(FastLane);
+  app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests, lane.handle.bind(lane));
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);

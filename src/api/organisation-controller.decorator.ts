@@ -9,9 +9,8 @@ import {
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { RolesGuard } from '../auth/roles.guard';
 import { BodyPipe } from '../http/body.pipe';
-import { EnvelopeInterceptor } from '../http/envelope.interceptor';
 import { EnvelopeExceptionFilter } from '../http/exception.filter';
-import { TenantScopeInterceptor } from '../tenancy/tenant-scope.interceptor';
+import { OrganisationInterceptor } from './organisation.interceptor';
 
 /**
  * A controller of this API. All it needs rides on it (role check, envelope, tenant scope, body check, errors),
@@ -21,7 +20,7 @@ export function OrganisationController(path: string, tag: string): ClassDecorato
   return applyDecorators(
     Controller(path),
     UseGuards(RolesGuard),
-    UseInterceptors(EnvelopeInterceptor, TenantScopeInterceptor),
+    UseInterceptors(OrganisationInterceptor),
     UsePipes(BodyPipe),
     UseFilters(EnvelopeExceptionFilter),
     ApiTags(tag),

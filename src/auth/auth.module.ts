@@ -12,6 +12,7 @@ import { SessionRepository } from './session.repository';
 import { SignInService } from './sign-in.service';
 import { SubjectGate } from './subject-gate';
 import { TokenIssuer } from './token-issuer';
+import { VerifiedTokens } from './verified-tokens';
 
 /** Tokens and sign-in of the service's own; a host with its own sign-in leaves this module out. */
 @Module({
@@ -25,9 +26,10 @@ import { TokenIssuer } from './token-issuer';
     SessionRepository,
     SessionCleaner,
     SubjectGate,
+    VerifiedTokens,
     PasswordHasher,
     Passwords,
   ],
-  exports: [SubjectGate, Passwords],
+  exports: [SubjectGate, VerifiedTokens, Passwords],
 })
 export class AuthModule {}

@@ -3,22 +3,22 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
+import { bearerToken } from './bearer-token';
 import { JwksKeys, OUTSIDE_ALGORITHMS } from './jwks-keys';
 import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
 import { translateClaims } from './outside-claims';
 import { principalOf, type Principal } from './principal';
 import { SubjectGate } from './subject-gate';
+import { VerifiedTokens } from './verified-tokens';
 
 export const JWT_STRATEGY = 'tenantry-jwt';
-
-/** Header and claims begin with `e`, as `{` does in base64: jsonwebtoken breaks on claims that are `null`. */
-const BEARER = /^Bearer (e[\w-]+\.e[\w-]+\.[\w-]+)$/;
 
 @Injectable()
 export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
   constructor(
     private readonly settings: JwtSettings,
     private readonly subjects: SubjectGate,
+    private readonly verified: VerifiedTokens,
   ) {
     const { issuer, audience, local, outside } = settings;
     super({
@@ -33,12 +33,15 @@ export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
 
   async validate(request: Request, claims: unknown): Promise<Principal | null> {
     const { outside } = this.settings;
+    const token = bearerToken(request) ?? '';
     // The algorithm told the key, and the key has been proven.
-    if (outside && algorithmOf(bearerToken(request) ?? '') !== JWT_ALGORITHM) {
+    if (outside && algorithmOf(token) !== JWT_ALGORITHM) {
       return principalOf(translateClaims(claims, outside));
     }
     const principal = principalOf(claims);
-    return principal && this.subjects.confirm(principal, principal.sessionId ?? null);
+    if (!principal) return null;
+    this.verified.remember(token, principal, (claims as { exp: number }).exp);
+    return this.subjects.confirm(principal);
   }
 }
 
@@ -81,12 +84,4 @@ function headerOf(token: string): { alg?: unknown; kid?: unknown } | null {
   } catch {
     return null;
   }
-}
-
-/** The token, when there is exactly one Authorization header and it is of the contract's form. */
-function bearerToken({ rawHeaders, headers }: Request): string | null {
-  const sent = rawHeaders.filter(
-    (name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization',
-  ).length;
-  return sent === 1 ? (BEARER.exec(headers.authorization ?? '')?.[1] ?? null) : null;
 }

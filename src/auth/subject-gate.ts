@@ -18,23 +18,30 @@ export class SubjectGate {
 
   constructor(private readonly sessions: SessionRepository) {}
 
-  async confirm(principal: Principal, sessionId: string | null): Promise<Principal | null> {
-    const { subject, tenantId } = principal;
+  /** At once, when what it needs is remembered. */
+  confirm(principal: Principal): Principal | null | Promise<Principal | null> {
+    const { subject, tenantId, sessionId = null } = principal;
     const userId = accountOfSubject(subject);
     if (userId === null) return principal;
     // With the tenant: what was found for one must not vouch for a token that names another.
     const key = `${subject}|${tenantId}|${sessionId ?? ''}`;
-    const facts = await this.#memory.get(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
-    if (facts?.status !== '0' || facts.ended) return null;
-    return Object.freeze({
-      ...principal,
-      username: facts.username,
-      roles: Object.freeze(toRoles(facts.roles)),
-    });
+    const facts = this.#memory.get(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
+    return facts instanceof Promise
+      ? facts.then((found) => asItIsNow(principal, found))
+      : asItIsNow(principal, facts);
   }
 
   /** To be called after every committed change of an account or of its sessions. */
   forget(subject: string): void {
     this.#memory.forgetAllOf(`${subject}|`);
   }
+}
+
+function asItIsNow(principal: Principal, facts: AccountFacts | null): Principal | null {
+  if (facts?.status !== '0' || facts.ended) return null;
+  return Object.freeze({
+    ...principal,
+    username: facts.username,
+    roles: Object.freeze(toRoles(facts.roles)),
+  });
 }

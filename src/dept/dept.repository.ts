@@ -4,10 +4,12 @@ import { AuditStamp } from '../database/audited';
 import type { Once } from '../database/once';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { Raise } from '../events/domain-event';
-import type { RequestContext } from '../tenancy/request-context';
+import { RequestContext } from '../tenancy/request-context';
 import { raiseTreeVersion } from '../tenant/tree-version';
 import { Clock } from '../time/clock';
 import { UserDirectory } from '../user/user-directory';
+import type { DeptEntity } from './dept.entity';
+import { DeptLookup } from './dept-lookup.repository';
 import { DeptReader } from './dept-reader.repository';
 import { LockedDeptTree } from './locked-dept-tree';
 
@@ -20,8 +22,15 @@ export class DeptRepository {
     unitOfWork: UnitOfWork,
     private readonly users: UserDirectory,
     private readonly clock: Clock,
+    private readonly lookup: DeptLookup,
   ) {
     this.#unitOfWork = unitOfWork;
+  }
+
+  /** The department with this id; the shortest way to it. */
+  find(ctx: RequestContext, deptId: number): Promise<DeptEntity | null> {
+    RequestContext.require(ctx);
+    return this.lookup.find(ctx, deptId);
   }
 
   in(ctx: RequestContext): DeptReader {

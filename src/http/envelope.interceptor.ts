@@ -17,41 +17,44 @@ import { refuseUnreadBody } from './unread-body';
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    refuseUnreadBody(context, request);
-    const response = http.getResponse<Response>();
-    return next.handle().pipe(
-      map((result) => {
-        if (result instanceof StreamableFile) return result;
-        if (request.method === 'GET' || request.method === 'HEAD') {
-          // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
-          delete request.headers['cache-control'];
-          return tagged(response, result ?? null);
-        }
-        if (!(result instanceof Created)) return success(result ?? null);
-        response.setHeader('Location', locationOf(request, result));
-        return success(null);
-      }),
-    );
+    refuseUnreadBody(context, context.switchToHttp().getRequest<Request>());
+    return inEnvelope(context, next.handle());
   }
 }
 
-/**
- * What was read, under a strong entity tag: the revision of the row that is shown, or the hash of all that is. Express
- * answers 304 by itself when the client has it already.
- */
+export function inEnvelope(context: ExecutionContext, results: Observable<unknown>): Observable<unknown> {
+  const request = context.switchToHttp().getRequest<Request>();
+  const response = context.switchToHttp().getResponse<Response>();
+  return results.pipe(
+    map((result) => {
+      if (result instanceof StreamableFile) return result;
+      if (request.method === 'GET' || request.method === 'HEAD') {
+        // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
+        delete request.headers['cache-control'];
+        return tagged(response, result ?? null);
+      }
+      if (!(result instanceof Created)) return success(result ?? null);
+      response.setHeader('Location', locationOf(request, result));
+      return success(null);
+    }),
+  );
+}
+
+/** What was read, under a strong entity tag. Express answers 304 by itself when the client has it already. */
 function tagged(response: Response, data: unknown): unknown {
-  response.setHeader('Cache-Control', 'private, no-cache');
-  const revision = revisionOf(data);
-  if (revision !== undefined) {
-    response.setHeader('ETag', tagOf(revision));
-    return success(data);
-  }
+  if (tag(response, data)) return success(data);
   const text = JSON.stringify(success(data));
   response.setHeader('ETag', `"${createHash('sha1').update(text).digest('base64url')}"`);
   response.type('json');
   return text;
+}
+
+/** Tags an answer with the revision of the row that it shows; tells whether it shows one, else its hash has to do. */
+export function tag(response: Response, data: unknown): boolean {
+  response.setHeader('Cache-Control', 'private, no-cache');
+  const revision = revisionOf(data);
+  if (revision !== undefined) response.setHeader('ETag', tagOf(revision));
+  return revision !== undefined;
 }
 
 /** Below the path that was called, so that it stays right where a host has moved the routes. */

@@ -47,7 +47,7 @@ export function isUtf8Type(type = ''): boolean {
   return charset === undefined || charset.toLowerCase() === 'utf-8';
 }
 
-function hasBody({ headers }: Request): boolean {
+export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

@@ -1,14 +1,17 @@
 import {
   createServer,
-  type IncomingMessage,
+  IncomingMessage,
+  ServerResponse,
   type RequestListener,
   type Server,
-  type ServerResponse,
+  type ServerOptions,
 } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express from 'express';
+import express, { type Express } from 'express';
 
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?=[/?#]|$)/i;
+/** From this version of Node on, an object whose prototype is changed stays as fast as others. */
+const CHEAP_RELINKING = 24;
 
 /**
  * Express on a server that leaves to the application what Node or Express would refuse by themselves, in words
@@ -21,15 +24,41 @@ export class ServiceAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const app = this.getInstance<RequestListener>();
-    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    const app = this.getInstance<Express>();
+    const listener: RequestListener = (request, response) => {
       request.url = pathOf(request.url ?? '');
       app(request, response);
     };
-    const server: Server = createServer({ requireHostHeader: false }, listener);
+    const server: Server = createServer({ requireHostHeader: false, ...linkedTo(app) }, listener);
     server.on('checkExpectation', listener);
     this.setHttpServer(server);
   }
+}
+
+/**
+ * Express gives every request and response another prototype, which makes them slow objects: a third of what a small
+ * answer costs. Here they are born with the one that Express wants, and its change changes nothing.
+ */
+function linkedTo({ request, response }: Express): ServerOptions {
+  if (Number(process.versions.node.split('.', 1)[0]) >= CHEAP_RELINKING) return {};
+  const linked = {
+    IncomingMessage: bornAs(IncomingMessage, request),
+    ServerResponse: bornAs(ServerResponse, response),
+  };
+  return linked as unknown as ServerOptions;
+}
+
+/**
+ * The same class, whose instances have this prototype. A function, because the prototype of a class cannot be chosen; and
+ * `apply`, because for `Reflect.construct` the engine would make a new hidden class with every object.
+ */
+function bornAs(Base: typeof IncomingMessage | typeof ServerResponse, prototype: object): () => void {
+  const initialise = Base as unknown as (...args: unknown[]) => void;
+  function Linked(this: object, ...args: unknown[]): void {
+    initialise.apply(this, args);
+  }
+  Linked.prototype = prototype;
+  return Linked;
 }
 
 /** Proxies send the whole address; anything that is neither that nor a path becomes a path that leads nowhere. */

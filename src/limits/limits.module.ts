@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { MemoryCounter, RateCounter } from './rate-counter';
-import { RateLimits } from './rate-limit.guard';
+import { RateLimiter, RateLimits } from './rate-limiter';
 import { RedisCounter } from './redis-counter';
 
 /** Limits of the standalone service; a host has its own. */
@@ -13,8 +13,9 @@ export class LimitsModule {
       providers: [
         { provide: RateLimits, useValue: limits },
         { provide: RateCounter, useValue: counter },
+        RateLimiter,
       ],
-      exports: [RateLimits, RateCounter],
+      exports: [RateLimits, RateLimiter],
     };
   }
 }

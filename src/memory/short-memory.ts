@@ -1,5 +1,6 @@
 interface Remembered<T> {
-  readonly value: Promise<T>;
+  /** The promise of a look-up that is still going on, then what it gave. */
+  value: T | Promise<T>;
   readonly until: number;
 }
 
@@ -17,15 +18,22 @@ export class ShortMemory<T> {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  get(key: string, look: () => Promise<T>): Promise<T> {
+  /** At once, when it is known. */
+  get(key: string, look: () => Promise<T>): T | Promise<T> {
     const known = this.#remembered.get(key);
     if (known && known.until > this.now()) return known.value;
     const value = look();
     if (this.#remembered.size >= this.most) this.#remembered.clear();
-    this.#remembered.set(key, { value, until: this.now() + this.freshMs });
-    value.catch(() => {
-      if (this.#remembered.get(key)?.value === value) this.#remembered.delete(key);
-    });
+    const remembered: Remembered<T> = { value, until: this.now() + this.freshMs };
+    this.#remembered.set(key, remembered);
+    value.then(
+      (found) => {
+        remembered.value = found;
+      },
+      () => {
+        if (this.#remembered.get(key) === remembered) this.#remembered.delete(key);
+      },
+    );
     return value;
   }
 

@@ -26,6 +26,13 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return new SqliteQueryRunner(this, this.#gate, this.#reads);
   }
 
+  /** A read outside any transaction, at once. */
+  read(sql: string, parameters: (string | number)[]): Record<string, unknown>[] {
+    return this.#openReader()
+      .prepare(sql)
+      .all(...parameters) as Record<string, unknown>[];
+  }
+
   override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext', 'varbinary'];
 
   override normalizeType(column: {

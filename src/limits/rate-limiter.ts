@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Principal } from '../auth/principal';
+import { RateCounter, type Count } from './rate-counter';
+
+/** How many requests a minute; null turns limits off. */
+export abstract class RateLimits {
+  abstract readonly perMinute: {
+    readonly loginsOfAddress: number;
+    readonly loginsOfAccount: number;
+    readonly requestsOfUser: number;
+  } | null;
+}
+
+export interface Limit {
+  readonly key: string;
+  readonly most: number;
+}
+
+type Standing = Limit & Count;
+
+const WINDOW_MS = 60_000;
+const admitted = Symbol('admitted');
+type Counted = Request & { [admitted]?: boolean };
+
+/** Counts requests and tells callers where they stand. */
+@Injectable()
+export class RateLimiter {
+  constructor(
+    private readonly counter: RateCounter,
+    private readonly limits: RateLimits,
+  ) {}
+
+  /** Whether a caller may go on; asked twice about the same request, it counts once. At once, if this process counts alone. */
+  admitsCaller(request: Counted, response: Response): boolean | Promise<boolean> {
+    const principal = request.user as Principal | undefined;
+    const { perMinute } = this.limits;
+    if (!perMinute || !principal) return true;
+    if (request[admitted] !== undefined) return request[admitted];
+    const key = `user:${principal.tenantId}|${principal.subject}`;
+    const limit = { key, most: perMinute.requestsOfUser };
+    const decide = (count: Count): boolean => (request[admitted] = tell(response, { ...limit, ...count }));
+    const count = this.counter.hit(key, WINDOW_MS);
+    return count instanceof Promise ? count.then(decide) : decide(count);
+  }
+
+  /** Whether all of these limits leave room for a request. */
+  async admits(limits: readonly Limit[], response: Response): Promise<boolean> {
+    const standings = await Promise.all(
+      limits.map(async (limit) => ({ ...limit, ...(await this.counter.hit(limit.key, WINDOW_MS)) })),
+    );
+    const [tightest] = standings.sort((a, b) => a.most - a.hits - (b.most - b.hits));
+    return !tightest || tell(response, tightest);
+  }
+}
+
+function tell(response: Response, { most, hits, endsIn }: Standing): boolean {
+  const reset = Math.ceil(endsIn / 1000);
+  response.setHeader('RateLimit-Limit', String(most));
+  response.setHeader('RateLimit-Remaining', String(Math.max(most - hits, 0)));
+  response.setHeader('RateLimit-Reset', String(reset));
+  if (hits <= most) return true;
+  response.setHeader('Retry-After', String(Math.max(reset, 1)));
+  return false;
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OrganisationInterceptor } from '../../src/api/organisation.interceptor';
+import { signToken } from '../../src/auth/sign-token';
+import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { recordQueries } from '../support/query-recorder';
+import { JWT, ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/dept-api';
+/** A condition that no answer meets; it changes nothing but the way that the request takes. */
+const THE_LONG_WAY = { 'if-none-match': '"none"' };
+
+describe('the fast lane', () => {
+  let service: ServiceUnderTest;
+  let root: ApiClient;
+  let deptId: number;
+  let routed: jest.SpyInstance;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start({ RATE_LIMIT: 'on' });
+    root = service.as({ roles: ['superadmin'] });
+    deptId = await aDept(root, { deptName: '研发部', leader: '张三', orderNum: 7, email: 'a@b.cn' });
+    routed = jest.spyOn(OrganisationInterceptor.prototype, 'intercept');
+  });
+  beforeEach(() => routed.mockClear());
+  afterAll(() => {
+    routed.mockRestore();
+    return service.stop();
+  });
+
+  /** All that a client can see, but what every answer has of its own. */
+  function seen({ status, headers, text }: Answer) {
+    const { date: _, 'ratelimit-remaining': __, 'ratelimit-reset': ___, ...rest } = headers;
+    return { status, headers: rest, names: Object.keys(headers), text };
+  }
+
+  /** The same request on both ways, after one that made its token known; what came by the fast one. */
+  async function compare(api: ApiClient, path = `${PATH}/${deptId}`, method = 'GET'): Promise<Answer> {
+    await api.send(method, path);
+    const named = api.with({ 'x-request-id': randomUUID() });
+    const [fast, plain] = [
+      await named.send(method, path),
+      await named.send(method, path, undefined, THE_LONG_WAY),
+    ];
+    expect(seen(fast)).toEqual(seen(plain));
+    return fast;
+  }
+
+  it('answers a department exactly as the router does, without the router', async () => {
+    const answer = await compare(root);
+    expect(answer.body).toEqual({
+      code: 200,
+      msg: '操作成功',
+      data: expect.objectContaining({ deptId, deptName: '研发部', leader: '张三', phone: null }) as unknown,
+    });
+    // By the one that was sent the long way.
+    expect(routed).toHaveBeenCalledTimes(1);
+    expect((await compare(service.as({ roles: ['member'] }))).status).toBe(200);
+  });
+
+  it('shows every committed change at once', async () => {
+    for (let n = 1; n <= 20; n += 1) {
+      await root.patch(`${PATH}/${deptId}`, { orderNum: n });
+      expect((await root.get(`${PATH}/${deptId}`)).body.data).toMatchObject({ orderNum: n });
+    }
+    expect((await compare(root)).headers.etag).not.toBe('"0"');
+  });
+
+  it.each(['0', '999999999', '007', '1e3', '+1', '-1', '1.0', 'x', '9007199254740993', '99999999999999999'])(
+    'refuses the id %s in the same words',
+    async (id) => {
+      expect([400, 404]).toContain((await compare(root, `${PATH}/${id}`)).status);
+    },
+  );
+
+  it('leaves every other form of the request to the router', async () => {
+    const forms = [
+      `${PATH}/${deptId}/`,
+      `${PATH}/${deptId}?x=1`,
+      `${PATH}//${deptId}`,
+      `/System/dept-api/${deptId}`,
+    ];
+    for (const form of forms) await compare(root, form);
+    await compare(root, `${PATH}/${deptId}`, 'HEAD');
+    routed.mockClear();
+    expect((await root.send('GET', `${PATH}/${deptId}`, '{}', { 'content-length': '2' })).status).toBe(200);
+    const { etag = '' } = (await root.get(`${PATH}/${deptId}`)).headers;
+    expect((await root.get(`${PATH}/${deptId}`, { 'if-none-match': etag })).status).toBe(304);
+    expect(routed).toHaveBeenCalledTimes(2);
+  });
+
+  it('speaks the language that is asked for, and is silent about other tenants', async () => {
+    const { tenantId } = await aTenant(root);
+    const other = service.as({ tenantId }).with({ 'accept-language': 'en' });
+    const foreign = await compare(other);
+    expect([foreign.status, foreign.refusal.reason]).toEqual([404, 'DEPT_NOT_FOUND']);
+    const gone = await aDept(root);
+    await root.delete(`${PATH}/${gone}`);
+    expect((await compare(root, `${PATH}/${gone}`)).status).toBe(404);
+  });
+
+  it('refuses who has no role, no token, or a token of another form', async () => {
+    expect((await compare(service.as({ roles: [] }))).refusal.reason).toBe('ROLE_REQUIRED');
+    expect((await compare(service.anonymous)).status).toBe(401);
+    const token = bearerOf(root).slice('Bearer '.length);
+    for (const authorization of [`bearer ${token}`, `Bearer  ${token}`, `Bearer ${token}x`, token]) {
+      expect((await compare(service.anonymous.with({ authorization }))).status).toBe(401);
+    }
+    const twice = service.anonymous.with({ authorization: [`Bearer ${token}`, `Bearer ${token}`] });
+    expect((await compare(twice)).status).toBe(401);
+  });
+
+  it('does not know a token longer than it lives', async () => {
+    const claims = { subject: 'somebody', tenantId: '000000', username: 'x', roles: ['member'] as const };
+    const api = service.anonymous.as(signToken(claims, JWT, 2));
+    expect((await compare(api)).status).toBe(200);
+    await sleep(2000);
+    expect((await api.get(`${PATH}/${deptId}`)).refusal.reason).toBe('TOKEN_EXPIRED');
+    expect((await compare(api)).refusal.reason).toBe('TOKEN_EXPIRED');
+  });
+
+  it('refuses at once when the session ends, the tenant is disabled, or the account is', async () => {
+    const tenant = await aTenant(root);
+    const admin = service.as({ tenantId: tenant.tenantId });
+    const own = await aDept(admin);
+    const userId = await aUser(admin, { username: 'somebody', roles: ['member'] });
+    const login = { tenantId: tenant.tenantId, username: 'somebody', password: 'a-long-password' };
+    const signIn = async () => {
+      const { accessToken } = (await service.anonymous.post('/auth/login', login)).body.data as {
+        accessToken: string;
+      };
+      return service.anonymous.as(accessToken);
+    };
+    const first = await signIn();
+    const second = await signIn();
+    expect((await compare(first, `${PATH}/${own}`)).status).toBe(200);
+    expect((await compare(second, `${PATH}/${own}`)).status).toBe(200);
+    await first.post('/auth/logout', {});
+    expect((await first.get(`${PATH}/${own}`)).status).toBe(401);
+    expect((await second.get(`${PATH}/${own}`)).status).toBe(200);
+    await root.put('/system/tenant-api', { ...tenant, status: '1' });
+    expect((await second.get(`${PATH}/${own}`)).refusal.reason).toBe('TENANT_DISABLED');
+    expect((await compare(second, `${PATH}/${own}`)).refusal.reason).toBe('TENANT_DISABLED');
+    await root.put('/system/tenant-api', { ...tenant, status: '0' });
+    expect((await compare(second, `${PATH}/${own}`)).status).toBe(200);
+    await admin.put('/system/user-api', { userId, username: 'somebody', status: '1' });
+    expect((await second.get(`${PATH}/${own}`)).status).toBe(401);
+  });
+
+  it('counts every request once, whichever way it takes', async () => {
+    const api = service.as({ username: 'counted' });
+    const left = async (path: string, headers = {}) =>
+      Number((await api.get(path, headers)).headers['ratelimit-remaining']);
+    const start = await left(`${PATH}/${deptId}`);
+    expect(await left(`${PATH}/${deptId}`)).toBe(start - 1);
+    expect(await left(`${PATH}/999999999`)).toBe(start - 2);
+    expect(await left(`${PATH}/${deptId}`, THE_LONG_WAY)).toBe(start - 3);
+    expect(await left(`${PATH}/x`)).toBe(start - 4);
+  });
+
+  it('asks the database once for a department, and for many at once less often', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, () => aDept(root)));
+    const { tenantId } = await aTenant(root);
+    const stranger = service.as({ tenantId });
+    await stranger.get(`${PATH}/${deptId}`);
+    const one = await recordQueries(service.dataSource, () => root.get(`${PATH}/${deptId}`));
+    expect(one).toHaveLength(1);
+    const many = await recordQueries(service.dataSource, async () => {
+      const own = ids.map(async (id) => (await root.get(`${PATH}/${id}`)).body.data as { deptId: number });
+      const foreign = ids.map((id) => stranger.get(`${PATH}/${id}`));
+      expect((await Promise.all(own)).map((dept) => dept.deptId)).toEqual(ids);
+      for (const { status } of await Promise.all(foreign)) expect(status).toBe(404);
+    });
+    expect(many.length).toBeLessThanOrEqual(80);
+    for (const { sql, parameters } of [...one, ...many]) {
+      expect(sql).toMatch(/WHERE .tenant_id. = \? AND .del_flag. = '0' AND .dept_id. IN \(\?/);
+      expect(['000000', tenantId]).toContain(parameters[0]);
+    }
+  });
+
+  it('leaves a line in the log, as every request does', async () => {
+    await root.get(`${PATH}/${deptId}`, { 'x-request-id': 'in-the-lane' });
+    await sleep(50);
+    const line = service.log.find((each) => each.includes('in-the-lane'))!;
+    expect(JSON.parse(line)).toMatchObject({ path: `${PATH}/${deptId}`, status: 200, user: 'tester' });
+  });
+});
+
+function bearerOf(api: ApiClient): string {
+  return (api as unknown as { headers: { authorization: string } }).headers.authorization;
+}
