@@ -68,6 +68,16 @@ describe('the house', () => {
       'auth/session.repository.ts',
       'doctor/doctor.repository.ts',
       'tenancy/scoped-table.ts',
+    ]);
+    // Each names the tenant in its statement, or writes no tenant's row.
+    const prepared = files.filter(({ imports }) =>
+      imports.some((each) => /^database\/(prepared|plain-rows)\.ts$/.test(each)),
+    );
+    expect(paths(prepared).sort()).toEqual([
+      'database/plain-rows.ts',
+      'database/unit-ledger.ts',
+      'dept/dept-names.repository.ts',
+      'tenancy/tenant-bound.ts',
       'tenant/tree-version.ts',
     ]);
   });

@@ -25,6 +25,8 @@ export function serverOptions(
     charset: 'utf8mb4',
     timezone: 'Z',
     connectTimeout: 5000,
+    // No stack for each statement in case it fails: TypeORM's error has one.
+    trace: false,
     extra: { connectionLimit: 20, maxPreparedStatements: 200 },
     synchronize: false,
   };

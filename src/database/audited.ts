@@ -47,8 +47,14 @@ export class AuditStamp {
   ) {}
 
   created(): Created {
-    const never = { updateBy: '', updateTime: null, revision: 0 };
-    return { delFlag: '0', createBy: this.username, createTime: this.now(), ...never };
+    return {
+      delFlag: '0',
+      createBy: this.username,
+      createTime: this.now(),
+      updateBy: '',
+      updateTime: null,
+      revision: 0,
+    };
   }
 
   touched(): Touched {

@@ -9,16 +9,22 @@ export interface Patience {
 
 /** Lets one holder in at a time, in the order of arrival. */
 export class FifoGate {
-  #last: Promise<void> = Promise.resolve();
+  /** The turn of who came last; null while nobody is here. */
+  #last: Promise<void> | null = null;
 
   async enter(patience?: Patience): Promise<Leave> {
     const before = this.#last;
-    let leave: Leave = () => undefined;
-    this.#last = new Promise((resolve) => {
-      leave = resolve;
+    let end: Leave = () => undefined;
+    const own = new Promise<void>((resolve) => {
+      end = resolve;
     });
-    if (patience) await orGiveUp(before, leave, patience);
-    else await before;
+    this.#last = own;
+    const leave = (): void => {
+      if (this.#last === own) this.#last = null;
+      end();
+    };
+    // Where nobody is, nobody is waited for: most enter without a timer.
+    if (before) await (patience ? orGiveUp(before, leave, patience) : before);
     return leave;
   }
 

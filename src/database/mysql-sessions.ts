@@ -19,6 +19,9 @@ export class MysqlSessions {
   createPool(options: PoolOptions): Pool {
     const pool = createPool(options);
     pool.on('connection', (connection) => {
+      // TypeORM asks for it with every statement, and mysql2 would look its file up and make a new one each time.
+      const promised = connection.promise();
+      connection.promise = () => promised;
       // Queries on one connection run in order, so these come before whatever the caller asks.
       for (const sql of SESSION) {
         connection.query(sql, (error) => {

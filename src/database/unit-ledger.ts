@@ -4,6 +4,7 @@ import { Clock } from '../time/clock';
 import { HourlyTask } from '../time/hourly-task';
 import type { Once } from './once';
 import { OnceErrors } from './once.errors';
+import { insertRow } from './plain-rows';
 import { TenantryDataSource } from './tenantry.data-source';
 import { UnitEntity } from './unit.entity';
 
@@ -15,7 +16,7 @@ export class UnitLedger {
 
   /** Writes the unit's own row in its own transaction; with what it gave, when a client may ask for it again. */
   async record(manager: EntityManager, unitId: string, once?: Once, result?: unknown): Promise<void> {
-    await manager.insert(UnitEntity, {
+    await insertRow(manager, UnitEntity, {
       unitId,
       createdAt: this.now(),
       ...(once && { bodyHash: once.bodyHash, result: JSON.stringify(result) }),

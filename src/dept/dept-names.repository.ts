@@ -1,4 +1,5 @@
 import { And, In, LessThan, MoreThanOrEqual, type EntityManager, type FindOperator } from 'typeorm';
+import { runPrepared } from '../database/prepared';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { textAfter } from '../text/text-after';
@@ -38,8 +39,11 @@ export class DeptNames {
   async add(deptIds: readonly number[]): Promise<void> {
     // By their ids, whatever the database's figures say after many new rows.
     const hint = this.#table.isOnSqlite ? 'NOT INDEXED' : 'FORCE INDEX (PRIMARY)';
+    const sql = addEndings(deptIds.length, hint);
     const parameters = [this.ctx.tenantId, ...deptIds.map(String)];
-    await this.#manager.query(addEndings(deptIds.length, hint), parameters);
+    // A list's length is part of the text: prepared, each would stay on every connection.
+    if (deptIds.length === 1) await runPrepared(this.#manager, sql, parameters);
+    else await this.#manager.query(sql, parameters);
   }
 
   async erase(deptIds: readonly number[]): Promise<void> {

@@ -37,7 +37,7 @@ export class LockedDeptTree {
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
-    return this.#depts.findOne({ deptId, ...LIVE });
+    return this.#depts.findRow({ deptId, ...LIVE });
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
@@ -55,7 +55,8 @@ export class LockedDeptTree {
   }
 
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
-    const deptId = await this.#depts.insert({ ...fields, ...place, ...this.audit.created() });
+    const row = Object.assign({}, fields, place, this.audit.created());
+    const deptId = await this.#depts.insertRow(row);
     if (fields.deptName !== '') await this.#names.add([deptId]);
     this.#tell(DeptCreated, [deptId]);
     return deptId;

@@ -1,17 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import { TenantEntity } from './tenant.entity';
+import { runPrepared } from '../database/prepared';
 import { TenantErrors } from './tenant.errors';
+
+const RAISE = "UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = ? AND del_flag = '0'";
 
 /**
  * The first statement of every structural write to a tenant's data. One server locks the row by it; on a
  * cluster, where locks do not cross nodes, it is what two concurrent writes collide on.
  */
 export async function raiseTreeVersion(manager: EntityManager, tenantId: string): Promise<void> {
-  const { affected } = await manager
-    .createQueryBuilder()
-    .update(TenantEntity)
-    .set({ treeVersion: () => 'tree_ver + 1' })
-    .where({ tenantId, delFlag: '0' })
-    .execute();
+  const { affected } = await runPrepared(manager, RAISE, [tenantId]);
   if (affected !== 1) throw TenantErrors.DELETED();
 }
