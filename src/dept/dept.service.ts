@@ -110,6 +110,8 @@ async function placeFor(tree: LockedDeptTree, parentId: number, moving?: DeptEnt
 
 async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: number): Promise<DeptPlace> {
   const place = await placeFor(tree, parentId, dept);
+  // What goes no deeper cannot become too deep, so it is not measured.
+  if (place.depth <= dept.depth) return place;
   if (place.depth + (await tree.findHeight(dept)) > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
   return place;
 }

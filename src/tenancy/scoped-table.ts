@@ -156,8 +156,14 @@ export class ScopedTable<E extends ObjectLiteral> {
     return (await this.distinct(column, where)).map(Number);
   }
 
-  async maximum(column: keyof E & string, where: Where<E>): Promise<number | null> {
-    const row = await this.#select(where).select(`MAX(t.${column})`, 'max').getRawOne<{ max: unknown }>();
+  /** The greatest value that an expression on a column has in the rows that match. */
+  async maximum(
+    column: keyof E & string,
+    of: (column: string) => string,
+    where: Where<E>,
+  ): Promise<number | null> {
+    const select = this.#select(where).select(`MAX(${of(`t.${column}`)})`, 'max');
+    const row = await select.getRawOne<{ max: unknown }>();
     return row?.max == null ? null : Number(row.max);
   }
 

@@ -15,7 +15,9 @@ export class TreeTable<E extends TreeRow> {
 
   /** The depth of the deepest node in the subtree of this one. */
   async findDeepest(node: E): Promise<number> {
-    return (await this.table.maximum('depth', below(node))) ?? node.depth;
+    // Counted in the paths, which the index of the subtree holds: for the depths each row would have to be read.
+    const depth = (path: string) => `LENGTH(${path}) - LENGTH(REPLACE(${path}, ',', '')) + 1`;
+    return (await this.table.maximum('ancestors', depth, below(node))) ?? node.depth;
   }
 
   /** Rewrites the paths of all that stands below `node`, in one statement, for its new place. */

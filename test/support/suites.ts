@@ -14,7 +14,7 @@ export const SUITES = {
   accounts: /^(auth|user|tenancy)\//,
   commands: /^(cli|process)\//,
   database: /^database\//,
-  departments: /^dept\/dept-(contract|fields|list|patch|tree)/,
+  departments: /^dept\/dept-(contract|fields|list|patch|statements|tree)/,
   'departments-at-length': /^dept\/dept-(property|races|scale|transfer)/,
   hosts: /^(embedding|docs)\//,
   http: /^(http\/|refusals)/,

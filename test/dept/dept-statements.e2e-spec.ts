@@ -1,0 +1,160 @@
+import { UnitOfWork } from '../../src/database/unit-of-work';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { aDept, type ApiClient } from '../../src/testing';
+import { RequestContext } from '../../src/tenancy/request-context';
+import { TenantBound } from '../../src/tenancy/tenant-bound';
+import { raiseTreeVersion } from '../../src/tenant/tree-version';
+import { recordQueries } from '../support/query-recorder';
+import { aTenantRow, bulkInsert, deptRow, life } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { onMariadb } from '../support/test-database';
+
+const PATH = '/system/dept-api';
+const BEGIN = onMariadb ? 'START TRANSACTION' : 'BEGIN IMMEDIATE';
+
+/** What a statement does, and to which table. */
+function gist(sql: string): string {
+  const [, verb, table] = /^\s*(\w+)\b.*?\b(tenantry_\w+)/s.exec(sql) ?? [];
+  return verb && table ? `${verb} ${table.replace('tenantry_', '')}` : sql;
+}
+
+describe('the statements of a write', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+    tenantId = await aTenantRow(service.dataSource);
+    api = service.as({ tenantId });
+    // The first request of a process also asks what later ones remember.
+    await aDept(api);
+  });
+  afterAll(() => service.stop());
+
+  async function statementsOf(work: () => Promise<{ readonly status: number }>): Promise<string[]> {
+    const queries = await recordQueries(service.dataSource, async () => {
+      expect((await work()).status).toBe(200);
+    });
+    return queries.map(({ sql }) => gist(sql));
+  }
+
+  async function childrenOf(parentId: number, count: number): Promise<void> {
+    const row = { tenantId, parentId, ancestors: `0,${parentId}`, depth: 2, deptName: '', ...life() };
+    const rows = Array.from({ length: count }, (_, orderNum) => ({ ...row, orderNum }));
+    await bulkInsert(service.dataSource, DeptEntity, rows);
+  }
+
+  it('are seven for a new department', async () => {
+    const parentId = await aDept(api);
+    expect(await statementsOf(() => api.post(PATH, { parentId, deptName: 'new' }))).toEqual([
+      BEGIN,
+      'UPDATE tenant',
+      'SELECT dept',
+      'INSERT dept',
+      'INSERT dept_name',
+      'INSERT unit',
+      'COMMIT',
+    ]);
+  });
+
+  it('are as many for a move of 1,000 as of 1', async () => {
+    const target = await aDept(api);
+    const moves: string[][] = [];
+    for (const count of [1, 10, 1000]) {
+      const deptId = await aDept(api, { deptName: 'moved' });
+      await childrenOf(deptId, count);
+      const dto = { deptId, parentId: target, deptName: 'moved' };
+      moves.push(await statementsOf(() => api.put(PATH, dto)));
+    }
+    const [one, ...others] = moves;
+    expect(one).toEqual([
+      BEGIN,
+      'UPDATE tenant',
+      'SELECT dept',
+      'SELECT dept',
+      'SELECT dept',
+      'UPDATE dept',
+      'UPDATE dept',
+      'UPDATE dept',
+      'INSERT unit',
+      'COMMIT',
+    ]);
+    for (const other of others) expect(other).toEqual(one);
+  });
+
+  it('are eight for a deletion of 500', async () => {
+    const parentId = await aDept(api);
+    await childrenOf(parentId, 500);
+    const rows = await service.dataSource.manager.findBy(DeptEntity, { parentId });
+    const ids = rows.map(({ deptId }) => deptId);
+    expect(await statementsOf(() => api.delete(`${PATH}/${ids.join(',')}`))).toEqual([
+      BEGIN,
+      'UPDATE tenant',
+      'SELECT dept',
+      'SELECT account',
+      'UPDATE dept',
+      'DELETE dept_name',
+      'INSERT unit',
+      'COMMIT',
+    ]);
+  });
+
+  describe('that are prepared', () => {
+    const sent = { deptName: '研发 🚀 d\'été "x"', orderNum: -1, leader: null, phone: '', email: 'a@b.cn' };
+
+    const row = () => ({
+      ...sent,
+      ...life(),
+      parentId: 0,
+      ancestors: '0',
+      depth: 1,
+      updateTime: null,
+      revision: 0,
+    });
+
+    function inUnit<T>(work: (depts: TenantBound<DeptEntity>) => Promise<T>): Promise<T> {
+      const ctx = RequestContext.system(tenantId);
+      return service.app.get(UnitOfWork, { strict: false }).run(
+        tenantId,
+        (manager) => raiseTreeVersion(manager, tenantId),
+        (manager) => work(new TenantBound(manager, DeptEntity, ctx)),
+      );
+    }
+
+    /** A row that was written in one way, and found in each. */
+    function writeAndFind(write: 'insert' | 'insertRow'): Promise<(DeptEntity | null)[]> {
+      const createTime = new Date('2026-02-28T23:59:59.987Z');
+      return inUnit(async (depts) => {
+        const deptId = await depts[write]({ ...row(), createTime });
+        return [await depts.findRow({ deptId }), await depts.findOne({ deptId })];
+      });
+    }
+
+    it('write and find exactly what TypeORM does', async () => {
+      const [found, plain] = await writeAndFind('insertRow');
+      expect(found).toBeInstanceOf(DeptEntity);
+      expect(found).toMatchObject({ ...sent, tenantId });
+      expect(found).toEqual(plain);
+      const others = await writeAndFind('insert');
+      for (const other of others) expect(other).toEqual(Object.assign(found!, { deptId: other?.deptId }));
+    });
+
+    it('run through TypeORM where somebody wants to know how long they take', async () => {
+      const options = service.dataSource.options as { maxQueryExecutionTime?: number };
+      options.maxQueryExecutionTime = 60_000;
+      const [found, plain] = await writeAndFind('insertRow');
+      delete options.maxQueryExecutionTime;
+      expect(found).toMatchObject({ ...sent, tenantId });
+      expect(found).toEqual(plain);
+    });
+
+    it('find nothing of another tenant, and write nothing into it', async () => {
+      const foreign = await aTenantRow(service.dataSource);
+      const deptId = await aDept(service.as({ tenantId: foreign }));
+      expect(await inUnit((depts) => depts.findRow({ deptId, tenantId: foreign }))).toBeNull();
+      const added = await inUnit((depts) => depts.insertRow({ ...row(), tenantId: foreign }));
+      expect(await deptRow(service.dataSource, added)).toMatchObject({ tenantId });
+    });
+  });
+});
