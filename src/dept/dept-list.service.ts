@@ -9,7 +9,7 @@ import type { DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './de
 import type { DeptDto } from './dept.dto';
 import { ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors } from './dept.errors';
-import { toDeptDto, toDeptRow } from './dept.mapper';
+import { toDeptRow, toDeptView } from './dept.mapper';
 import type { DeptReader } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
 import { readTree } from './read-tree';
@@ -56,7 +56,7 @@ export class DeptListService {
     const depts = this.depts.in(ctx);
     const dept = await existing(depts, deptId);
     const above = await depts.findMany(ancestorIds(dept));
-    return above.sort((a, b) => a.depth - b.depth).map((row) => toDeptDto(row, this.time));
+    return above.sort((a, b) => a.depth - b.depth).map((row) => toDeptView(row, this.time));
   }
 }
 

@@ -20,7 +20,7 @@ import {
   type Narrowing,
   type SiblingName,
 } from './dept.conditions';
-import { DEPT_DETAILS, DeptEntity } from './dept.entity';
+import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
 import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
@@ -54,8 +54,8 @@ export class DeptReader {
     return this.#read((depts) => depts.findOne({ deptId, ...LIVE }));
   }
 
-  findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
-    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.find(withIds(chunk))));
+  findMany(deptIds: readonly number[]): Promise<DeptRow[]> {
+    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), DEPT_SHOWN)));
   }
 
   /** Of these departments, the ones that have child departments. */
@@ -66,18 +66,20 @@ export class DeptReader {
   }
 
   /** Children of these departments, at most so many. */
-  findChildren(parentIds: readonly number[], limit: number): Promise<DeptEntity[]> {
+  findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
     return inChunks(
       parentIds,
-      (chunk, sofar) =>
-        this.#read((depts) => depts.find({ ...LIVE, parentId: In([...chunk]) }, { limit: limit - sofar })),
+      (chunk, sofar) => {
+        const where = { ...LIVE, parentId: In([...chunk]) };
+        return this.#read((depts) => depts.pick(where, DEPT_SHOWN, { limit: limit - sofar }));
+      },
       limit,
     );
   }
 
   /** All below a department, or all; at most so many. */
-  findBelow(top: TreeNode | null, limit: number): Promise<DeptEntity[]> {
-    return this.#read((depts) => depts.find(matching({ below: top ?? undefined }), { limit }));
+  findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
+    return this.#read((depts) => depts.pick(matching({ below: top ?? undefined }), DEPT_SHOWN, { limit }));
   }
 
   /**
@@ -86,7 +88,7 @@ export class DeptReader {
    * order is walked a little, in the hope that matches are frequent; else the database sorts what a criterion leaves, if
    * that is not too much; else the walk goes on, as far as one page may go.
    */
-  async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptEntity>> {
+  async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptRow>> {
     const read = (source: KeySource, most?: number) =>
       fillPage(source, this.#rowsOf(criteria), after, limit, most);
     const walk = this.#keysOf(orderOf(criteria));
@@ -107,7 +109,7 @@ export class DeptReader {
   /** What a file says of these departments, in their order. */
   async findLines(deptIds: readonly number[]): Promise<FileDept[]> {
     const rows = await inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, 'PRIMARY')),
+      this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, { index: 'PRIMARY' })),
     );
     const byId = new Map(rows.map((row) => [row.deptId, row]));
     return deptIds.flatMap((deptId) => byId.get(deptId) ?? []);
@@ -124,7 +126,9 @@ export class DeptReader {
     const names = await this.#read((depts) => depts.repeatedTexts('deptName', siblings));
     return inChunks(names, (chunk) =>
       this.#read((depts) =>
-        depts.pick({ ...siblings, deptName: In([...chunk]) }, ['deptId', 'deptName'], 'ix_dept_sibling'),
+        depts.pick({ ...siblings, deptName: In([...chunk]) }, ['deptId', 'deptName'], {
+          index: 'ix_dept_sibling',
+        }),
       ),
     );
   }
@@ -139,12 +143,12 @@ export class DeptReader {
     return this.#read((depts) => findNamed(depts, names));
   }
 
-  #rowsOf(criteria: DeptCriteria): RowSource<DeptEntity> {
+  #rowsOf(criteria: DeptCriteria): RowSource<DeptRow> {
     const where = matching(criteria);
     return {
       at: (keys) => {
         const deptId = In(keys.map((key) => Number(key.at(-1))));
-        return this.#read((depts) => depts.find({ ...where, deptId }, { index: 'PRIMARY' }));
+        return this.#read((depts) => depts.pick({ ...where, deptId }, DEPT_SHOWN, { index: 'PRIMARY' }));
       },
       idOf: ({ deptId }) => deptId,
     };

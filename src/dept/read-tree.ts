@@ -1,5 +1,5 @@
 import { MAX_DEPTH } from '../tree/tree-path';
-import { ROOT_ID, type DeptEntity } from './dept.entity';
+import { ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';
 import { ancestorIds } from './ancestor-ids';
 import type { Page } from '../paging/page';
 import type { DeptCriteria } from './dept.conditions';
@@ -21,7 +21,7 @@ export interface TreeWish {
 
 /** A part of a tree: with every department all of its ancestors up to the top, so that it can be hung up. */
 export interface TreePart {
-  readonly nodes: DeptEntity[];
+  readonly nodes: DeptRow[];
   /** Whether there are more than one answer holds. */
   readonly truncated: boolean;
   /** Whether every child of every node is here as well. */
@@ -46,8 +46,8 @@ export async function readTree(
 
 /** Level by level, so that what is left out is what is deepest. */
 async function readLevels(depts: DeptReader, root: DeptEntity | null, levels: number): Promise<TreePart> {
-  const nodes: DeptEntity[] = [];
-  let level = root ? [root] : await depts.findChildren([ROOT_ID], MAX_NODES + 1);
+  const nodes: DeptRow[] = [];
+  let level: DeptRow[] = root ? [root] : await depts.findChildren([ROOT_ID], MAX_NODES + 1);
   for (let depth = 1; level.length > 0; depth += 1) {
     nodes.push(...level);
     if (nodes.length > MAX_NODES)
@@ -78,16 +78,16 @@ async function readMatches(
 }
 
 interface Matches {
-  readonly matches: DeptEntity[];
+  readonly matches: DeptRow[];
   readonly truncated: boolean;
 }
 
 /** Page by page: where matches are rare, one page may not find all that an answer could hold. */
 async function findMatches(depts: DeptReader, criteria: DeptCriteria): Promise<Matches> {
-  const matches: DeptEntity[] = [];
-  let after: Page<DeptEntity>['last'] = null;
+  const matches: DeptRow[] = [];
+  let after: Page<DeptRow>['last'] = null;
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const found: Page<DeptEntity> = await depts.findPage(criteria, after, MAX_NODES - matches.length);
+    const found: Page<DeptRow> = await depts.findPage(criteria, after, MAX_NODES - matches.length);
     matches.push(...found.rows);
     if (!found.hasMore) return { matches, truncated: false };
     if (matches.length === MAX_NODES) break;
@@ -97,7 +97,9 @@ async function findMatches(depts: DeptReader, criteria: DeptCriteria): Promise<M
 }
 
 async function hangUp(depts: DeptReader, root: DeptEntity | null, found: Matches): Promise<TreePart> {
-  const known = new Map([...(root ? [root] : []), ...found.matches].map((dept) => [dept.deptId, dept]));
+  const known = new Map<number, DeptRow>(
+    [...(root ? [root] : []), ...found.matches].map((dept) => [dept.deptId, dept]),
+  );
   const kept = new Set<number>(root && found.matches.length > 0 ? [root.deptId] : []);
   let { truncated } = found;
   for (const match of found.matches) {
@@ -110,7 +112,7 @@ async function hangUp(depts: DeptReader, root: DeptEntity | null, found: Matches
   return { nodes, truncated, complete: false };
 }
 
-function passes(dept: DeptEntity, { status, name }: Pick<TreeWish, 'status' | 'name'>): boolean {
+function passes(dept: DeptRow, { status, name }: Pick<TreeWish, 'status' | 'name'>): boolean {
   return (
     (status === undefined || dept.status === status) && (name === undefined || dept.deptName.includes(name))
   );

@@ -12,6 +12,9 @@ import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialE
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
 
+/** Types of columns whose values every database gives as an entity has them. */
+const AS_THEY_COME: ReadonlySet<unknown> = new Set(['varchar', 'integer']);
+
 /** What every statement on a table is bound to. */
 export interface Scope<E> {
   /** Added last to every condition. */
@@ -70,26 +73,19 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
-  find(where: Where<E>, { order, limit, columns, index }: Taken<E> = {}): Promise<E[]> {
-    const select = this.#select(where, index).limit(limit);
-    for (const [column, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
-      select.addOrderBy(`t.${this.#columnOf(column).propertyName}`, direction);
-    }
+  find(where: Where<E>, { columns, ...taken }: Taken<E> = {}): Promise<E[]> {
+    const select = this.#take(where, taken);
     if (columns) select.select(columns.map((column) => `t.${column}`));
     return select.getMany();
   }
 
-  /** Some columns of the rows that match, as plain objects: many of them cost a fraction of what rows do. */
-  async pick<C extends keyof E & string>(
+  /** Some columns of the rows that match, as plain objects: many of them cost a fraction of what entities do. */
+  pick<C extends keyof E & string>(
     where: Where<E>,
     columns: readonly C[],
-    index?: string,
+    taken: Omit<Taken<E>, 'columns'> = {},
   ): Promise<Pick<E, C>[]> {
-    const select = this.#select(where, index);
-    const rows = await this.#readTuples(select, columns);
-    return rows.map(
-      (row) => Object.fromEntries(row.map((value, at) => [columns[at], value])) as unknown as Pick<E, C>,
-    );
+    return this.#readColumns(this.#take(where, taken), columns);
   }
 
   /** The values of a numeric column that come more than once together with the same value of another; at most so many. */
@@ -121,14 +117,14 @@ export class ScopedTable<E extends ObjectLiteral> {
       const select = this.#select(where, index);
       for (const column of after ? order.slice(last) : order) select.addOrderBy(`t.${column}`);
       if (after) select.andWhere(rangeAfter<E>(order, after, last));
-      found.push(...(await this.#readTuples(select.limit(limit - found.length), order)));
+      found.push(...(await this.#readKeys(select.limit(limit - found.length), order)));
     }
     return found;
   }
 
   /** The places of all rows that match, in any order. */
   keysOf(where: Where<E>, order: KeyRange<E>['order']): Promise<Key[]> {
-    return this.#readTuples(this.#select(where), order);
+    return this.#readKeys(this.#select(where), order);
   }
 
   count(where: Where<E>): Promise<number> {
@@ -209,15 +205,34 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
-  async #readTuples(
+  async #readKeys(select: SelectQueryBuilder<E>, order: KeyRange<E>['order']): Promise<Key[]> {
+    const rows = await this.#readColumns(select, order);
+    return rows.map((row) => order.map((column) => row[column]));
+  }
+
+  /** The rows as the database's client made them; only what the entity has in another form is touched. */
+  async #readColumns<C extends keyof E & string>(
     select: SelectQueryBuilder<E>,
-    columns: readonly (keyof E & string)[],
-  ): Promise<(string | number)[][]> {
+    columns: readonly C[],
+  ): Promise<Pick<E, C>[]> {
     select.select([]);
     for (const column of columns) select.addSelect(`t.${column}`, column);
-    const rows = await select.getRawMany<Record<string, unknown>>();
-    const hydrators = columns.map((column) => [column, this.#hydrator(column)] as const);
-    return rows.map((row) => hydrators.map(([column, hydrate]) => hydrate(row[column])));
+    const rows = await select.getRawMany<Pick<E, C>>();
+    const { driver } = this.#manager.dataSource;
+    for (const name of columns) {
+      const column = this.#columnOf(name);
+      if (!column.transformer && AS_THEY_COME.has(column.type)) continue;
+      for (const row of rows) row[name] = driver.prepareHydratedValue(row[name], column) as E[C];
+    }
+    return rows;
+  }
+
+  #take(where: Where<E>, { order, limit, index }: Omit<Taken<E>, 'columns'>): SelectQueryBuilder<E> {
+    const select = this.#select(where, index).limit(limit);
+    for (const [column, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
+      select.addOrderBy(`t.${this.#columnOf(column).propertyName}`, direction);
+    }
+    return select;
   }
 
   #select(where: Where<E>, index?: string): SelectQueryBuilder<E> {
@@ -230,13 +245,6 @@ export class ScopedTable<E extends ObjectLiteral> {
     const column = this.#manager.dataSource.getMetadata(this.#entity).findColumnWithPropertyName(property);
     if (!column) throw new Error(`There is no column for ${property}.`);
     return column;
-  }
-
-  /** Turns what the database gives for a column into what the entity has. */
-  #hydrator(property: string): (raw: unknown) => string | number {
-    const { driver } = this.#manager.dataSource;
-    const column = this.#columnOf(property);
-    return (raw) => driver.prepareHydratedValue(raw, column) as string | number;
   }
 }
 
