@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../database/unit-of-work';
 import { fillPage, knownKeys, type KeySource, type RowSource } from '../paging/fill-page';
 import type { Page } from '../paging/page';
 import type { RequestContext } from '../tenancy/request-context';
-import type { Key } from '../tenancy/scoped-table';
+import type { Key } from '../tenancy/key-range.conditions';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
 import {
@@ -25,6 +25,7 @@ import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
 const ORDER = ['orderNum', 'deptId'] as const;
+const TREE_ORDER = ['ancestors', 'orderNum', 'deptId'] as const;
 /** So many are not worth a thought. */
 const FEW = 1000;
 /** So many places for each row of a page are walked before the database is asked to sort. */
@@ -100,19 +101,18 @@ export class DeptReader {
     return read((await this.#findFew(criteria, SORTABLE, COLLECTABLE)) ?? walk);
   }
 
-  /** Places of the whole tree, parents before their children. */
-  findTreeKeys(after: Key | null, limit: number): Promise<Key[]> {
-    const order = ['ancestors', 'orderNum', 'deptId'] as const;
-    return this.#read((depts) => depts.keys({ where: LIVE, order, after, limit }));
+  /** What a file says of the whole tree, parents before their children: so many departments after this one. */
+  findNextLines(last: FileDept | undefined, limit: number): Promise<FileDept[]> {
+    const after = last ? TREE_ORDER.map((column) => last[column]) : null;
+    const range = { where: LIVE, order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
+    return this.#read((depts) => depts.pickNext(range, IN_FILES));
   }
 
-  /** What a file says of these departments, in their order. */
-  async findLines(deptIds: readonly number[]): Promise<FileDept[]> {
-    const rows = await inChunks(deptIds, (chunk) =>
+  /** What a file says of these departments. */
+  findLines(deptIds: readonly number[]): Promise<FileDept[]> {
+    return inChunks(deptIds, (chunk) =>
       this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, { index: 'PRIMARY' })),
     );
-    const byId = new Map(rows.map((row) => [row.deptId, row]));
-    return deptIds.flatMap((deptId) => byId.get(deptId) ?? []);
   }
 
   /** The departments that have children of the same name, at most so many. */

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 import { Injectable } from '@nestjs/common';
 import { SettingRepository } from '../database/setting.repository';
 import { HttpErrors } from '../http/http.errors';
-import type { Key } from '../tenancy/scoped-table';
+import type { Key } from '../tenancy/key-range.conditions';
 import type { Page, PageView } from './page';
 import { PageQuery } from './page-query.dto';
 

@@ -1,4 +1,4 @@
-import type { Key } from '../tenancy/scoped-table';
+import type { Key } from '../tenancy/key-range.conditions';
 import type { Page } from './page';
 
 /** Gives so many places of a list after one of them, in order; fewer only at the list's end. */

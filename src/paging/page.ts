@@ -1,4 +1,4 @@
-import type { Key } from '../tenancy/scoped-table';
+import type { Key } from '../tenancy/key-range.conditions';
 
 /** One part of a list, in its order. */
 export interface Page<T> {

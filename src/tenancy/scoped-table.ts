@@ -1,13 +1,13 @@
-import {
-  MoreThan,
-  type EntityManager,
-  type EntityTarget,
-  type FindOptionsWhere,
-  type ObjectLiteral,
-  type SelectQueryBuilder,
+import type {
+  EntityManager,
+  EntityTarget,
+  FindOptionsWhere,
+  ObjectLiteral,
+  SelectQueryBuilder,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { inStretches, keysOf, named, type Key, type KeyRange } from './key-range.conditions';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
@@ -21,19 +21,6 @@ export interface Scope<E> {
   readonly where: Where<E>;
   /** Written last into every new row. */
   readonly stamp?: Values<E>;
-}
-
-/** A place in an order of rows: the values of the order's columns. The last of them alone names the row. */
-export type Key = readonly (string | number)[];
-
-/** So many places of an order, after one of them. */
-export interface KeyRange<E> {
-  readonly where: Where<E>;
-  readonly order: readonly (keyof E & string)[];
-  readonly after: Key | null;
-  readonly limit: number;
-  /** The index to read from, where MySQL would choose another. */
-  readonly index?: string;
 }
 
 /** Columns in the order of their weight, each with its direction. */
@@ -107,24 +94,32 @@ export class ScopedTable<E extends ObjectLiteral> {
     return rows.map(({ value }) => String(value));
   }
 
-  /**
-   * Places in an order, read from its index alone. After a place there is one range of the index per column of the
-   * order, from the last to the first: no optimiser has to understand an OR.
-   */
-  async keys({ where, order, after, limit, index }: KeyRange<E>): Promise<Key[]> {
-    const found: Key[] = [];
-    for (let last = after ? order.length - 1 : 0; last >= 0 && found.length < limit; last -= 1) {
-      const select = this.#select(where, index);
-      for (const column of after ? order.slice(last) : order) select.addOrderBy(`t.${column}`);
-      if (after) select.andWhere(rangeAfter<E>(order, after, last));
-      found.push(...(await this.#readKeys(select.limit(limit - found.length), order)));
-    }
-    return found;
+  /** Places in an order, read from its index alone. */
+  keys(range: KeyRange<E>): Promise<Key[]> {
+    return inStretches<E, Key>(range, async (arrange) =>
+      keysOf(await this.#readColumns(arrange(this.#select({})), range.order), range.order),
+    );
+  }
+
+  /** Some columns of the rows at the next places of an order. */
+  pickNext<C extends keyof E & string>(range: KeyRange<E>, columns: readonly C[]): Promise<Pick<E, C>[]> {
+    const { order } = range;
+    const id = order.at(-1) ?? '';
+    return inStretches<E, Pick<E, C>>(range, (arrange) => {
+      // The index finds the places, the primary key their rows: asked for both at once, MariaDB reads the whole index.
+      const select = this.#select({}, 'PRIMARY').innerJoin(
+        (places) => named(arrange(this.#scoped(places.from(this.#entity, 't'))), order),
+        'place',
+        `place.${id} = t.${id}`,
+      );
+      for (const column of order) select.addOrderBy(`place.${column}`);
+      return this.#readColumns(select, columns);
+    });
   }
 
   /** The places of all rows that match, in any order. */
-  keysOf(where: Where<E>, order: KeyRange<E>['order']): Promise<Key[]> {
-    return this.#readKeys(this.#select(where), order);
+  async keysOf(where: Where<E>, order: KeyRange<E>['order']): Promise<Key[]> {
+    return keysOf(await this.#readColumns(this.#select(where), order), order);
   }
 
   count(where: Where<E>): Promise<number> {
@@ -205,19 +200,12 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
-  async #readKeys(select: SelectQueryBuilder<E>, order: KeyRange<E>['order']): Promise<Key[]> {
-    const rows = await this.#readColumns(select, order);
-    return rows.map((row) => order.map((column) => row[column]));
-  }
-
   /** The rows as the database's client made them; only what the entity has in another form is touched. */
   async #readColumns<C extends keyof E & string>(
     select: SelectQueryBuilder<E>,
     columns: readonly C[],
   ): Promise<Pick<E, C>[]> {
-    select.select([]);
-    for (const column of columns) select.addSelect(`t.${column}`, column);
-    const rows = await select.getRawMany<Pick<E, C>>();
+    const rows = await named(select, columns).getRawMany<Pick<E, C>>();
     const { driver } = this.#manager.dataSource;
     for (const name of columns) {
       const column = this.#columnOf(name);
@@ -238,7 +226,11 @@ export class ScopedTable<E extends ObjectLiteral> {
   #select(where: Where<E>, index?: string): SelectQueryBuilder<E> {
     const select = this.#manager.createQueryBuilder(this.#entity, 't');
     if (index !== undefined) select.useIndex(index);
-    return select.where(where).andWhere(this.#scope.where);
+    return this.#scoped(select.where(where));
+  }
+
+  #scoped(select: SelectQueryBuilder<E>): SelectQueryBuilder<E> {
+    return select.andWhere(this.#scope.where);
   }
 
   #columnOf(property: string): ColumnMetadata {
@@ -246,10 +238,4 @@ export class ScopedTable<E extends ObjectLiteral> {
     if (!column) throw new Error(`There is no column for ${property}.`);
     return column;
   }
-}
-
-/** The rows that equal `after` in the columns before the `last`, and come after it there. */
-function rangeAfter<E>(order: readonly string[], after: Key, last: number): FindOptionsWhere<E> {
-  const same = order.slice(0, last).map((column, index) => [column, after[index]] as const);
-  return Object.fromEntries([...same, [order[last], MoreThan(after[last])]]) as FindOptionsWhere<E>;
 }

@@ -9,7 +9,7 @@ import { DeptEntity } from '../dept/dept.entity';
 import { fillPage } from '../paging/fill-page';
 import type { Page } from '../paging/page';
 import type { RequestContext } from '../tenancy/request-context';
-import type { Key } from '../tenancy/scoped-table';
+import type { Key } from '../tenancy/key-range.conditions';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { raiseTreeVersion } from '../tenant/tree-version';

@@ -1,79 +1,112 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Key } from '../../tenancy/scoped-table';
 import { ancestorIds } from '../ancestor-ids';
 import type { DeptReader, FileDept } from '../dept-reader.repository';
 import { formatStep } from './dept-path';
 import type { ExportedDept } from './file-format';
 
-const PAGE = 1000;
+const PAGE = 2000;
 /** So many parents with children of the same name are remembered; with more, every department is looked at. */
 const MOST_PARENTS = 10_000;
+
+/** A part of the tree, with all that its paths need. */
+interface TreePage {
+  readonly rows: readonly FileDept[];
+  /** Steps of paths by department: those above the rows. */
+  readonly steps: ReadonlyMap<number, string>;
+  /** By parent, the numbers of those children that are not alone with their names. */
+  readonly twins: ReadonlyMap<number, ReadonlyMap<number, number>>;
+}
+
+const NOTHING: TreePage = { rows: [], steps: new Map(), twins: new Map() };
 
 /**
  * Reads the whole tree, parents before their children, a page at a time. It remembers only what the next page may need:
  * the steps above it, and which of the siblings it is in are not alone with their names.
  */
 export class DeptExport {
-  /** Steps of paths by department: those above the page at hand. */
-  #steps = new Map<number, string>();
   /** The departments with children of the same name; null when there are too many to remember. */
   #parentsOfTwins: ReadonlySet<number> | null = new Set();
-  #twins: { readonly parentId: number; readonly numbers: ReadonlyMap<number, number> } | undefined;
 
   constructor(private readonly depts: DeptReader) {}
 
   async *pages(): AsyncGenerator<ExportedDept[]> {
     const parents = await this.depts.findParentsOfTwins(MOST_PARENTS + 1);
     this.#parentsOfTwins = parents.length > MOST_PARENTS ? null : new Set(parents);
-    let keys: Key[] = await this.depts.findTreeKeys(null, PAGE);
-    while (keys.length > 0) {
-      const next = keys.length < PAGE ? null : this.depts.findTreeKeys(keys.at(-1) ?? null, PAGE);
+    let page = await this.#readAfter(NOTHING);
+    while (page.rows.length > 0) {
+      // The database works on the next page while this one is written.
+      const next = page.rows.length < PAGE ? NOTHING : this.#readAfter(page);
       // It is waited for below; a failure until then must not count as nobody's.
-      next?.catch(() => undefined);
-      yield await this.#read(keys.map((key) => Number(key.at(-1))));
+      if (next instanceof Promise) next.catch(() => undefined);
+      yield toLines(page);
       // SQLite answers at once: without a turn for others nobody would be served until the end.
       await breathe();
-      keys = (await next) ?? [];
+      page = await next;
     }
   }
 
-  async #read(deptIds: readonly number[]): Promise<ExportedDept[]> {
-    const rows = await this.depts.findLines(deptIds);
-    await this.#learnStepsAbove(rows);
-    const lines: ExportedDept[] = [];
-    for (const row of rows) {
-      const above = ancestorIds(row).map((deptId) => this.#steps.get(deptId));
-      // What was moved or deleted between two reads has no path any more.
-      if (above.includes(undefined)) continue;
-      const { deptName: name, orderNum, leader, phone, email, status } = row;
-      const step = formatStep({ name, nth: await this.#numberOf(row) });
-      lines.push({ path: [...above, step].join('/'), orderNum, leader, phone, email, status });
-    }
-    return lines;
+  async #readAfter(before: TreePage): Promise<TreePage> {
+    const rows = await this.depts.findNextLines(before.rows.at(-1), PAGE);
+    // Siblings stand together: one of them speaks for all.
+    const families = rows.filter((row, at) => row.parentId !== rows[at - 1]?.parentId);
+    return {
+      rows,
+      steps: await this.#findSteps(families, before.steps),
+      twins: await this.#findTwins(families, before.twins),
+    };
   }
 
-  async #learnStepsAbove(rows: readonly FileDept[]): Promise<void> {
-    const needed = new Set(rows.flatMap((row) => ancestorIds(row)));
-    this.#steps = new Map([...this.#steps].filter(([deptId]) => needed.has(deptId)));
-    const missing = [...needed].filter((deptId) => !this.#steps.has(deptId));
-    for (const dept of await this.depts.findLines(missing)) {
+  async #findSteps(
+    families: readonly FileDept[],
+    known: TreePage['steps'],
+  ): Promise<ReadonlyMap<number, string>> {
+    const needed = new Set(families.flatMap((dept) => ancestorIds(dept)));
+    const steps = new Map([...known].filter(([deptId]) => needed.has(deptId)));
+    for (const dept of await this.depts.findLines([...needed].filter((deptId) => !steps.has(deptId)))) {
       const nth = this.#mayHaveTwins(dept) ? (await this.depts.countTwinsBefore(dept)) + 1 : 1;
-      this.#steps.set(dept.deptId, formatStep({ name: dept.deptName, nth }));
+      steps.set(dept.deptId, formatStep({ name: dept.deptName, nth }));
     }
+    return steps;
+  }
+
+  async #findTwins(families: readonly FileDept[], known: TreePage['twins']): Promise<TreePage['twins']> {
+    const twins = new Map<number, ReadonlyMap<number, number>>();
+    for (const dept of families) {
+      if (!this.#mayHaveTwins(dept)) continue;
+      const { parentId } = dept;
+      twins.set(parentId, known.get(parentId) ?? number(await this.depts.findTwins(parentId)));
+    }
+    return twins;
   }
 
   #mayHaveTwins({ parentId }: FileDept): boolean {
     return this.#parentsOfTwins?.has(parentId) ?? true;
   }
+}
 
-  /** Which of the siblings of the same name it is. Siblings come one after the other, so each set is read once. */
-  async #numberOf(dept: FileDept): Promise<number> {
-    if (!this.#mayHaveTwins(dept)) return 1;
-    if (this.#twins?.parentId !== dept.parentId) {
-      this.#twins = { parentId: dept.parentId, numbers: number(await this.depts.findTwins(dept.parentId)) };
+function toLines({ rows, steps, twins }: TreePage): ExportedDept[] {
+  const lines: ExportedDept[] = [];
+  let ancestors: string | undefined;
+  let above: string | null = null;
+  for (const row of rows) {
+    if (row.ancestors !== ancestors) {
+      ({ ancestors } = row);
+      above = pathAbove(row, steps);
     }
-    return this.#twins.numbers.get(dept.deptId) ?? 1;
+    // What was moved or deleted between two reads has no path any more.
+    if (above === null) continue;
+    const nth = twins.get(row.parentId)?.get(row.deptId) ?? 1;
+    const path = above + formatStep({ name: row.deptName, nth });
+    const { orderNum, leader, phone, email, status } = row;
+    lines.push({ path, orderNum, leader, phone, email, status });
   }
+  return lines;
+}
+
+/** All that stands before a department's own step; null when some of it is not known. */
+function pathAbove(dept: FileDept, steps: TreePage['steps']): string | null {
+  const above = ancestorIds(dept).map((deptId) => steps.get(deptId));
+  return above.includes(undefined) ? null : above.map((step) => `${step ?? ''}/`).join('');
 }
 
 /** Numbers the departments of each name in the order in which they were made. */
