@@ -8,7 +8,6 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
-import { PreparedReads } from './database/prepared-reads';
 import { SettingRepository } from './database/setting.repository';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitLedgerCleaner } from './database/unit-ledger';
@@ -48,7 +47,6 @@ function fromOptions<T>(
     DomainEvents,
     EventSubscriber,
     UnitOfWork,
-    PreparedReads,
     UnitLedgerCleaner,
     SettingRepository,
     Cursors,
@@ -62,7 +60,6 @@ function fromOptions<T>(
     TenantryDataSource,
     DomainEvents,
     UnitOfWork,
-    PreparedReads,
     Cursors,
     PrincipalResolver,
     UserDirectory,

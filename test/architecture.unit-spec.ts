@@ -78,6 +78,7 @@ describe('the house', () => {
       'database/unit-ledger.ts',
       'dept/dept-names.repository.ts',
       'tenancy/tenant-bound.ts',
+      'tenancy/tenant-lookup.repository.ts',
       'tenant/tree-version.ts',
     ]);
   });

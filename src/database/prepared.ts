@@ -1,11 +1,14 @@
-import { QueryFailedError, type EntityManager, type QueryRunner } from 'typeorm';
+import { QueryFailedError, type DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { SqliteDriver } from './sqlite/sqlite.driver';
 
 /** What a statement may be given; an object would become a piece of SQL. */
 export type Parameter = string | number | Date | null;
 
+export type Rows = readonly Readonly<Record<string, unknown>>[];
+
 /** What a statement gave. */
 export interface Outcome {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: Rows;
   /** How many rows a write has matched. */
   readonly affected: number;
   /** The id that the database made for the row of an INSERT. */
@@ -15,15 +18,13 @@ export interface Outcome {
 /** What TypeORM's runners give: MySQL's an object for an INSERT, SQLite's the id itself. */
 interface Plain {
   readonly raw: { readonly insertId?: number | string } | number | null;
-  readonly records: Outcome['rows'];
+  readonly records: Rows;
   readonly affected?: number;
 }
 
-type Raw =
-  | readonly Readonly<Record<string, unknown>>[]
-  | { readonly affectedRows: number; readonly insertId: number | string };
+type Raw = Rows | { readonly affectedRows: number; readonly insertId: number | string };
 
-/** The part of a mysql2 connection that is used here. */
+/** The part of a mysql2 connection, or of a pool of them, that is used here. */
 interface Preparing {
   execute(sql: string, parameters: Parameter[], done: (error: Error | null, raw: Raw) => void): void;
 }
@@ -39,16 +40,30 @@ export async function runPrepared(
 ): Promise<Outcome> {
   if (!runner?.isTransactionActive) throw new Error('This statement belongs into a transaction.');
   const connection = (await runner.connect()) as Partial<Preparing>;
-  if (!isUnwatched(runner) || !connection.execute) return plainly(runner, sql, parameters);
-  dataSource.logger.logQuery(sql, parameters, runner);
-  const raw = await execute(connection as Preparing, sql, parameters).catch((error: unknown) => {
-    dataSource.logger.logQueryError(error as Error, sql, parameters, runner);
-    throw new QueryFailedError(sql, parameters, error as Error);
-  });
+  if (isWatched(dataSource) || !connection.execute) return plainly(runner, sql, parameters);
+  const raw = await logged(dataSource, sql, parameters, () =>
+    execute(connection as Preparing, sql, parameters),
+  );
   if ('affectedRows' in raw) {
     return { rows: [], affected: raw.affectedRows, insertId: Number(raw.insertId) };
   }
   return { rows: raw, affected: 0, insertId: 0 };
+}
+
+/** Runs a SELECT whose text is always the same, outside any transaction and past the query runner. */
+export async function readPrepared(
+  dataSource: DataSource,
+  sql: string,
+  parameters: Parameter[],
+): Promise<Rows> {
+  const { driver } = dataSource;
+  const { pool } = driver as { readonly pool?: Partial<Preparing> };
+  const read =
+    driver instanceof SqliteDriver
+      ? () => driver.read(sql, parameters)
+      : pool?.execute && (() => execute(pool as Preparing, sql, parameters) as Promise<Rows>);
+  if (isWatched(dataSource) || !read) return dataSource.query<Rows>(sql, parameters);
+  return logged(dataSource, sql, parameters, read);
 }
 
 function execute(connection: Preparing, sql: string, parameters: Parameter[]): Promise<Raw> {
@@ -60,9 +75,24 @@ function execute(connection: Preparing, sql: string, parameters: Parameter[]): P
   });
 }
 
-/** Whether nobody but the logger wants to know of every statement. */
-function isUnwatched({ dataSource }: QueryRunner): boolean {
-  return dataSource.subscribers.length === 0 && !dataSource.options.maxQueryExecutionTime;
+async function logged<T>(
+  { logger }: DataSource,
+  sql: string,
+  parameters: Parameter[],
+  run: () => T | Promise<T>,
+): Promise<T> {
+  logger.logQuery(sql, parameters);
+  try {
+    return await run();
+  } catch (error) {
+    logger.logQueryError(error as Error, sql, parameters);
+    throw new QueryFailedError(sql, parameters, error as Error);
+  }
+}
+
+/** Whether somebody beside the logger wants to know of every statement. */
+function isWatched({ subscribers, options }: DataSource): boolean {
+  return subscribers.length > 0 || Boolean(options.maxQueryExecutionTime);
 }
 
 async function plainly(runner: QueryRunner, sql: string, parameters: Parameter[]): Promise<Outcome> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PreparedReads } from '../database/prepared-reads';
-import { TenantryDataSource } from '../database/tenantry.data-source';
+import { UnitOfWork } from '../database/unit-of-work';
 import { TenantLookup } from '../tenancy/tenant-lookup.repository';
 import { LIVE } from './dept.conditions';
 import { DeptEntity } from './dept.entity';
@@ -8,7 +7,7 @@ import { DeptEntity } from './dept.entity';
 /** Departments by their ids. */
 @Injectable()
 export class DeptLookup extends TenantLookup<DeptEntity> {
-  constructor(reads: PreparedReads, dataSource: TenantryDataSource) {
-    super(reads, dataSource, { entity: DeptEntity, id: 'deptId', where: LIVE });
+  constructor(unitOfWork: UnitOfWork) {
+    super(unitOfWork, { entity: DeptEntity, id: 'deptId', where: LIVE });
   }
 }

@@ -27,10 +27,11 @@ export class SqliteDriver extends BetterSqlite3Driver {
   }
 
   /** A read outside any transaction, at once. */
-  read(sql: string, parameters: (string | number)[]): Record<string, unknown>[] {
+  read(sql: string, parameters: readonly unknown[]): Record<string, unknown>[] {
+    const values = parameters as (string | number)[];
     return this.#openReader()
       .prepare(sql)
-      .all(...parameters) as Record<string, unknown>[];
+      .all(...values) as Record<string, unknown>[];
   }
 
   override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext', 'varbinary'];
