@@ -4,12 +4,14 @@ const NAME = `LOWER(CONV(s.seq + 100000, 10, 36))`;
 
 /**
  * Fills a tenant with departments inside MariaDB: a hundred at the top, with the rest two levels below them; every third
- * has a leader, every hundredth is disabled, each name holds 部 and a number of its own.
+ * has a leader, every hundredth is disabled, each name holds 部 and a number of its own. Making names searchable takes most
+ * of the time, so who does not search can do without.
  */
 export async function fillWithDepts(
   dataSource: DataSource,
   tenantId: string,
   count: number,
+  { isSearchable = true } = {},
 ): Promise<number> {
   const [last] = await dataSource.query<{ last: string | null }[]>(
     'SELECT MAX(dept_id) AS last FROM tenantry_dept',
@@ -31,6 +33,7 @@ export async function fillWithDepts(
        '0', 'seed', NOW(3), '' FROM seq_1_to_${count} s`,
     [tenantId],
   );
+  if (!isSearchable) return base;
   await dataSource.query(
     `INSERT INTO tenantry_dept_name (dept_id, position, tenant_id, suffix)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8)
