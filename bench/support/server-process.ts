@@ -1,0 +1,100 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/support/mariadb-server';
+
+const START_MS = 30_000;
+const POLL_MS = 5;
+/** Linux counts CPU time of processes in hundredths of a second, whatever the kernel's own clock. */
+const TICK_MS = 10;
+
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** A server under measurement: a process of its own, with what the kernel has counted of it. */
+export class ServerProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly port: number,
+    /** From the start of the process to its first 200. */
+    readonly readyMs: number,
+  ) {}
+
+  /** Runs a script with node and waits until it says that it is ready. */
+  static async start(
+    script: string,
+    env: Readonly<Record<string, string>>,
+    nodeOptions: readonly string[] = [],
+  ): Promise<ServerProcess> {
+    const port = await freePort();
+    const began = performance.now();
+    const child = spawn(process.execPath, [...nodeOptions, script], {
+      // Away from any .env of whoever runs this.
+      cwd: tmpdir(),
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', ...env, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null || performance.now() - began > START_MS) {
+        child.kill('SIGKILL');
+        throw new Error(`${script} did not start.`);
+      }
+      await sleep(POLL_MS);
+    }
+    return new ServerProcess(child, port, performance.now() - began);
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** CPU time of all its threads so far, in the kernel and outside. */
+  cpuMs(): number {
+    const stat = readFileSync(`/proc/${this.#pid}/stat`, 'utf8');
+    // The name of the program, in brackets, may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  }
+
+  /** Megabytes of memory: now, or at most since `forgetPeak`. */
+  memoryMb(line: 'VmRSS' | 'VmHWM'): number {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
+    return Number(new RegExp(`${line}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+  }
+
+  forgetPeak(): void {
+    writeFileSync(`/proc/${this.#pid}/clear_refs`, '5');
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+
+  get #pid(): number {
+    return this.child.pid ?? 0;
+  }
+}
+
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ host: '127.0.0.1', port, path: '/health/ready', agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    }).on('error', () => {
+      resolve(false);
+    });
+  });
+}
