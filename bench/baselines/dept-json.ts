@@ -20,19 +20,13 @@ export interface DeptRow {
 export const DEPT_COLUMNS = `dept_id, parent_id, ancestors, dept_name, order_num, leader, phone, email, status, del_flag,
   tenant_id, create_by, create_time, update_by, update_time`;
 
-const zoned = new Intl.DateTimeFormat('sv-SE', {
-  timeZone: 'Asia/Shanghai',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
+/** Shanghai has no summer time: adding hours is the cheapest way to its clock. */
+const AHEAD_MS = 8 * 60 * 60 * 1000;
 
 function format(time: Date | string): string {
-  return zoned.format(typeof time === 'string' ? new Date(`${time.replace(' ', 'T')}Z`) : time);
+  const instant = typeof time === 'string' ? Date.parse(`${time.replace(' ', 'T')}Z`) : time.getTime();
+  const text = new Date(instant + AHEAD_MS).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 19)}`;
 }
 
 export interface DeptJson {

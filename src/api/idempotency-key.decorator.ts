@@ -16,7 +16,7 @@ const MALFORMED = {
 /** The header `Idempotency-Key` of a POST with a JSON body, as what makes its unit of work happen once. */
 export const IdempotencyKey = createParamDecorator(
   (_: unknown, context: ExecutionContext): Once | undefined =>
-    onceFor(context, JSON.stringify(context.switchToHttp().getRequest<Request>().body ?? null)),
+    onceFor(context, ({ body }) => JSON.stringify(body ?? null)),
   [documentsIdempotencyKey()],
 );
 
@@ -33,7 +33,10 @@ export function documentsIdempotencyKey(): ParameterDecorator {
 }
 
 /** Undefined without the header. */
-export function onceFor(context: ExecutionContext, body: string | Buffer): Once | undefined {
+export function onceFor(
+  context: ExecutionContext,
+  bodyOf: (request: Request) => string | Buffer,
+): Once | undefined {
   const http = context.switchToHttp();
   const request = http.getRequest<Request>();
   const key = request.headers['idempotency-key'];
@@ -44,7 +47,7 @@ export function onceFor(context: ExecutionContext, body: string | Buffer): Once 
   const { tenantId, subject } = contextOf(request);
   const [path = ''] = request.originalUrl.split('?');
   const route = `${request.method} ${path.replace(/\/+$/, '')}`;
-  return new Once({ tenantId, subject, route, key }, body, () => {
+  return new Once({ tenantId, subject, route, key }, bodyOf(request), () => {
     http.getResponse<Response>().setHeader('Idempotent-Replayed', 'true');
   });
 }

@@ -17,8 +17,6 @@ export interface Limit {
   readonly most: number;
 }
 
-type Standing = Limit & Count;
-
 const WINDOW_MS = 60_000;
 const admitted = Symbol('admitted');
 type Counted = Request & { [admitted]?: boolean };
@@ -38,8 +36,8 @@ export class RateLimiter {
     if (!perMinute || !principal) return true;
     if (request[admitted] !== undefined) return request[admitted];
     const key = `user:${principal.tenantId}|${principal.subject}`;
-    const limit = { key, most: perMinute.requestsOfUser };
-    const decide = (count: Count): boolean => (request[admitted] = tell(response, { ...limit, ...count }));
+    const decide = (count: Count): boolean =>
+      (request[admitted] = tell(response, perMinute.requestsOfUser, count));
     const count = this.counter.hit(key, WINDOW_MS);
     return count instanceof Promise ? count.then(decide) : decide(count);
   }
@@ -47,14 +45,15 @@ export class RateLimiter {
   /** Whether all of these limits leave room for a request. */
   async admits(limits: readonly Limit[], response: Response): Promise<boolean> {
     const standings = await Promise.all(
-      limits.map(async (limit) => ({ ...limit, ...(await this.counter.hit(limit.key, WINDOW_MS)) })),
+      limits.map(async ({ key, most }) => ({ most, count: await this.counter.hit(key, WINDOW_MS) })),
     );
-    const [tightest] = standings.sort((a, b) => a.most - a.hits - (b.most - b.hits));
-    return !tightest || tell(response, tightest);
+    const [tightest] = standings.sort((a, b) => a.most - a.count.hits - (b.most - b.count.hits));
+    return !tightest || tell(response, tightest.most, tightest.count);
   }
 }
 
-function tell(response: Response, { most, hits, endsIn }: Standing): boolean {
+/** Tells the caller where it stands; gives whether it may go on. */
+function tell(response: Response, most: number, { hits, endsIn }: Count): boolean {
   const reset = Math.ceil(endsIn / 1000);
   response.setHeader('RateLimit-Limit', String(most));
   response.setHeader('RateLimit-Remaining', String(Math.max(most - hits, 0)));

@@ -28,7 +28,12 @@ export const DeptFileBody = createParamDecorator(
     if (!format || !readable) throw HttpErrors.MEDIA_TYPE();
     const body = await readBody(request);
     if (!isUtf8(body)) throw HttpErrors.MALFORMED();
-    return { format, text: body.toString(), once: onceFor(context, body), language: languageOf(request) };
+    return {
+      format,
+      text: body.toString(),
+      once: onceFor(context, () => body),
+      language: languageOf(request),
+    };
   },
   [documentsIdempotencyKey()],
 );
