@@ -1,5 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
-import { MysqlSessions } from '../database/mysql-sessions';
+import type { MysqlSessions } from '../database/mysql-sessions';
 import type { DatabaseLocation } from './database-url';
 
 /** TypeORM tells the two servers apart: with the wrong type it sees endless schema differences. */
@@ -16,12 +16,13 @@ export const commonOptions = {
 export function serverOptions(
   { kind: _, ...credentials }: DatabaseLocation & { kind: 'mysql' },
   flavour: MysqlFlavour,
+  driver: MysqlSessions,
 ): DataSourceOptions {
   return {
     ...commonOptions,
     ...credentials,
     type: flavour,
-    driver: new MysqlSessions(),
+    driver,
     charset: 'utf8mb4',
     timezone: 'Z',
     connectTimeout: 5000,

@@ -1,5 +1,5 @@
 import { QueryFailedError, type DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { SqliteDriver } from './sqlite/sqlite.driver';
+import type { SqliteDriver } from './sqlite/sqlite.driver';
 
 /** What a statement may be given; an object would become a piece of SQL. */
 export type Parameter = string | number | Date | null;
@@ -56,14 +56,19 @@ export async function readPrepared(
   sql: string,
   parameters: Parameter[],
 ): Promise<Rows> {
-  const { driver } = dataSource;
+  const read = isWatched(dataSource) ? undefined : readerOf(dataSource);
+  if (!read) return dataSource.query<Rows>(sql, parameters);
+  return logged(dataSource, sql, parameters, () => read(sql, parameters));
+}
+
+/** The shortest way to the connections of our own SQLite driver, or of TypeORM's MySQL driver. */
+function readerOf({
+  driver,
+}: DataSource): ((sql: string, parameters: Parameter[]) => Promise<Rows> | Rows) | undefined {
+  const own = driver as Partial<SqliteDriver>;
+  if (own.read) return own.read.bind(driver);
   const { pool } = driver as { readonly pool?: Partial<Preparing> };
-  const read =
-    driver instanceof SqliteDriver
-      ? () => driver.read(sql, parameters)
-      : pool?.execute && (() => execute(pool as Preparing, sql, parameters) as Promise<Rows>);
-  if (isWatched(dataSource) || !read) return dataSource.query<Rows>(sql, parameters);
-  return logged(dataSource, sql, parameters, read);
+  return pool?.execute && ((sql, parameters) => execute(pool as Preparing, sql, parameters) as Promise<Rows>);
 }
 
 function execute(connection: Preparing, sql: string, parameters: Parameter[]): Promise<Raw> {

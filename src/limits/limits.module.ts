@@ -1,13 +1,16 @@
+import { createRequire } from 'node:module';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { MemoryCounter, RateCounter } from './rate-counter';
 import { RateLimiter, RateLimits } from './rate-limiter';
-import { RedisCounter } from './redis-counter';
+import type * as RedisCounterFile from './redis-counter';
+
+const load = createRequire(__filename);
 
 /** Limits of the standalone service; a host has its own. */
 @Module({})
 export class LimitsModule {
   static with(limits: RateLimits, redisUrl: string | undefined): DynamicModule {
-    const counter = redisUrl === undefined ? new MemoryCounter() : new RedisCounter(redisUrl);
+    const counter = redisUrl === undefined ? new MemoryCounter() : counterOn(redisUrl);
     return {
       module: LimitsModule,
       providers: [
@@ -18,4 +21,10 @@ export class LimitsModule {
       exports: [RateLimits, RateLimiter],
     };
   }
+}
+
+/** Loads the client of Redis only for who has one. */
+function counterOn(redisUrl: string): RateCounter {
+  const { RedisCounter } = load('./redis-counter') as typeof RedisCounterFile;
+  return new RedisCounter(redisUrl);
 }

@@ -1,6 +1,9 @@
+import { createRequire } from 'node:module';
 import { destination, pino, type DestinationStream, type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import type Pretty from 'pino-pretty';
 import { describeError } from './describe-error';
+
+const load = createRequire(__filename);
 
 /** Keys that must not reach a log, wherever an object that is logged may carry them. */
 const SECRETS = [
@@ -21,5 +24,7 @@ export function createLogger(level: string, sink: DestinationStream = defaultSin
 
 function defaultSink(): DestinationStream {
   if (!process.stdout.isTTY) return destination(1);
+  // Loaded only for a person.
+  const pretty = load('pino-pretty') as typeof Pretty;
   return pretty({ sync: true, translateTime: 'SYS:HH:MM:ss', singleLine: true });
 }
