@@ -1,4 +1,5 @@
 import type { ValueTransformer } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
 export const ascii = { charset: 'ascii', collation: 'ascii_bin' } as const;
@@ -19,3 +20,8 @@ export const id: ValueTransformer = {
     return number;
   },
 };
+
+/** Whether every database gives the values of this column as an entity has them. */
+export function comesAsItIs({ type, transformer }: ColumnMetadata): boolean {
+  return !transformer && (type === 'varchar' || type === 'integer');
+}

@@ -30,6 +30,8 @@ const TREE_ORDER = ['ancestors', 'orderNum', 'deptId'] as const;
 const FEW = 1000;
 /** So many places for each row of a page are walked before the database is asked to sort. */
 const SCOUTED = 4;
+/** So many places are walked by one statement, from the start of the order. */
+const GLANCED = 2000;
 /** So many the database sorts for one page. */
 const SORTABLE = 20_000;
 /** So many ids are fetched and looked up for one page. */
@@ -96,8 +98,9 @@ export class DeptReader {
     if (isOrdered(criteria)) return read(walk);
     const few = await this.#findFew(criteria, FEW, FEW);
     if (few) return read(few);
-    const scouted = await read(walk, SCOUTED * limit);
-    if (!scouted.hasMore || scouted.rows.length === limit) return scouted;
+    const glance = after === null && SCOUTED * limit <= GLANCED;
+    const scouted = glance ? await this.#glance(criteria, limit) : await read(walk, SCOUTED * limit);
+    if (scouted && (!scouted.hasMore || scouted.rows.length === limit)) return scouted;
     return read((await this.#findFew(criteria, SORTABLE, COLLECTABLE)) ?? walk);
   }
 
@@ -141,6 +144,17 @@ export class DeptReader {
   /** The departments with these parents and names. */
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
     return this.#read((depts) => findNamed(depts, names));
+  }
+
+  /** The first page, when it is full of what is met in the first places of the order. */
+  async #glance(criteria: DeptCriteria, limit: number): Promise<Page<DeptRow> | null> {
+    const range = { ...orderOf(criteria), order: ORDER, limit: SCOUTED * limit };
+    const rows = await this.#read((depts) =>
+      depts.pickAmongFirst(range, matching(criteria), DEPT_SHOWN, limit + 1),
+    );
+    const last = rows[limit - 1];
+    if (rows.length <= limit || !last) return null;
+    return { rows: rows.slice(0, limit), hasMore: true, last: [last.orderNum, last.deptId] };
   }
 
   #rowsOf(criteria: DeptCriteria): RowSource<DeptRow> {

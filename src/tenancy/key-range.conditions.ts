@@ -21,7 +21,8 @@ export function keysOf<C extends string>(
   return rows.map((row) => order.map((column) => row[column]));
 }
 
-type Arrange<E extends ObjectLiteral> = (select: SelectQueryBuilder<E>) => SelectQueryBuilder<E>;
+/** Makes a selection one of a stretch. */
+export type Arrange<E extends ObjectLiteral> = (select: SelectQueryBuilder<E>) => SelectQueryBuilder<E>;
 
 /**
  * Reads what comes after a place in stretches that are each one range of an index: first the rows that equal it in all

@@ -7,13 +7,11 @@ import type {
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { inStretches, keysOf, named, type Key, type KeyRange } from './key-range.conditions';
+import { comesAsItIs } from '../database/columns';
+import { inStretches, keysOf, named, type Arrange, type Key, type KeyRange } from './key-range.conditions';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
-
-/** Types of columns whose values every database gives as an entity has them. */
-const AS_THEY_COME: ReadonlySet<unknown> = new Set(['varchar', 'integer']);
 
 /** What every statement on a table is bound to. */
 export interface Scope<E> {
@@ -103,18 +101,20 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** Some columns of the rows at the next places of an order. */
   pickNext<C extends keyof E & string>(range: KeyRange<E>, columns: readonly C[]): Promise<Pick<E, C>[]> {
-    const { order } = range;
-    const id = order.at(-1) ?? '';
-    return inStretches<E, Pick<E, C>>(range, (arrange) => {
-      // The index finds the places, the primary key their rows: asked for both at once, MariaDB reads the whole index.
-      const select = this.#select({}, 'PRIMARY').innerJoin(
-        (places) => named(arrange(this.#scoped(places.from(this.#entity, 't'))), order),
-        'place',
-        `place.${id} = t.${id}`,
-      );
-      for (const column of order) select.addOrderBy(`place.${column}`);
-      return this.#readColumns(select, columns);
-    });
+    return inStretches(range, (arrange) => this.#readColumns(this.#at(arrange, range), columns));
+  }
+
+  /** Of the rows at the first places of an order, the first `most` that match as well. */
+  pickAmongFirst<C extends keyof E & string>(
+    range: Omit<KeyRange<E>, 'after'>,
+    where: Where<E>,
+    columns: readonly C[],
+    most: number,
+  ): Promise<Pick<E, C>[]> {
+    // From the start on it is one stretch: nothing is left out where few match.
+    return inStretches({ ...range, after: null }, (arrange) =>
+      this.#readColumns(this.#at(arrange, range, where).limit(most), columns),
+    );
   }
 
   /** The places of all rows that match, in any order. */
@@ -200,6 +200,22 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
+  /** The index finds the places, the primary key their rows: asked for both at once, MariaDB reads the whole index. */
+  #at(
+    arrange: Arrange<E>,
+    { order }: Pick<KeyRange<E>, 'order'>,
+    where: Where<E> = {},
+  ): SelectQueryBuilder<E> {
+    const id = order.at(-1) ?? '';
+    const select = this.#select(where, 'PRIMARY').innerJoin(
+      (places) => named(arrange(places.from(this.#entity, 't').where(this.#scope.where)), order),
+      'place',
+      `place.${id} = t.${id}`,
+    );
+    for (const column of order) select.addOrderBy(`place.${column}`);
+    return select;
+  }
+
   /** The rows as the database's client made them; only what the entity has in another form is touched. */
   async #readColumns<C extends keyof E & string>(
     select: SelectQueryBuilder<E>,
@@ -209,7 +225,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const { driver } = this.#manager.dataSource;
     for (const name of columns) {
       const column = this.#columnOf(name);
-      if (!column.transformer && AS_THEY_COME.has(column.type)) continue;
+      if (comesAsItIs(column)) continue;
       for (const row of rows) row[name] = driver.prepareHydratedValue(row[name], column) as E[C];
     }
     return rows;
@@ -226,11 +242,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   #select(where: Where<E>, index?: string): SelectQueryBuilder<E> {
     const select = this.#manager.createQueryBuilder(this.#entity, 't');
     if (index !== undefined) select.useIndex(index);
-    return this.#scoped(select.where(where));
-  }
-
-  #scoped(select: SelectQueryBuilder<E>): SelectQueryBuilder<E> {
-    return select.andWhere(this.#scope.where);
+    return select.where(where).andWhere(this.#scope.where);
   }
 
   #columnOf(property: string): ColumnMetadata {

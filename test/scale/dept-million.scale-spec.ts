@@ -16,12 +16,13 @@ const LARGE = 1_000_000;
 /** As many rows as one statement of a list may look at, whatever the tenant's size. */
 const FEW = 20_001;
 const ROUNDS = 40;
-const BOUND = 1.3;
+/** Of wall-clock time on a machine that others use as well: the exact bound is what `npm run bench` holds. */
+const BOUND = 2;
 /**
  * Neither few nor frequent, and an order that no index has: the database reads the subtree's part of an index and
  * sorts it. That grows with the subtree (10,000 departments here, 10 among the thousand), not with the tenant.
  */
-const SORTED: Record<string, number> = { 'a hundredth of the tree': 6, 'a subtree, a name and a status': 3 };
+const SORTED: Record<string, number> = { 'a hundredth of the tree': 4, 'a subtree, a name and a status': 3 };
 
 /** Every list with every filter, for a tenant whose ids begin after `base` and whose departments are `count`. */
 const LISTS: Record<string, (base: number, count: number) => string> = {
@@ -137,10 +138,10 @@ describe('a tenant of a million departments', () => {
     await child.stop();
     expect(lines).toBeGreaterThanOrEqual(count);
     // The file alone is about 100 MB, the rows several times that.
-    expect(grown).toBeLessThanOrEqual(100);
+    expect(grown).toBeLessThanOrEqual(60);
   });
 
-  it('costs on the first page of every list at most 1.3 times what it costs among a thousand', async () => {
+  it('costs on the first page of every list about what it costs among a thousand', async () => {
     const ratios: Record<string, string> = {};
     const missed: string[] = [];
     for (const name of Object.keys(LISTS)) {

@@ -4,20 +4,23 @@ import type { DeptReader, FileDept } from '../dept-reader.repository';
 import { formatStep } from './dept-path';
 import type { ExportedDept } from './file-format';
 
-const PAGE = 2000;
+/** Pages grow from small ones, which let others have their turns soon, to large ones, which cost the least. */
+const FIRST_PAGE = 500;
+const LARGEST_PAGE = 2000;
 /** So many parents with children of the same name are remembered; with more, every department is looked at. */
 const MOST_PARENTS = 10_000;
 
 /** A part of the tree, with all that its paths need. */
 interface TreePage {
   readonly rows: readonly FileDept[];
+  readonly isLast: boolean;
   /** Steps of paths by department: those above the rows. */
   readonly steps: ReadonlyMap<number, string>;
   /** By parent, the numbers of those children that are not alone with their names. */
   readonly twins: ReadonlyMap<number, ReadonlyMap<number, number>>;
 }
 
-const NOTHING: TreePage = { rows: [], steps: new Map(), twins: new Map() };
+const NOTHING: TreePage = { rows: [], isLast: true, steps: new Map(), twins: new Map() };
 
 /**
  * Reads the whole tree, parents before their children, a page at a time. It remembers only what the next page may need:
@@ -35,7 +38,7 @@ export class DeptExport {
     let page = await this.#readAfter(NOTHING);
     while (page.rows.length > 0) {
       // The database works on the next page while this one is written.
-      const next = page.rows.length < PAGE ? NOTHING : this.#readAfter(page);
+      const next = page.isLast ? NOTHING : this.#readAfter(page);
       // It is waited for below; a failure until then must not count as nobody's.
       if (next instanceof Promise) next.catch(() => undefined);
       yield toLines(page);
@@ -46,11 +49,13 @@ export class DeptExport {
   }
 
   async #readAfter(before: TreePage): Promise<TreePage> {
-    const rows = await this.depts.findNextLines(before.rows.at(-1), PAGE);
+    const limit = Math.min(2 * before.rows.length || FIRST_PAGE, LARGEST_PAGE);
+    const rows = await this.depts.findNextLines(before.rows.at(-1), limit);
     // Siblings stand together: one of them speaks for all.
     const families = rows.filter((row, at) => row.parentId !== rows[at - 1]?.parentId);
     return {
       rows,
+      isLast: rows.length < limit,
       steps: await this.#findSteps(families, before.steps),
       twins: await this.#findTwins(families, before.twins),
     };
