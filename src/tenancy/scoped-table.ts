@@ -9,6 +9,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { comesAsItIs } from '../database/columns';
 import { inStretches, keysOf, named, type Arrange, type Key, type KeyRange } from './key-range.conditions';
+import type { Taken } from './taken';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
@@ -19,18 +20,6 @@ export interface Scope<E> {
   readonly where: Where<E>;
   /** Written last into every new row. */
   readonly stamp?: Values<E>;
-}
-
-/** Columns in the order of their weight, each with its direction. */
-export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
-
-/** What `find` gives of the rows that match; all of it by default. */
-export interface Taken<E> {
-  readonly order?: Order<E>;
-  readonly limit?: number;
-  readonly columns?: readonly (keyof E & string)[];
-  /** The index to read from, where MySQL would choose another. */
-  readonly index?: string;
 }
 
 /**
