@@ -21,6 +21,30 @@ describe('configuration', () => {
     expect(() => parseEnv({ PORT })).toThrow('PORT: must be a port number');
   });
 
+  it.each([
+    ['NODE_ENV', 'staging', 'must be one of development, production, test'],
+    ['LOCAL_ACCOUNTS', 'yes', 'must be one of on, off'],
+    ['RATE_LIMIT_USER', '0', 'must be a number of requests'],
+    ['RATE_LIMIT_LOGIN_ACCOUNT', '1000000000', 'must be a number of requests'],
+    ['JWT_JWKS_URI', 'ftp://somewhere', 'must be an http(s) address'],
+    ['JWT_JWKS_URI', 'somewhere', 'must be an http(s) address'],
+    ['REDIS_URL', 'http://127.0.0.1', 'must be a redis:// address'],
+    ['ADMIN_PASSWORD', 'x'.repeat(129), 'must be 8 to 128 characters long'],
+  ])('refuses %s=%s', (name, value, problem) => {
+    expect(() => parseEnv({ [name]: value })).toThrow(`${name}: ${problem}`);
+  });
+
+  it('takes what is right', () => {
+    const right = {
+      PORT: '0',
+      REDIS_URL: 'rediss://cache:6380',
+      JWT_JWKS_URI: 'https://id.example/keys',
+      DOCS: 'off',
+    };
+    expect(parseEnv(right)).toMatchObject({ ...right, PORT: 0 });
+    expect(parseEnv({}).REDIS_URL).toBeUndefined();
+  });
+
   it('lists every problem in one message, without the secrets themselves', () => {
     const bad = {
       PORT: 'http',

@@ -1,0 +1,64 @@
+/** Makes a value of what a variable says, if it says anything; what it throws is told to the person who set it. */
+export type Reader<T> = (said: string | undefined) => T;
+
+export type ReadBy<R extends Record<string, Reader<unknown>>> = {
+  -readonly [K in keyof R]: ReturnType<R[K]>;
+};
+
+/** A variable that may be absent. */
+export function optional<T>(read: (said: string) => T): Reader<T | undefined> {
+  return (said) => (said === undefined ? undefined : read(said));
+}
+
+/** A variable that has a usual value. */
+export function usually<T>(usual: T, read: (said: string) => T): Reader<T> {
+  return (said) => (said === undefined ? usual : read(said));
+}
+
+export function oneOf<T extends string>(...choices: readonly T[]): (said: string) => T {
+  return (said) => {
+    const chosen = choices.find((choice) => choice === said);
+    return chosen ?? refuse(`must be one of ${choices.join(', ')}`);
+  };
+}
+
+export function text(said: string): string {
+  return said;
+}
+
+export function textThat(fits: (said: string) => boolean, problem: string): (said: string) => string {
+  return (said) => (fits(said) ? said : refuse(problem));
+}
+
+/** A whole number in plain digits. */
+export function wholeNumber(least: number, most: number, problem: string): (said: string) => number {
+  return (said) => {
+    const number = /^(0|[1-9][0-9]*)$/.test(said) ? Number(said) : NaN;
+    return number >= least && number <= most ? number : refuse(problem);
+  };
+}
+
+export function address(protocols: readonly string[], problem: string): (said: string) => string {
+  return textThat((said) => URL.canParse(said) && protocols.includes(new URL(said).protocol), problem);
+}
+
+/** Reads every variable; gives what they say, and what is wrong with those that cannot be read. */
+export function readAll<R extends Record<string, Reader<unknown>>>(
+  readers: R,
+  source: Readonly<Record<string, string | undefined>>,
+): { readonly values: ReadBy<R>; readonly problems: string[] } {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, read] of Object.entries(readers)) {
+    try {
+      values[name] = read(source[name]);
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`);
+    }
+  }
+  return { values: values as ReadBy<R>, problems };
+}
+
+function refuse(problem: string): never {
+  throw new Error(problem);
+}
