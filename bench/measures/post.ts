@@ -49,7 +49,7 @@ export const post: Measure = {
 
     const round = {
       connections: TENANTS,
-      warmUp: 400,
+      warmUp: 2500,
       request: (connection: number): string => requests[connection] ?? '',
     };
     const sides = [await cpuSide(service, round), await cpuSide(bare, round)] as const;
