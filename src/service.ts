@@ -31,12 +31,12 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  const lane = app.get(FastLane);
-  app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests, lane.handle.bind(lane));
+  app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
-  app.use(...jsonBody);
+  const lane = app.get(FastLane);
+  app.use(...jsonBody, lane.handle.bind(lane));
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy));
   closeGracefully(app.getHttpServer(), FINISH_MS);
   return app;

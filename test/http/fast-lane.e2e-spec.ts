@@ -178,6 +178,75 @@ describe('the fast lane', () => {
     }
   });
 
+  describe('for new departments', () => {
+    /** What came back for the same body on both ways; the id in `Location` apart. */
+    async function compareNew(api: ApiClient, body: unknown, headers = {}): Promise<Answer> {
+      await api.get(`${PATH}/${deptId}`);
+      const named = api.with({ 'x-request-id': randomUUID(), ...headers });
+      const fast = await named.post(PATH, body);
+      const calls = routed.mock.calls.length;
+      const plain = await named.post(PATH, body, { 'idempotency-key': randomUUID() });
+      if (fast.status === 200) expect(routed.mock.calls.length).toBe(calls + 1);
+      const unnumbered = (answer: Answer) => ({
+        ...seen(answer),
+        headers: { ...seen(answer).headers, location: answer.headers.location?.replace(/[0-9]+$/, '') },
+      });
+      expect(unnumbered(fast)).toEqual(unnumbered(plain));
+      return fast;
+    }
+
+    it('makes them as the router does, without the router', async () => {
+      const before = routed.mock.calls.length;
+      const sent = { parentId: deptId, deptName: ' 测试 ', orderNum: 3, leader: null, unknown: 1 };
+      const answer = await compareNew(root, sent);
+      expect([answer.status, answer.body.data, routed.mock.calls.length]).toEqual([200, null, before + 1]);
+      const made = (await root.get(answer.headers.location!)).body.data;
+      expect(made).toMatchObject({
+        parentId: deptId,
+        deptName: '测试',
+        orderNum: 3,
+        leader: null,
+        createBy: 'tester',
+      });
+      expect((await compareNew(root, {})).status).toBe(200);
+    });
+
+    it.each([
+      [{ parentId: 999999999 }],
+      [{ parentId: -1 }],
+      [{ orderNum: 'x', deptName: 'y'.repeat(65), status: '7' }],
+      [{ tenantId: '999999' }],
+      [{ ['__proto__']: 1, deptName: { $ne: 1 } }],
+      [[]],
+      [[{}]],
+      ['"text"'],
+      ['null'],
+      ['{'],
+      [''],
+      [`${'['.repeat(40)}${']'.repeat(40)}`],
+      [`{"deptName":${'['.repeat(40)}${']'.repeat(40)}}`],
+    ])('refuses %j in the same words', async (body) => {
+      expect((await compareNew(root, body)).status).toBeGreaterThanOrEqual(400);
+    });
+
+    it('refuses who may not, and what is of another type, in the same words', async () => {
+      expect((await compareNew(service.as({ roles: ['member'] }), {})).refusal.reason).toBe('ROLE_REQUIRED');
+      expect((await compareNew(service.anonymous, {})).status).toBe(401);
+      for (const type of ['text/plain', 'application/json; charset=latin1', 'application/merge-patch+json']) {
+        expect((await compareNew(root, {}, { 'content-type': type })).status).toBe(415);
+      }
+      expect((await compareNew(root, {}, { 'content-type': 'application/json; charset=UTF-8' })).status).toBe(
+        200,
+      );
+    });
+
+    it('leaves no double where one key is sent twice', async () => {
+      const key = { 'idempotency-key': randomUUID() };
+      const [first, second] = [await root.post(PATH, {}, key), await root.post(PATH, {}, key)];
+      expect(second.headers.location).toBe(first.headers.location);
+    });
+  });
+
   it('leaves a line in the log, as every request does', async () => {
     await root.get(`${PATH}/${deptId}`, { 'x-request-id': 'in-the-lane' });
     await sleep(50);
