@@ -4,7 +4,6 @@ import { TenantService } from '../tenant/tenant.service';
 import type { MeDto } from './auth.dto';
 import { SessionRepository } from './session.repository';
 import { accountOfSubject } from './subject';
-import { SubjectGate } from './subject-gate';
 
 /** What a signed-in caller may ask about itself. */
 @Injectable()
@@ -12,7 +11,6 @@ export class MeService {
   constructor(
     private readonly sessions: SessionRepository,
     private readonly tenants: TenantService,
-    private readonly gate: SubjectGate,
   ) {}
 
   async get(ctx: RequestContext): Promise<MeDto> {
@@ -37,6 +35,5 @@ export class MeService {
   async logout(ctx: RequestContext): Promise<void> {
     if (ctx.sessionId === null) return;
     await this.sessions.end(ctx.sessionId);
-    this.gate.forget(ctx.subject);
   }
 }

@@ -23,6 +23,7 @@ const LOCK_MS = 10 * 60 * 1000;
 @Injectable()
 export class SessionRepository {
   readonly #unitOfWork: UnitOfWork;
+  readonly #onEnd: ((sessionId: string) => void)[] = [];
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -93,6 +94,12 @@ export class SessionRepository {
   async end(sessionId: string): Promise<void> {
     const open = { sessionId, endedAt: IsNull() };
     await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
+    for (const tell of this.#onEnd) tell(sessionId);
+  }
+
+  /** Tells of every session that was ended here, whatever ended it. */
+  onEnd(tell: (sessionId: string) => void): void {
+    this.#onEnd.push(tell);
   }
 
   async removeExpired(): Promise<void> {

@@ -16,7 +16,11 @@ const FRESH_MS = 5000;
 export class SubjectGate {
   readonly #memory = new ShortMemory<AccountFacts | null>(FRESH_MS);
 
-  constructor(private readonly sessions: SessionRepository) {}
+  constructor(private readonly sessions: SessionRepository) {
+    sessions.onEnd((sessionId) => {
+      this.#memory.forgetIf((key) => key.endsWith(`|${sessionId}`));
+    });
+  }
 
   /** At once, when what it needs is remembered. */
   confirm(principal: Principal): Principal | null | Promise<Principal | null> {
@@ -31,9 +35,9 @@ export class SubjectGate {
       : asItIsNow(principal, facts);
   }
 
-  /** To be called after every committed change of an account or of its sessions. */
+  /** To be called after every committed change of an account. */
   forget(subject: string): void {
-    this.#memory.forgetAllOf(`${subject}|`);
+    this.#memory.forgetIf((key) => key.startsWith(`${subject}|`));
   }
 }
 

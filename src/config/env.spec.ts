@@ -29,6 +29,7 @@ describe('configuration', () => {
     ['JWT_JWKS_URI', 'ftp://somewhere', 'must be an http(s) address'],
     ['JWT_JWKS_URI', 'somewhere', 'must be an http(s) address'],
     ['REDIS_URL', 'http://127.0.0.1', 'must be a redis:// address'],
+    ['REDIS_URL', 'redis:foo', 'must be a redis:// address'],
     ['ADMIN_PASSWORD', 'x'.repeat(129), 'must be 8 to 128 characters long'],
   ])('refuses %s=%s', (name, value, problem) => {
     expect(() => parseEnv({ [name]: value })).toThrow(`${name}: ${problem}`);
@@ -43,6 +44,7 @@ describe('configuration', () => {
     };
     expect(parseEnv(right)).toMatchObject({ ...right, PORT: 0 });
     expect(parseEnv({}).REDIS_URL).toBeUndefined();
+    expect(parseEnv({ REDIS_URL: ' REDISS://:pw@cache:6380/2' }).REDIS_URL).toBe('rediss://:pw@cache:6380/2');
   });
 
   it('lists every problem in one message, without the secrets themselves', () => {

@@ -38,8 +38,12 @@ export function wholeNumber(least: number, most: number, problem: string): (said
   };
 }
 
+/** An address of a host, in the one form that every client understands: no spaces around it, its scheme in lower case. */
 export function address(protocols: readonly string[], problem: string): (said: string) => string {
-  return textThat((said) => URL.canParse(said) && protocols.includes(new URL(said).protocol), problem);
+  return (said) => {
+    const url = URL.canParse(said) ? new URL(said) : null;
+    return url && url.hostname !== '' && protocols.includes(url.protocol) ? url.href : refuse(problem);
+  };
 }
 
 /** Reads every variable; gives what they say, and what is wrong with those that cannot be read. */

@@ -26,8 +26,17 @@ type Raw = Rows | { readonly affectedRows: number; readonly insertId: number | s
 
 /** The part of a mysql2 connection, or of a pool of them, that is used here. */
 interface Preparing {
-  execute(sql: string, parameters: Parameter[], done: (error: Error | null, raw: Raw) => void): void;
+  execute(sql: string, parameters: Parameter[], done: Done): void;
+  query(sql: string, parameters: Parameter[], done: Done): void;
 }
+
+type Done = (error: (Error & { readonly errno?: number }) | null, raw: Raw) => void;
+
+/**
+ * The statement was not run because it could not be prepared, or is not known any more: all that the server may have are
+ * taken (a limit that others share), a proxy has changed the server, or a table was altered. Its text can still be sent.
+ */
+const UNPREPARED: ReadonlySet<number | undefined> = new Set([1461, 1243, 1615]);
 
 /**
  * Runs a statement whose text is always the same, inside the transaction of this manager. MySQL prepares it once per
@@ -73,9 +82,13 @@ function readerOf({
 
 function execute(connection: Preparing, sql: string, parameters: Parameter[]): Promise<Raw> {
   return new Promise((resolve, reject) => {
-    connection.execute(sql, parameters, (error, raw) => {
+    const settle: Done = (error, raw) => {
       if (error) reject(error);
       else resolve(raw);
+    };
+    connection.execute(sql, parameters, (error, raw) => {
+      if (error && UNPREPARED.has(error.errno)) connection.query(sql, parameters, settle);
+      else settle(error, raw);
     });
   });
 }

@@ -19,7 +19,7 @@ export class UnitLedger {
     await insertRow(manager, UnitEntity, {
       unitId,
       createdAt: this.now(),
-      ...(once && { bodyHash: once.bodyHash, result: JSON.stringify(result) }),
+      ...(once && { bodyHash: once.bodyHash, result: asText(result) }),
     });
   }
 
@@ -40,6 +40,11 @@ export class UnitLedger {
   async forget(manager: EntityManager, { unitId }: Once): Promise<void> {
     await manager.delete(UnitEntity, { unitId });
   }
+}
+
+/** Nothing is stored as nothing. */
+function asText(result: unknown): string | null {
+  return result === undefined ? null : JSON.stringify(result);
 }
 
 function dayBefore(now: Date): Date {

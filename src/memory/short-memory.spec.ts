@@ -36,7 +36,7 @@ describe('ShortMemory', () => {
     expect(await short.get('a', look)).toBe(1);
     await short.get('b|1', look);
     await short.get('b|2', look);
-    short.forgetAllOf('b|');
+    short.forgetIf((key) => key.startsWith('b|'));
     expect(await short.get('a', look)).toBe(1);
     expect(await short.get('b|1', look)).toBe(4);
     for (const key of ['c', 'd', 'e']) await short.get(key, look);

@@ -41,7 +41,7 @@ export class ShortMemory<T> {
     this.#remembered.delete(key);
   }
 
-  forgetAllOf(prefix: string): void {
-    for (const key of this.#remembered.keys()) if (key.startsWith(prefix)) this.#remembered.delete(key);
+  forgetIf(isMeant: (key: string) => boolean): void {
+    for (const key of this.#remembered.keys()) if (isMeant(key)) this.#remembered.delete(key);
   }
 }

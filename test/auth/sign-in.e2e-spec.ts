@@ -195,8 +195,10 @@ describe('signing in', () => {
     it('ends the whole family when an old refresh token is used again', async () => {
       const first = await signIn();
       const second = (await refresh(first.refreshToken)).body.data as Tokens;
+      expect((await whoAmI(second.accessToken)).status).toBe(200);
       expect((await refresh(first.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
       expect((await refresh(second.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+      for (const { accessToken } of [first, second]) expect((await whoAmI(accessToken)).status).toBe(401);
     });
 
     it('gives one winner to refreshes that race', async () => {

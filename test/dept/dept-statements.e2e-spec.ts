@@ -1,5 +1,8 @@
+import type { Pool, PoolConnection } from 'mysql2';
+import { Once } from '../../src/database/once';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import { DeptEntity } from '../../src/dept/dept.entity';
+import { DeptService } from '../../src/dept/dept.service';
 import { aDept, type ApiClient } from '../../src/testing';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { TenantBound } from '../../src/tenancy/tenant-bound';
@@ -157,4 +160,74 @@ describe('the statements of a write', () => {
       expect(await deptRow(service.dataSource, added)).toMatchObject({ tenantId });
     });
   });
+
+  it('gives a department to a host that has its id as text, and while the clock is held', async () => {
+    const deptId = await aDept(api);
+    const depts = service.app.get(DeptService, { strict: false });
+    const ctx = RequestContext.system(tenantId);
+    expect(await depts.get(ctx, String(deptId) as unknown as number)).toMatchObject({ deptId });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setTimeout', 'clearTimeout'] });
+    try {
+      expect(await depts.get(ctx, deptId)).toMatchObject({ deptId });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('keeps a unit that gives nothing, and knows it again', async () => {
+    const units = service.app.get(UnitOfWork, { strict: false });
+    let runs = 0;
+    const scope = { tenantId, subject: 'somebody', route: 'a test', key: 'nothing' };
+    const run = (): Promise<undefined> =>
+      units.run(
+        tenantId,
+        (manager) => raiseTreeVersion(manager, tenantId),
+        () => {
+          runs += 1;
+          return Promise.resolve(undefined);
+        },
+        new Once(scope, ''),
+      );
+    await run();
+    await run();
+    expect(runs).toBe(1);
+  });
+
+  if (onMariadb) {
+    it.each([1461, 1243, 1615])(
+      'are sent as text when the server refuses to prepare them (%i)',
+      async (errno) => {
+        const { pool } = service.dataSource.driver as unknown as { pool: Pool };
+        const connection = await new Promise<PoolConnection>((resolve, reject) => {
+          pool.getConnection((error, got) => {
+            if (error) reject(error);
+            else resolve(got);
+          });
+        });
+        let owner = connection as object;
+        while (!Object.hasOwn(owner, 'execute')) owner = Object.getPrototypeOf(owner) as object;
+        connection.release();
+        const refused = jest.spyOn(owner as PoolConnection, 'execute').mockImplementation(((
+          _: string,
+          __: unknown[],
+          done: (error: Error) => void,
+        ) => {
+          done(Object.assign(new Error('no more statements'), { errno }));
+          // The pool waits for this one before it takes its connection back.
+          return { once: (_event: string, end: () => void) => setImmediate(end) };
+        }) as unknown as PoolConnection['execute']);
+        try {
+          const parentId = await aDept(api, { deptName: '总公司' });
+          const deptId = await aDept(api, { parentId });
+          expect((await api.get(`${PATH}/${deptId}`)).body.data).toMatchObject({
+            parentId,
+            ancestors: `0,${parentId}`,
+          });
+          expect(refused).toHaveBeenCalled();
+        } finally {
+          refused.mockRestore();
+        }
+      },
+    );
+  }
 });
