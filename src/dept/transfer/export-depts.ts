@@ -10,17 +10,13 @@ const LARGEST_PAGE = 2000;
 /** So many parents with children of the same name are remembered; with more, every department is looked at. */
 const MOST_PARENTS = 10_000;
 
-/** A part of the tree, with all that its paths need. */
-interface TreePage {
-  readonly rows: readonly FileDept[];
-  readonly isLast: boolean;
+/** What the paths of a page need. */
+interface Surroundings {
   /** Steps of paths by department: those above the rows. */
   readonly steps: ReadonlyMap<number, string>;
   /** By parent, the numbers of those children that are not alone with their names. */
   readonly twins: ReadonlyMap<number, ReadonlyMap<number, number>>;
 }
-
-const NOTHING: TreePage = { rows: [], isLast: true, steps: new Map(), twins: new Map() };
 
 /**
  * Reads the whole tree, parents before their children, a page at a time. It remembers only what the next page may need:
@@ -35,27 +31,28 @@ export class DeptExport {
   async *pages(): AsyncGenerator<ExportedDept[]> {
     const parents = await this.depts.findParentsOfTwins(MOST_PARENTS + 1);
     this.#parentsOfTwins = parents.length > MOST_PARENTS ? null : new Set(parents);
-    let page = await this.#readAfter(NOTHING);
-    while (page.rows.length > 0) {
-      // The database works on the next page while this one is written.
-      const next = page.isLast ? NOTHING : this.#readAfter(page);
+    let around: Surroundings = { steps: new Map(), twins: new Map() };
+    let size = FIRST_PAGE;
+    let rows = await this.depts.findNextLines(undefined, size);
+    while (rows.length > 0) {
+      const isLast = rows.length < size;
+      size = Math.min(2 * size, LARGEST_PAGE);
+      // The database works on the next page while this one is completed and written.
+      const next = isLast ? [] : this.depts.findNextLines(rows.at(-1), size);
       // It is waited for below; a failure until then must not count as nobody's.
       if (next instanceof Promise) next.catch(() => undefined);
-      yield toLines(page);
+      around = await this.#lookAround(rows, around);
+      yield toLines(rows, around);
       // SQLite answers at once: without a turn for others nobody would be served until the end.
       await breathe();
-      page = await next;
+      rows = await next;
     }
   }
 
-  async #readAfter(before: TreePage): Promise<TreePage> {
-    const limit = Math.min(2 * before.rows.length || FIRST_PAGE, LARGEST_PAGE);
-    const rows = await this.depts.findNextLines(before.rows.at(-1), limit);
+  async #lookAround(rows: readonly FileDept[], before: Surroundings): Promise<Surroundings> {
     // Siblings stand together: one of them speaks for all.
     const families = rows.filter((row, at) => row.parentId !== rows[at - 1]?.parentId);
     return {
-      rows,
-      isLast: rows.length < limit,
       steps: await this.#findSteps(families, before.steps),
       twins: await this.#findTwins(families, before.twins),
     };
@@ -63,7 +60,7 @@ export class DeptExport {
 
   async #findSteps(
     families: readonly FileDept[],
-    known: TreePage['steps'],
+    known: Surroundings['steps'],
   ): Promise<ReadonlyMap<number, string>> {
     const needed = new Set(families.flatMap((dept) => ancestorIds(dept)));
     const steps = new Map([...known].filter(([deptId]) => needed.has(deptId)));
@@ -74,7 +71,10 @@ export class DeptExport {
     return steps;
   }
 
-  async #findTwins(families: readonly FileDept[], known: TreePage['twins']): Promise<TreePage['twins']> {
+  async #findTwins(
+    families: readonly FileDept[],
+    known: Surroundings['twins'],
+  ): Promise<Surroundings['twins']> {
     const twins = new Map<number, ReadonlyMap<number, number>>();
     for (const dept of families) {
       if (!this.#mayHaveTwins(dept)) continue;
@@ -89,7 +89,7 @@ export class DeptExport {
   }
 }
 
-function toLines({ rows, steps, twins }: TreePage): ExportedDept[] {
+function toLines(rows: readonly FileDept[], { steps, twins }: Surroundings): ExportedDept[] {
   const lines: ExportedDept[] = [];
   let ancestors: string | undefined;
   let above: string | null = null;
@@ -109,7 +109,7 @@ function toLines({ rows, steps, twins }: TreePage): ExportedDept[] {
 }
 
 /** All that stands before a department's own step; null when some of it is not known. */
-function pathAbove(dept: FileDept, steps: TreePage['steps']): string | null {
+function pathAbove(dept: FileDept, steps: Surroundings['steps']): string | null {
   const above = ancestorIds(dept).map((deptId) => steps.get(deptId));
   return above.includes(undefined) ? null : above.map((step) => `${step ?? ''}/`).join('');
 }
