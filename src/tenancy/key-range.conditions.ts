@@ -60,3 +60,11 @@ export function named<E extends ObjectLiteral>(
   for (const column of columns) select.addSelect(`t.${column}`, column);
   return select;
 }
+
+/**
+ * With `USE INDEX`, which is all that TypeORM can say, MariaDB may read an index from the tenant's first entry up to the
+ * place where it should begin: ten times the cost in the middle of half a million.
+ */
+export function forced(sql: string): string {
+  return sql.replaceAll(' USE INDEX (', ' FORCE INDEX (');
+}

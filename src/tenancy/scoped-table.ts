@@ -8,7 +8,15 @@ import type {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { comesAsItIs } from '../database/columns';
-import { inStretches, keysOf, named, type Arrange, type Key, type KeyRange } from './key-range.conditions';
+import {
+  forced,
+  inStretches,
+  keysOf,
+  named,
+  type Arrange,
+  type Key,
+  type KeyRange,
+} from './key-range.conditions';
 import type { Taken } from './taken';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
@@ -90,7 +98,7 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** Some columns of the rows at the next places of an order. */
   pickNext<C extends keyof E & string>(range: KeyRange<E>, columns: readonly C[]): Promise<Pick<E, C>[]> {
-    return inStretches(range, (arrange) => this.#readColumns(this.#at(arrange, range), columns));
+    return inStretches(range, (arrange) => this.#readColumns(arrange(this.#select({})), columns));
   }
 
   /** Of the rows at the first places of an order, the first `most` that match as well. */
@@ -102,7 +110,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   ): Promise<Pick<E, C>[]> {
     // From the start on it is one stretch: nothing is left out where few match.
     return inStretches({ ...range, after: null }, (arrange) =>
-      this.#readColumns(this.#at(arrange, range, where).limit(most), columns),
+      this.#readColumns(this.#at(arrange, range.order, where).limit(most), columns),
     );
   }
 
@@ -190,11 +198,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** The index finds the places, the primary key their rows: asked for both at once, MariaDB reads the whole index. */
-  #at(
-    arrange: Arrange<E>,
-    { order }: Pick<KeyRange<E>, 'order'>,
-    where: Where<E> = {},
-  ): SelectQueryBuilder<E> {
+  #at(arrange: Arrange<E>, order: KeyRange<E>['order'], where: Where<E>): SelectQueryBuilder<E> {
     const id = order.at(-1) ?? '';
     const select = this.#select(where, 'PRIMARY').innerJoin(
       (places) => named(arrange(places.from(this.#entity, 't').where(this.#scope.where)), order),
@@ -210,7 +214,8 @@ export class ScopedTable<E extends ObjectLiteral> {
     select: SelectQueryBuilder<E>,
     columns: readonly C[],
   ): Promise<Pick<E, C>[]> {
-    const rows = await named(select, columns).getRawMany<Pick<E, C>>();
+    const [sql, parameters] = named(select, columns).getQueryAndParameters();
+    const rows = await this.#manager.query<Pick<E, C>[]>(forced(sql), parameters);
     const { driver } = this.#manager.dataSource;
     for (const name of columns) {
       const column = this.#columnOf(name);
