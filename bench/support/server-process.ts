@@ -4,6 +4,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/mariadb-server';
+import { memoryMb } from '../../test/support/process-memory';
 
 const START_MS = 30_000;
 const POLL_MS = 5;
@@ -64,8 +65,7 @@ export class ServerProcess {
 
   /** Megabytes of memory: now, or at most since `forgetPeak`. */
   memoryMb(line: 'VmRSS' | 'VmHWM'): number {
-    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
-    return Number(new RegExp(`${line}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+    return memoryMb(this.#pid, line);
   }
 
   forgetPeak(): void {

@@ -1,4 +1,4 @@
-import type { ValueTransformer } from 'typeorm';
+import type { EntityMetadata, ValueTransformer } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
@@ -20,6 +20,12 @@ export const id: ValueTransformer = {
     return number;
   },
 };
+
+export function columnOf(metadata: EntityMetadata, property: string): ColumnMetadata {
+  const column = metadata.findColumnWithPropertyName(property);
+  if (!column) throw new Error(`${metadata.name} has no column for ${property}.`);
+  return column;
+}
 
 /** Whether every database gives the values of this column as an entity has them. */
 export function comesAsItIs({ type, transformer }: ColumnMetadata): boolean {

@@ -1,6 +1,7 @@
 import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { columnOf } from './columns';
 import { readPrepared, runPrepared, type Outcome, type Parameter } from './prepared';
 
 /** A statement on some columns of a table. */
@@ -126,12 +127,6 @@ function shapeOf(
   const shape = { sql: compose(metadata, names), columns };
   shapes.set(name, shape);
   return shape;
-}
-
-function columnOf(metadata: EntityMetadata, property: string): ColumnMetadata {
-  const column = metadata.findColumnWithPropertyName(property);
-  if (!column) throw new Error(`${metadata.name} has no column for ${property}.`);
-  return column;
 }
 
 function escape({ dataSource }: EntityMetadata, name: string): string {

@@ -21,6 +21,7 @@ import {
   type SiblingName,
 } from './dept.conditions';
 import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
+import type { DeptLookup } from './dept-lookup.repository';
 import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
 
@@ -48,13 +49,14 @@ export class DeptReader {
 
   constructor(
     unitOfWork: UnitOfWork,
+    private readonly lookup: DeptLookup,
     private readonly ctx: RequestContext,
   ) {
     this.#unitOfWork = unitOfWork;
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
-    return this.#read((depts) => depts.findOne({ deptId, ...LIVE }));
+    return this.lookup.find(this.ctx, deptId);
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptRow[]> {

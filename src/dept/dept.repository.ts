@@ -8,7 +8,6 @@ import type { RequestContext } from '../tenancy/request-context';
 import { raiseTreeVersion } from '../tenant/tree-version';
 import { Clock } from '../time/clock';
 import { UserDirectory } from '../user/user-directory';
-import type { DeptEntity } from './dept.entity';
 import { DeptLookup } from './dept-lookup.repository';
 import { DeptReader } from './dept-reader.repository';
 import { LockedDeptTree } from './locked-dept-tree';
@@ -27,13 +26,8 @@ export class DeptRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  /** The department with this id; the shortest way to it. */
-  find(ctx: RequestContext, deptId: number): Promise<DeptEntity | null> {
-    return this.lookup.find(ctx, deptId);
-  }
-
   in(ctx: RequestContext): DeptReader {
-    return new DeptReader(this.#unitOfWork, ctx);
+    return new DeptReader(this.#unitOfWork, this.lookup, ctx);
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */

@@ -23,7 +23,7 @@ export class DeptService {
   ) {}
 
   async get(ctx: RequestContext, deptId: number): Promise<DeptDto> {
-    const dept = await this.depts.find(ctx, deptId);
+    const dept = await this.depts.in(ctx).find(deptId);
     if (!dept) throw DeptErrors.NOT_FOUND();
     return toDeptDto(dept, this.time);
   }

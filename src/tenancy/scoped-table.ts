@@ -7,7 +7,7 @@ import type {
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { comesAsItIs } from '../database/columns';
+import { columnOf, comesAsItIs } from '../database/columns';
 import {
   forced,
   inStretches,
@@ -55,7 +55,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
-  find(where: Where<E>, { columns, ...taken }: Taken<E> = {}): Promise<E[]> {
+  find(where: Where<E>, { columns, ...taken }: Omit<Taken<E>, 'index'> = {}): Promise<E[]> {
     const select = this.#take(where, taken);
     if (columns) select.select(columns.map((column) => `t.${column}`));
     return select.getMany();
@@ -197,7 +197,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
-  /** The index finds the places, the primary key their rows: asked for both at once, MariaDB reads the whole index. */
+  /** The places are found first: only the rows at them are held against the other conditions, however few pass. */
   #at(arrange: Arrange<E>, order: KeyRange<E>['order'], where: Where<E>): SelectQueryBuilder<E> {
     const id = order.at(-1) ?? '';
     const select = this.#select(where, 'PRIMARY').innerJoin(
@@ -240,8 +240,6 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   #columnOf(property: string): ColumnMetadata {
-    const column = this.#manager.dataSource.getMetadata(this.#entity).findColumnWithPropertyName(property);
-    if (!column) throw new Error(`There is no column for ${property}.`);
-    return column;
+    return columnOf(this.#manager.dataSource.getMetadata(this.#entity), property);
   }
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
 import { type ApiClient, mintToken } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { fillWithDepts } from '../support/many-depts';
+import { memoryMb } from '../support/process-memory';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -48,12 +48,6 @@ const LISTS: Record<string, (base: number, count: number) => string> = {
   'a name in the tree': (_, count) => `/tree?deptName=${(count + 99_999).toString(36)}`,
   ancestors: (base) => `/${base + 999}/ancestors`,
 };
-
-/** Megabytes that a process has now, or has had at most. */
-function memoryOf({ process: { pid } }: ChildService, line: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid!}/status`, 'utf8');
-  return Math.round(Number(new RegExp(`${line}:\\s+(\\d+)`).exec(status)![1]) / 1024);
-}
 
 describe('a tenant of a million departments', () => {
   let service: ServiceUnderTest;
@@ -120,7 +114,7 @@ describe('a tenant of a million departments', () => {
     const { id, count } = large();
     const headers = { authorization: `Bearer ${mintToken({ tenantId: id })}` };
     for (let n = 0; n < 200; n += 1) await child.as({ tenantId: id }).get(`${PATH}?limit=500`);
-    const before = memoryOf(child, 'VmRSS');
+    const before = memoryMb(child.process.pid!, 'VmRSS');
     const start = Date.now();
     let lines = 0;
     await new Promise<void>((resolve, reject) => {
@@ -133,8 +127,10 @@ describe('a tenant of a million departments', () => {
         response.on('end', resolve).on('error', reject);
       });
     });
-    const grown = memoryOf(child, 'VmHWM') - before;
-    console.log(`exported ${lines} lines in ${Date.now() - start - 3000} ms; memory grew by ${grown} MB`);
+    const grown = memoryMb(child.process.pid!, 'VmHWM') - before;
+    console.log(
+      `exported ${lines} lines in ${Date.now() - start - 3000} ms; memory grew by ${grown.toFixed(0)} MB`,
+    );
     await child.stop();
     expect(lines).toBeGreaterThanOrEqual(count);
     // The file alone is about 100 MB, the rows several times that.

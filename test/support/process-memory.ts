@@ -1,0 +1,7 @@
+import { readFileSync } from 'node:fs';
+
+/** Megabytes that a process has now, or has had at most. */
+export function memoryMb(pid: number, line: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${line}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+}
