@@ -16,6 +16,7 @@ import {
   parentsAmong,
   twinsBefore,
   withIds,
+  youngerTwinsAmong,
   type DeptCriteria,
   type Narrowing,
   type SiblingName,
@@ -42,6 +43,9 @@ const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS
 
 /** As much of a department as goes into a file. */
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
+
+/** A place in the order of the tree: after all with these ancestors, or after one department among them. */
+export type TreePlace = readonly [ancestors: string] | readonly [string, orderNum: number, deptId: number];
 
 /** Departments as one tenant reads them, outside any unit of work. */
 export class DeptReader {
@@ -106,9 +110,8 @@ export class DeptReader {
     return read((await this.#findFew(criteria, SORTABLE, COLLECTABLE)) ?? walk);
   }
 
-  /** What a file says of the whole tree, parents before their children: so many departments after this one. */
-  findNextLines(last: FileDept | undefined, limit: number): Promise<FileDept[]> {
-    const after = last ? TREE_ORDER.map((column) => last[column]) : null;
+  /** What a file says of the whole tree, parents before their children: so many departments after a place. */
+  findNextLines(after: TreePlace | null, limit: number): Promise<FileDept[]> {
     const range = { where: LIVE, order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
     return this.#read((depts) => depts.pickNext(range, IN_FILES));
   }
@@ -120,9 +123,11 @@ export class DeptReader {
     );
   }
 
-  /** The departments that have children of the same name, at most so many. */
-  findParentsOfTwins(limit: number): Promise<number[]> {
-    return this.#read((depts) => depts.repeated('parentId', 'deptName', LIVE, limit));
+  /** Of these departments, the ones that have an elder sibling of the same name. */
+  findYoungerTwins(deptIds: readonly number[]): Promise<number[]> {
+    return inChunks(deptIds, (chunk) =>
+      this.#read((depts) => depts.distinctIds('deptId', youngerTwinsAmong(chunk, this.ctx.tenantId))),
+    );
   }
 
   /** The children of a department that are not alone with their name. */

@@ -84,6 +84,23 @@ export function parentsAmong(deptIds: readonly number[], tenantId: string): Wher
   };
 }
 
+/** Of these departments, the ones that have an elder sibling of the same name: one look into an index each. */
+export function youngerTwinsAmong(deptIds: readonly number[], tenantId: string): Where {
+  const isSecond = (column: string) => {
+    const [table] = column.split('.', 1);
+    return `CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept elder WHERE elder.tenant_id = :tenantOfElder
+       AND elder.del_flag = '0' AND elder.parent_id = ${table}.parent_id AND elder.dept_name = ${table}.dept_name
+       AND elder.dept_id < ${column}) THEN 1 ELSE 0 END = 1`;
+  };
+  return {
+    ...LIVE,
+    deptId: Raw((column) => `${column} IN (:...twins) AND ${isSecond(column)}`, {
+      twins: deptIds.map(String),
+      tenantOfElder: tenantId,
+    }),
+  };
+}
+
 /** The siblings of the same name that were made before a department. */
 export function twinsBefore({ parentId, deptName, deptId }: SiblingName & Pick<DeptEntity, 'deptId'>): Where {
   return { ...LIVE, parentId, deptName, deptId: LessThan(deptId) };

@@ -7,6 +7,7 @@ export type Key = readonly (string | number)[];
 export interface KeyRange<E> {
   readonly where: FindOptionsWhere<E> | FindOptionsWhere<E>[];
   readonly order: readonly (keyof E & string)[];
+  /** With fewer values than the order has columns: after all rows that equal it in those. */
   readonly after: Key | null;
   readonly limit: number;
   /** The index to read from, where MySQL would choose another. */
@@ -33,7 +34,7 @@ export async function inStretches<E extends ObjectLiteral, T>(
   read: (arrange: Arrange<E>) => Promise<T[]>,
 ): Promise<T[]> {
   const found: T[] = [];
-  for (let last = after ? order.length - 1 : 0; last >= 0 && found.length < limit; last -= 1) {
+  for (let last = after ? after.length - 1 : 0; last >= 0 && found.length < limit; last -= 1) {
     const arrange: Arrange<E> = (select) => {
       if (index !== undefined) select.useIndex(index);
       for (const column of after ? order.slice(last) : order) select.addOrderBy(`t.${column}`);

@@ -70,18 +70,6 @@ export class ScopedTable<E extends ObjectLiteral> {
     return this.#readColumns(this.#take(where, taken), columns);
   }
 
-  /** The values of a numeric column that come more than once together with the same value of another; at most so many. */
-  async repeated(
-    column: keyof E & string,
-    beside: keyof E & string,
-    where: Where<E>,
-    limit: number,
-  ): Promise<number[]> {
-    const select = this.#select(where).select(`t.${column}`, 'value');
-    select.groupBy(`t.${column}`).addGroupBy(`t.${beside}`).having('COUNT(*) > 1').limit(limit);
-    return (await select.getRawMany<{ value: unknown }>()).map(({ value }) => Number(value));
-  }
-
   /** The values of a text column that more than one row has. */
   async repeatedTexts(column: keyof E & string, where: Where<E>): Promise<string[]> {
     const select = this.#select(where).select(`t.${column}`, 'value').groupBy(`t.${column}`);

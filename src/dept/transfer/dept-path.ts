@@ -11,9 +11,12 @@ export interface PathStep {
 }
 
 const LOOKS_NUMBERED = /#(?=[0-9]+$)/;
+/** Few names hold any of these. */
+const MAY_NEED_ESCAPES = /[\\/#]/;
 const NUMBERED = /^(.*?)(?:#([1-9][0-9]{0,5}))?$/su;
 
 export function formatStep({ name, nth }: PathStep): string {
+  if (nth === 1 && !MAY_NEED_ESCAPES.test(name)) return name;
   const escaped = name.replace(/[\\/]/g, '\\$&').replace(LOOKS_NUMBERED, '\\#');
   return nth === 1 ? escaped : `${escaped}#${nth}`;
 }

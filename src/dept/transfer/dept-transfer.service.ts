@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FieldProblem } from '../../http/error-catalogue';
 import { HttpErrors } from '../../http/http.errors';
 import type { Language } from '../../http/language';
+import { readAhead } from '../../paging/read-ahead';
 import type { RequestContext } from '../../tenancy/request-context';
 import { DeptRepository } from '../dept.repository';
 import type { LockedDeptTree } from '../locked-dept-tree';
@@ -38,7 +39,7 @@ export class DeptTransferService {
 
   /** The whole tree, a page at a time, parents before their children. */
   export(ctx: RequestContext): AsyncGenerator<ExportedDept[]> {
-    return new DeptExport(this.depts.in(ctx)).pages();
+    return readAhead(new DeptExport(this.depts.in(ctx)).pages());
   }
 
   /** Makes and changes departments as a file says: all of it, or nothing. */

@@ -1,124 +1,142 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { ancestorIds } from '../ancestor-ids';
-import type { DeptReader, FileDept } from '../dept-reader.repository';
+import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository';
 import { formatStep } from './dept-path';
 import type { ExportedDept } from './file-format';
 
 /** Pages grow from small ones, which let others have their turns soon, to large ones, which cost the least. */
 const FIRST_PAGE = 500;
-const LARGEST_PAGE = 2000;
-/** So many parents with children of the same name are remembered; with more, every department is looked at. */
-const MOST_PARENTS = 10_000;
+const LARGEST_PAGE = 4000;
 
-/** What the paths of a page need. */
-interface Surroundings {
-  /** Steps of paths by department: those above the rows. */
-  readonly steps: ReadonlyMap<number, string>;
-  /** By parent, the numbers of those children that are not alone with their names. */
-  readonly twins: ReadonlyMap<number, ReadonlyMap<number, number>>;
+/** The departments below one parent, or those of them that are in a page: in the order of the tree they stand together. */
+type Family = readonly FileDept[];
+
+/** By department, its number among the siblings that have its name; who is alone with its name is not in it. */
+type Numbers = ReadonlyMap<number, number>;
+
+/** Some departments in the order of the tree. */
+interface Stretch {
+  readonly families: readonly Family[];
+  /** Where the next one begins: after a family, or in the midst of one; null at the end of the tree. */
+  readonly end: TreePlace | null;
+}
+
+/** A family that is too large to be seen as a whole: who has which number in it was looked up. */
+interface LargeFamily {
+  readonly parentId: number;
+  readonly numbers: Numbers;
 }
 
 /**
  * Reads the whole tree, parents before their children, a page at a time. It remembers only what the next page may need:
- * the steps above it, and which of the siblings it is in are not alone with their names.
+ * the steps above it and, when a family is too large for one page, the numbers of those with the same name in it.
  */
 export class DeptExport {
-  /** The departments with children of the same name; null when there are too many to remember. */
-  #parentsOfTwins: ReadonlySet<number> | null = new Set();
+  #steps: ReadonlyMap<number, string> = new Map();
+  #large: LargeFamily | null = null;
 
   constructor(private readonly depts: DeptReader) {}
 
-  async *pages(): AsyncGenerator<ExportedDept[]> {
-    const parents = await this.depts.findParentsOfTwins(MOST_PARENTS + 1);
-    this.#parentsOfTwins = parents.length > MOST_PARENTS ? null : new Set(parents);
-    let around: Surroundings = { steps: new Map(), twins: new Map() };
+  async *pages(): AsyncGenerator<ExportedDept[], void> {
     let size = FIRST_PAGE;
-    let rows = await this.depts.findNextLines(undefined, size);
-    while (rows.length > 0) {
-      const isLast = rows.length < size;
+    let stretch: Stretch | null = await this.#read(null, size);
+    while (stretch) {
       size = Math.min(2 * size, LARGEST_PAGE);
       // The database works on the next page while this one is completed and written.
-      const next = isLast ? [] : this.depts.findNextLines(rows.at(-1), size);
+      const next: Promise<Stretch> | null = stretch.end && this.#read(stretch.end, size);
       // It is waited for below; a failure until then must not count as nobody's.
-      if (next instanceof Promise) next.catch(() => undefined);
-      around = await this.#lookAround(rows, around);
-      yield toLines(rows, around);
+      next?.catch(() => undefined);
+      yield await this.#toLines(stretch);
       // SQLite answers at once: without a turn for others nobody would be served until the end.
       await breathe();
-      rows = await next;
+      stretch = await next;
     }
   }
 
-  async #lookAround(rows: readonly FileDept[], before: Surroundings): Promise<Surroundings> {
-    // Siblings stand together: one of them speaks for all.
-    const families = rows.filter((row, at) => row.parentId !== rows[at - 1]?.parentId);
-    return {
-      steps: await this.#findSteps(families, before.steps),
-      twins: await this.#findTwins(families, before.twins),
-    };
+  /** Ends where a family ends, as long as that leaves most of what was read. */
+  async #read(after: TreePlace | null, limit: number): Promise<Stretch> {
+    const rows = await this.depts.findNextLines(after, limit);
+    const families = familiesOf(rows);
+    const last = rows.at(-1);
+    if (!last || rows.length < limit) return { families, end: null };
+    const [before] = families.at(-2) ?? [];
+    const cut = families.at(-1)?.length ?? 0;
+    return before && cut < limit / 2
+      ? { families: families.slice(0, -1), end: [before.ancestors] }
+      : { families, end: [last.ancestors, last.orderNum, last.deptId] };
   }
 
-  async #findSteps(
-    families: readonly FileDept[],
-    known: Surroundings['steps'],
-  ): Promise<ReadonlyMap<number, string>> {
-    const needed = new Set(families.flatMap((dept) => ancestorIds(dept)));
-    const steps = new Map([...known].filter(([deptId]) => needed.has(deptId)));
-    for (const dept of await this.depts.findLines([...needed].filter((deptId) => !steps.has(deptId)))) {
-      const nth = this.#mayHaveTwins(dept) ? (await this.depts.countTwinsBefore(dept)) + 1 : 1;
+  async #toLines({ families, end }: Stretch): Promise<ExportedDept[]> {
+    this.#steps = await this.#findSteps(families);
+    const lines: ExportedDept[] = [];
+    for (const family of families) {
+      const isCut = end?.length === 3 && family === families.at(-1);
+      addLines(lines, family, this.#steps, await this.#findNumbers(family, isCut));
+    }
+    return lines;
+  }
+
+  async #findSteps(families: readonly Family[]): Promise<ReadonlyMap<number, string>> {
+    const needed = new Set(families.flatMap(([dept]) => (dept ? ancestorIds(dept) : [])));
+    const steps = new Map([...this.#steps].filter(([deptId]) => needed.has(deptId)));
+    const missing = [...needed].filter((deptId) => !steps.has(deptId));
+    const younger = new Set(await this.depts.findYoungerTwins(missing));
+    for (const dept of await this.depts.findLines(missing)) {
+      const nth = younger.has(dept.deptId) ? (await this.depts.countTwinsBefore(dept)) + 1 : 1;
       steps.set(dept.deptId, formatStep({ name: dept.deptName, nth }));
     }
     return steps;
   }
 
-  async #findTwins(
-    families: readonly FileDept[],
-    known: Surroundings['twins'],
-  ): Promise<Surroundings['twins']> {
-    const twins = new Map<number, ReadonlyMap<number, number>>();
-    for (const dept of families) {
-      if (!this.#mayHaveTwins(dept)) continue;
-      const { parentId } = dept;
-      twins.set(parentId, known.get(parentId) ?? number(await this.depts.findTwins(parentId)));
-    }
-    return twins;
-  }
-
-  #mayHaveTwins({ parentId }: FileDept): boolean {
-    return this.#parentsOfTwins?.has(parentId) ?? true;
+  /** A family that is here as a whole can be numbered as it is. */
+  async #findNumbers(family: Family, isCut: boolean): Promise<Numbers> {
+    const parentId = family[0]?.parentId ?? 0;
+    if (this.#large?.parentId === parentId) return this.#large.numbers;
+    if (!isCut) return numberTwins(family);
+    this.#large = { parentId, numbers: numberTwins(await this.depts.findTwins(parentId)) };
+    return this.#large.numbers;
   }
 }
 
-function toLines(rows: readonly FileDept[], { steps, twins }: Surroundings): ExportedDept[] {
-  const lines: ExportedDept[] = [];
+function familiesOf(rows: readonly FileDept[]): Family[] {
+  const families: FileDept[][] = [];
   let ancestors: string | undefined;
-  let above: string | null = null;
   for (const row of rows) {
-    if (row.ancestors !== ancestors) {
-      ({ ancestors } = row);
-      above = pathAbove(row, steps);
-    }
-    // What was moved or deleted between two reads has no path any more.
-    if (above === null) continue;
-    const nth = twins.get(row.parentId)?.get(row.deptId) ?? 1;
-    const path = above + formatStep({ name: row.deptName, nth });
-    const { orderNum, leader, phone, email, status } = row;
+    if (row.ancestors !== ancestors) families.push([]);
+    ({ ancestors } = row);
+    families.at(-1)?.push(row);
+  }
+  return families;
+}
+
+function addLines(
+  lines: ExportedDept[],
+  family: Family,
+  steps: ReadonlyMap<number, string>,
+  numbers: Numbers,
+): void {
+  const above = family[0] ? pathAbove(family[0], steps) : null;
+  // What was moved or deleted between two reads has no path any more.
+  if (above === null) return;
+  for (const { deptId, deptName: name, orderNum, leader, phone, email, status } of family) {
+    const path = above + formatStep({ name, nth: numbers.get(deptId) ?? 1 });
     lines.push({ path, orderNum, leader, phone, email, status });
   }
-  return lines;
 }
 
 /** All that stands before a department's own step; null when some of it is not known. */
-function pathAbove(dept: FileDept, steps: Surroundings['steps']): string | null {
+function pathAbove(dept: FileDept, steps: ReadonlyMap<number, string>): string | null {
   const above = ancestorIds(dept).map((deptId) => steps.get(deptId));
   return above.includes(undefined) ? null : above.map((step) => `${step ?? ''}/`).join('');
 }
 
 /** Numbers the departments of each name in the order in which they were made. */
-function number(twins: readonly Pick<FileDept, 'deptId' | 'deptName'>[]): Map<number, number> {
-  const counts = new Map<string, number>();
+function numberTwins(family: readonly Pick<FileDept, 'deptId' | 'deptName'>[]): Numbers {
   const numbers = new Map<number, number>();
-  for (const { deptId, deptName } of twins.toSorted((a, b) => a.deptId - b.deptId)) {
+  // Nearly always nobody has the name of another.
+  if (new Set(family.map(({ deptName }) => deptName)).size === family.length) return numbers;
+  const counts = new Map<string, number>();
+  for (const { deptId, deptName } of family.toSorted((a, b) => a.deptId - b.deptId)) {
     const count = (counts.get(deptName) ?? 0) + 1;
     counts.set(deptName, count);
     numbers.set(deptId, count);

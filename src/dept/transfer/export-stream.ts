@@ -19,12 +19,11 @@ export async function streamFile(
   pages: AsyncGenerator<ExportedDept[]>,
 ): Promise<StreamableFile> {
   const first = await pages.next();
-  const toText = (page: ExportedDept[]) => page.map((dept) => format.format(dept)).join('');
-  async function* texts(): AsyncGenerator<string> {
-    yield format.head + (first.done ? '' : toText(first.value));
-    for await (const page of pages) yield toText(page);
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield Buffer.from(format.head + (first.done ? '' : toText(format, first.value)));
+    for await (const page of pages) yield Buffer.from(toText(format, page));
   }
-  const file = new StreamableFile(Readable.from(texts(), { objectMode: false }), {
+  const file = new StreamableFile(Readable.from(chunks(), { objectMode: false }), {
     type: `${format.type}; charset=utf-8`,
     disposition: `attachment; filename="${format.fileName}"`,
   });
@@ -33,4 +32,10 @@ export async function streamFile(
     (response as unknown as { destroy(): void }).destroy();
   });
   return file;
+}
+
+function toText(format: FileFormat, page: readonly ExportedDept[]): string {
+  let text = '';
+  for (const dept of page) text += format.format(dept);
+  return text;
 }

@@ -32,7 +32,10 @@ const ndjson: FileFormat = {
   type: 'application/x-ndjson',
   fileName: 'departments.ndjson',
   head: '',
-  format: (dept) => `${JSON.stringify(dept)}\n`,
+  // Put together by hand, in a third of the time: half a million of these are a file.
+  format: ({ path, orderNum, leader, phone, email, status }) =>
+    `{"path":${quoted(path)},"orderNum":${orderNum},"leader":${quoted(leader)},"phone":${quoted(phone)},` +
+    `"email":${quoted(email)},"status":"${status}"}\n`,
   *parse(text) {
     let line = 0;
     for (const each of text.replace(/^\ufeff/, '').split('\n')) {
@@ -43,6 +46,14 @@ const ndjson: FileFormat = {
     }
   },
 };
+
+/** All but a few texts stand in JSON as they are. */
+const NEEDS_ESCAPES = /["\\\p{Cc}\p{Cs}]/u;
+
+function quoted(text: string | null): string {
+  if (text === null) return 'null';
+  return NEEDS_ESCAPES.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
 
 const csv: FileFormat = {
   type: 'text/csv',
