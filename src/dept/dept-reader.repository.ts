@@ -22,6 +22,7 @@ import {
   type SiblingName,
 } from './dept.conditions';
 import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
+import { findFirstBelow } from './dept-heads.repository';
 import type { DeptLookup } from './dept-lookup.repository';
 import { findNamed } from './dept-named.repository';
 import { DeptNames } from './dept-names.repository';
@@ -93,7 +94,7 @@ export class DeptReader {
 
   /**
    * A part of the departments that match, in the order of `orderNum` and `deptId`. Where one index has both what is
-   * looked for and this order, it is read. Otherwise, if any criterion alone leaves few, those are collected; else the
+   * looked for and this order, it is read; so is the start of each family, for the first page of a subtree. Otherwise, if any criterion alone leaves few, those are collected; else the
    * order is walked a little, in the hope that matches are frequent; else the database sorts what a criterion leaves, if
    * that is not too much; else the walk goes on, as far as one page may go.
    */
@@ -102,6 +103,8 @@ export class DeptReader {
       fillPage(source, this.#rowsOf(criteria), after, limit, most);
     const walk = this.#keysOf(orderOf(criteria));
     if (isOrdered(criteria)) return read(walk);
+    const first = after === null ? await this.#findFirst(criteria, limit + 1) : null;
+    if (first) return read(knownKeys(first));
     const few = await this.#findFew(criteria, FEW, FEW);
     if (few) return read(few);
     const glance = after === null && SCOUTED * limit <= GLANCED;
@@ -151,6 +154,13 @@ export class DeptReader {
   /** The departments with these parents and names. */
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
     return this.#read((depts) => findNamed(depts, names));
+  }
+
+  /** The first places, when all that is asked for is what stands below a department. */
+  async #findFirst(criteria: DeptCriteria, limit: number): Promise<Key[] | null> {
+    const { below: top } = criteria;
+    if (!top || !isOrdered({ ...criteria, below: undefined }) || narrowings(criteria).length > 1) return null;
+    return this.#unitOfWork.withoutTransaction((manager) => findFirstBelow(manager, this.ctx, top, limit));
   }
 
   /** The first page, when it is full of what is met in the first places of the order. */

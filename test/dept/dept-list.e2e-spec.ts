@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/testing';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -170,6 +171,32 @@ describe('the list of departments', () => {
         expect(await allPages({ deptName: '1', limit })).toEqual(expected((n) => String(n).includes('1')));
         expect(await allPages({ ids: made.slice(0, 9).join(), limit })).toEqual(expected((n) => n < 9));
       }
+    });
+
+    it.each([
+      ['few families', 12, 8],
+      ['families that begin alike', 60, 1],
+      ['more families than are looked at one by one', 210, 5],
+    ])('of a subtree with %s, as sorting all of it gives', async (_, families, orders) => {
+      const top = await aDept(api);
+      const lines = Array.from({ length: families }, (_each, n) => [
+        { path: `${top}/${n}`, orderNum: (n * 7) % orders },
+        { path: `${top}/${n}/x`, orderNum: (n * 5) % orders },
+        { path: `${top}/${n}/y`, orderNum: (n * 3) % orders },
+      ]).flat();
+      await api.put(PATH, { deptId: top, deptName: String(top) });
+      const file = lines.map((line) => JSON.stringify(line)).join('\n');
+      const headers = { 'content-type': 'application/x-ndjson' };
+      expect((await api.send('POST', `${PATH}/import`, file, headers)).status).toBe(200);
+      const stored = await service.dataSource.manager.findBy(DeptEntity, { delFlag: '0' });
+      const expected = stored
+        .filter(({ ancestors }) => ancestors.split(',').includes(String(top)))
+        .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)
+        .map(({ deptId }) => deptId);
+      expect(expected).toHaveLength(3 * families);
+      for (const limit of [1, 5, 11, 12, 50, 51])
+        expect(idsOf(await list({ ancestorId: top, limit }))).toEqual(expected.slice(0, limit));
+      expect(await allPages({ ancestorId: top, limit: 50 })).toEqual(expected);
     });
 
     it('that stay right while rows come and go between them', async () => {
