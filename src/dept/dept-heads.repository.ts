@@ -1,5 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import { readPrepared, type Parameter } from '../database/prepared';
 import type { Key } from '../tenancy/key-range.conditions';
 import type { RequestContext } from '../tenancy/request-context';
 import { descendantPaths, type TreeNode } from '../tree/tree-path';
@@ -10,18 +9,23 @@ const MOST_FAMILIES = 200;
 const MOST_PLACES = 51;
 
 const LIVE_OF_TENANT = `FROM tenantry_dept FORCE INDEX (ix_dept_subtree) WHERE tenant_id = ? AND del_flag = '0'`;
-/** Grouped by all columns that the index begins with: so MariaDB jumps from family to family instead of reading them. */
+/**
+ * Grouped by all columns that the index begins with, and sent as text: so MariaDB jumps from family to family. With fewer
+ * columns, or prepared, it reads them all.
+ */
 const HEADS = `SELECT ancestors, MIN(order_num) AS orderNum ${LIVE_OF_TENANT} AND ancestors >= ? AND ancestors < ?
   GROUP BY tenant_id, del_flag, ancestors LIMIT ${MOST_FAMILIES + 1}`;
-const FIRST_ID = `SELECT ancestors, MIN(dept_id) AS deptId ${LIVE_OF_TENANT} AND order_num = ? AND ancestors IN`;
-const FIRST_OF_FAMILY = `SELECT order_num AS orderNum, dept_id AS deptId ${LIVE_OF_TENANT} AND ancestors = ?
-  ORDER BY order_num, dept_id LIMIT`;
+const PLACES = `SELECT order_num AS orderNum, dept_id AS deptId ${LIVE_OF_TENANT}`;
+const IN_ORDER = 'ORDER BY order_num, dept_id LIMIT';
 
 /** Departments with the same parent, by what they have in common; in the order of lists the first has this `orderNum`. */
 interface Family {
   readonly ancestors: string;
   readonly orderNum: number;
 }
+
+/** A SELECT of places, with its parameters. */
+type Part = readonly [sql: string, parameters: readonly (string | number)[]];
 
 /**
  * The first places below a department in the order of lists, however many there are: what comes first of all is among what
@@ -36,37 +40,31 @@ export async function findFirstBelow(
 ): Promise<Key[] | null> {
   if (limit > MOST_PLACES || dataSource.options.type === 'better-sqlite3') return null;
   const { from, before } = descendantPaths(top);
-  const families = (await readPrepared(dataSource, HEADS, [
-    tenantId,
-    from,
-    before,
-  ])) as readonly unknown[] as readonly Family[];
+  const families = await dataSource.query<Family[]>(HEADS, [tenantId, from, before]);
+  if (families.length === 0) return [];
   if (families.length > MOST_FAMILIES) return null;
-  const read = (sql: string, parameters: Parameter[]) =>
-    dataSource.query<{ readonly ancestors: string; readonly orderNum: number; readonly deptId: string }[]>(
-      sql,
-      parameters,
-    );
-
-  const inOrder = families.toSorted((a, b) => a.orderNum - b.orderNum);
-  const tie = inOrder[limit - 1]?.orderNum;
-  if (inOrder.length > limit && tie === inOrder[limit]?.orderNum) {
-    const tied = inOrder.filter(({ orderNum }) => orderNum === tie).map(({ ancestors }) => ancestors);
-    const marks = tied.map(() => '?').join();
-    const rows = await read(`${FIRST_ID} (${marks}) GROUP BY ancestors`, [tenantId, tie ?? 0, ...tied]);
-    const idOf = new Map(rows.map(({ ancestors, deptId }) => [ancestors, Number(deptId)]));
-    inOrder.sort(
-      (a, b) => a.orderNum - b.orderNum || (idOf.get(a.ancestors) ?? 0) - (idOf.get(b.ancestors) ?? 0),
-    );
-  }
-
-  // So many families come before the nth that all but so many of its own cannot be among the first.
-  const parts = inOrder.slice(0, limit).map(({ ancestors }, nth) => ({ ancestors, most: limit - nth }));
-  if (parts.length === 0) return [];
-  const sql = parts.map(({ most }) => `(${FIRST_OF_FAMILY} ${most})`).join(' UNION ALL ');
-  const rows = await read(
+  const parts = partsWithFirst(families, tenantId, limit);
+  const sql = parts.map(([select]) => `(${select})`).join(' UNION ALL ');
+  const places = await dataSource.query<{ orderNum: number; deptId: string | number }[]>(
     sql,
-    parts.flatMap(({ ancestors }) => [tenantId, ancestors]),
+    parts.flatMap(([, parameters]) => parameters),
   );
-  return rows.map(({ orderNum, deptId }) => [orderNum, Number(deptId)]);
+  return places.map(({ orderNum, deptId }) => [orderNum, Number(deptId)]);
+}
+
+/** Where the first so many places are to be looked for. */
+function partsWithFirst(families: readonly Family[], tenantId: string, limit: number): Part[] {
+  const inOrder = families.toSorted((a, b) => a.orderNum - b.orderNum);
+  // With so many families, nothing that comes after their heads is among the first.
+  const last = inOrder[limit - 1]?.orderNum ?? Infinity;
+  const whole = inOrder.filter(({ orderNum }) => orderNum < last);
+  const tied = inOrder.filter(({ orderNum }) => orderNum === last).map(({ ancestors }) => ancestors);
+  const parts = whole.map(({ ancestors }, nth): Part => {
+    // As many heads as there are families before it come before all of its own.
+    return [`${PLACES} AND ancestors = ? ${IN_ORDER} ${limit - nth}`, [tenantId, ancestors]];
+  });
+  if (tied.length === 0) return parts;
+  const marks = tied.map(() => '?').join();
+  const ofTied = `${PLACES} AND ancestors IN (${marks}) AND order_num = ? ${IN_ORDER} ${limit}`;
+  return [...parts, [ofTied, [tenantId, ...tied, last]]];
 }
