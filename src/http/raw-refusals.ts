@@ -17,6 +17,10 @@ export function refuseInEnvelope(server: Server, statuses: StatusPolicy): void {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else socket.end(answer(BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, statuses));
   });
+  // Without a listener Node closes the connection and says nothing.
+  server.on('connect', (_, socket) => {
+    socket.end(answer(HttpErrors.NO_ROUTE, statuses));
+  });
 }
 
 function answer(refuse: RefusalFactory, statuses: StatusPolicy): string {

@@ -137,6 +137,7 @@ describe('every answer', () => {
     ['a request without Host', `GET ${PATH}/1 HTTP/1.1\r\n\r\n`],
     ['2,500 headers', `GET ${PATH}/1 HTTP/1.1\r\n${'a: b\r\n'.repeat(2500)}Host: x\r\n\r\n`],
     ['an address without a host', 'GET http:// HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a target that is no path', 'GET x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ])('to %s is the envelope', async (_, bytes) => {
     const text = await sendRaw(bytes);
