@@ -1,0 +1,28 @@
+import { faultsSeed } from '../support/chance';
+import { runHostile } from '../support/hostile/run';
+import { hostileWorld } from '../support/hostile/world';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { tenantTreeProblems, treeProblems } from '../support/tree-check';
+
+/** The long form is test/faults/hostile-input.faults-spec.ts. */
+const COUNT = 600;
+
+describe('hostile input', () => {
+  let service: ServiceUnderTest;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start({ LOG_LEVEL: 'warn' });
+  });
+  afterAll(() => service.stop());
+
+  it(`is always answered in the envelope, never by a failure (${COUNT} requests)`, async () => {
+    const seed = faultsSeed('hostile input');
+    const callers = await hostileWorld(service.dataSource, service.anonymous);
+    const report = await runHostile({ baseUrl: service.anonymous.baseUrl, callers, seed, count: COUNT });
+    expect(report.problems).toEqual([]);
+    expect(service.log.filter((line) => line.includes('"level":50'))).toEqual([]);
+    expect(await treeProblems(service.dataSource)).toEqual([]);
+    expect(await tenantTreeProblems(service.dataSource)).toEqual([]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,50 @@
+import type { DataSource } from 'typeorm';
+import { aDept, type ApiClient, aUser, mintToken } from '../../../src/testing';
+import type { Chance } from '../chance';
+import { aTenantRow } from '../seeds';
+
+/** Somebody who sends requests, and the ids that mean something to them. */
+export class HostileCaller {
+  constructor(
+    readonly name: string,
+    readonly token: string | null,
+    private readonly ids: { readonly depts: number[]; readonly users: number[]; readonly tenants: string[] },
+  ) {}
+
+  /** An id for a field or a parameter of this name: mostly one that is there. Null when the field holds none. */
+  idFor(name: string, chance: Chance): string | number | null {
+    const list = this.#listFor(name);
+    if (!list) return null;
+    return chance.hit(0.9) && list.length > 0 ? chance.pick(list) : chance.below(1000);
+  }
+
+  #listFor(name: string): readonly (string | number)[] | null {
+    if (/^(deptId|parentId|ancestorId|rootId|dept)$/.test(name)) return this.ids.depts;
+    if (/^(userId|user)$/.test(name)) return this.ids.users;
+    return /^(id|tenantParent|tenant)$/.test(name) ? this.ids.tenants : null;
+  }
+}
+
+/** Tenants with departments and accounts, made in the same order each time, so that a request can be repeated alone. */
+export async function hostileWorld(dataSource: DataSource, anonymous: ApiClient): Promise<HostileCaller[]> {
+  const tenants: string[] = [];
+  for (let left = 6; left > 0; left -= 1) tenants.push(await aTenantRow(dataSource));
+  const callers: HostileCaller[] = [];
+  for (const tenantId of ['000000', ...tenants.slice(0, 3)]) {
+    const token = mintToken({ tenantId, roles: tenantId === '000000' ? ['superadmin'] : ['tenant_admin'] });
+    const api = anonymous.as(token);
+    const depts: number[] = [];
+    for (let left = 8; left > 0; left -= 1) {
+      depts.push(await aDept(api, { parentId: depts.at(-2) ?? 0, deptName: `部门 ${left}` }));
+    }
+    const users = [await aUser(api, { username: 'first' })];
+    // The platform's requests may well delete tenants: not those that others act in.
+    const ids = { depts, users, tenants: tenants.slice(3) };
+    callers.push(new HostileCaller(tenantId, token, ids));
+    if (tenantId === tenants[0]) {
+      callers.push(new HostileCaller('member', mintToken({ tenantId, roles: ['member'] }), ids));
+      callers.push(new HostileCaller('nobody', null, ids));
+    }
+  }
+  return callers;
+}
