@@ -33,7 +33,7 @@ export class MeService {
   }
 
   async logout(ctx: RequestContext): Promise<void> {
-    if (ctx.sessionId === null) return;
-    await this.sessions.end(ctx.sessionId);
+    const { sessionId, tenantId } = ctx;
+    if (sessionId !== null) await this.sessions.end({ sessionId, tenantId });
   }
 }

@@ -33,9 +33,8 @@ export class Passwords {
       const account = await find();
       const right = await this.hasher.verify(account?.passwordHash ?? null, password);
       if (!account || (account.lockedUntil && account.lockedUntil > this.clock.now())) return null;
-      if (!right) await this.sessions.countFailure(account.userId);
-      else if (account.failedLogins > 0 || account.lockedUntil)
-        await this.sessions.clearFailures(account.userId);
+      if (!right) await this.sessions.countFailure(account);
+      else if (account.failedLogins > 0 || account.lockedUntil) await this.sessions.clearFailures(account);
       return right ? account : null;
     });
   }

@@ -16,6 +16,9 @@ export interface AccountFacts {
   readonly ended: boolean;
 }
 
+/** An account, by what names it. */
+type Named = Pick<AccountEntity, 'tenantId' | 'userId'>;
+
 const FAILURES = 5;
 const LOCK_MS = 10 * 60 * 1000;
 
@@ -83,16 +86,17 @@ export class SessionRepository {
 
   /** Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. */
   async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
-    const { sessionId, refreshHash: old } = session;
-    const newest = { sessionId, refreshHash: old, endedAt: IsNull() };
+    const { sessionId, tenantId, refreshHash: old } = session;
+    const newest = { sessionId, tenantId, refreshHash: old, endedAt: IsNull() };
     const { affected } = await this.#do((manager) =>
       manager.update(SessionEntity, newest, { refreshHash, expiresAt }),
     );
     return affected === 1;
   }
 
-  async end(sessionId: string): Promise<void> {
-    const open = { sessionId, endedAt: IsNull() };
+  /** Ends a session of this tenant; what a token says of another's ends nothing. */
+  async end({ sessionId, tenantId }: Pick<SessionEntity, 'sessionId' | 'tenantId'>): Promise<void> {
+    const open = { sessionId, tenantId, endedAt: IsNull() };
     await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
     for (const tell of this.#onEnd) tell(sessionId);
   }
@@ -107,7 +111,7 @@ export class SessionRepository {
   }
 
   /** The lock is set first: MySQL assigns from left to right and would see the new count. */
-  async countFailure(userId: number): Promise<void> {
+  async countFailure({ tenantId, userId }: Named): Promise<void> {
     const until = this.#sqlTime(new Date(this.clock.now().getTime() + LOCK_MS));
     await this.#do((manager) =>
       manager
@@ -117,14 +121,14 @@ export class SessionRepository {
           lockedUntil: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN :until ELSE NULL END`,
           failedLogins: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN 0 ELSE failed_logins + 1 END`,
         })
-        .where('user_id = :userId', { userId: String(userId), until })
+        .where('tenant_id = :tenantId AND user_id = :userId', { tenantId, userId: String(userId), until })
         .execute(),
     );
   }
 
-  async clearFailures(userId: number): Promise<void> {
+  async clearFailures({ tenantId, userId }: Named): Promise<void> {
     await this.#do((manager) =>
-      manager.update(AccountEntity, { userId }, { failedLogins: 0, lockedUntil: null }),
+      manager.update(AccountEntity, { tenantId, userId }, { failedLogins: 0, lockedUntil: null }),
     );
   }
 

@@ -45,7 +45,7 @@ export class SignInService {
     const { tokens, refreshHash, expiresAt } = this.issuer.renew(account, sessionId);
     const newest = isSameHash(session.refreshHash, hashOf(secret));
     if (!newest || !(await this.sessions.rotate(session, refreshHash, expiresAt))) {
-      await this.sessions.end(sessionId);
+      await this.sessions.end(session);
       throw SignInErrors.REFRESH_INVALID();
     }
     return tokens;

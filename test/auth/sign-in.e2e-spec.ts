@@ -150,7 +150,7 @@ describe('signing in', () => {
     );
     expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401]));
     expect((await login()).status).toBe(401);
-    await service.app.get(SessionRepository).clearFailures(userId);
+    await service.app.get(SessionRepository).clearFailures({ tenantId: tenant.tenantId, userId });
     expect((await login()).status).toBe(200);
   });
 
