@@ -91,8 +91,10 @@ export class UserService {
     const own = accountOfSubject(ctx.subject);
     const userId = dto.userId ?? own;
     if (userId === null) throw UserErrors.NOT_FOUND();
+    // Before it is looked for: who may not see accounts must not learn which there are.
+    if (userId !== own && !ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
     const account = await this.get(ctx, userId);
-    if (userId !== own) refuseReset(ctx, account);
+    if (userId !== own) refuseRolesAbove(ctx, account.roles);
     else await this.#refuseWrongPassword(ctx, account, dto.oldPassword ?? '');
     const hash = await this.passwords.hash(dto.newPassword);
     await this.users.transaction(ctx, async (accounts) => {
@@ -123,12 +125,6 @@ export class UserService {
     if (!roles?.includes('tenant_admin')) throw UserErrors.ROLE_TOO_HIGH();
     return below;
   }
-}
-
-/** Another account's password is an administrator's to reset. */
-function refuseReset(ctx: RequestContext, { roles }: AccountEntity): void {
-  if (!ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
-  refuseRolesAbove(ctx, roles);
 }
 
 /** superadmin exists only on the platform, and nobody handles a role above the own. */

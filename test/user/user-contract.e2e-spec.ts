@@ -190,6 +190,8 @@ describe('accounts', () => {
         member.put(PATH, { userId, username: 'x' }),
         member.delete(`${PATH}/${userId}`),
         member.put(`${PATH}/password`, { userId, newPassword: 'another-password' }),
+        // Nor do they learn which accounts there are.
+        member.put(`${PATH}/password`, { userId: 777_777, newPassword: 'another-password' }),
       ]) {
         expect(await reasonOf(answer)).toEqual([403, 'ROLE_REQUIRED']);
       }
