@@ -1,0 +1,99 @@
+import { signToken } from '../../../src/auth/sign-token';
+import type { Role } from '../../../src/auth/roles';
+import { mintToken } from '../../../src/testing';
+import { JWT } from '../service-under-test';
+import type { Kind, Outcome, Probe } from './probe';
+import type { IsolationWorld, Place } from './world';
+
+/** Somebody who probes. */
+export interface Actor {
+  readonly name: string;
+  readonly place: Place;
+  readonly token: string | null;
+  readonly role: Role | null;
+  /** What such a caller is answered, whatever is asked. */
+  readonly refused?: Outcome;
+}
+
+/** Everybody whom the issue names, and tokens whose claims do not belong together. */
+export function actorsIn({ places }: IsolationWorld): Actor[] {
+  const { platform, parent, child, sibling } = places;
+  const admin = (name: string, place: Place): Actor => ({
+    name,
+    place,
+    token: mintToken({ tenantId: place.code }),
+    role: 'tenant_admin',
+  });
+  const refused = (name: string, token: string | null, reason: Outcome): Actor => ({
+    ...{ name, place: child, token, role: null },
+    refused: reason,
+  });
+  const account = (userId: number, jti?: string) =>
+    signToken(
+      { subject: `account:${userId}`, tenantId: child.code, username: 'x', roles: ['tenant_admin'] },
+      JWT,
+      600,
+      jti,
+    );
+  return [
+    { name: 'platform', place: platform, token: mintToken({ roles: ['superadmin'] }), role: 'superadmin' },
+    admin('parent', parent),
+    admin('child', child),
+    admin('sibling', sibling),
+    {
+      name: 'member',
+      place: child,
+      token: mintToken({ tenantId: child.code, roles: ['member'] }),
+      role: 'member',
+    },
+    // Its token says that it manages; the account it names does not.
+    { name: 'member by its account', place: child, token: account(child.users.live), role: 'member' },
+    refused('nobody', null, 'TOKEN_MISSING'),
+    refused(
+      'superadmin of a tenant',
+      mintToken({ tenantId: child.code, roles: ['superadmin'] }),
+      'TOKEN_INVALID',
+    ),
+    refused('account of another tenant', account(sibling.users.live), 'TOKEN_INVALID'),
+    refused('deleted account', account(child.users.deleted), 'TOKEN_INVALID'),
+    refused('session of another tenant', account(child.users.live, `${sibling.session}.x`), 'TOKEN_INVALID'),
+    refused('deleted tenant', mintToken({ tenantId: places['gone below parent'].code }), 'TENANT_DELETED'),
+    refused('no tenant', mintToken({ tenantId: NEVER.code }), 'TENANT_DELETED'),
+  ];
+}
+
+/** Ids that nothing ever had. */
+export const NEVER = {
+  ...{ dept: '4199999999', user: '4199999998', tenant: '1799999999999999999', code: '7654321' },
+  ...{ mark: 'R99markQ', tenantMark: 'T99markQ', deptCursor: 'abc', userCursor: 'abc', tenantCursor: 'abc' },
+} as const;
+
+/** What docs/decisions.md promises this actor for this kind of id in this position. */
+export function expectedOf({ role, refused }: Actor, probe: Probe, kind: Kind): Outcome {
+  if (probe.needs !== 'nothing') {
+    if (refused !== undefined) return refused;
+    const mayNot = probe.needs === 'manager' && role === 'member';
+    if (mayNot && !(probe.isLate && isMalformed(kind))) return 'ROLE_REQUIRED';
+  }
+  if (kind === 'own') return probe.own;
+  if (kind === 'below') return probe.below ?? probe.unknown;
+  if (kind === 'above') return probe.above ?? probe.unknown;
+  if (kind === 'text') return probe.text ?? 'INVALID_INPUT';
+  return kind === 'huge' ? (probe.huge ?? 'INVALID_INPUT') : probe.unknown;
+}
+
+function isMalformed(kind: Kind): boolean {
+  return kind === 'text' || kind === 'huge';
+}
+
+/** Whether an actor may read the fields of this tenant: its own, or one below it. */
+export function mayRead({ places }: IsolationWorld, { place, refused, role }: Actor, other: Place): boolean {
+  if (refused !== undefined) return false;
+  if (other.code === place.code) return true;
+  const above = Object.values(places).find(({ code }) => code === other.parent);
+  return (
+    role !== 'member' &&
+    above !== undefined &&
+    mayRead({ places } as IsolationWorld, { place, role } as Actor, above)
+  );
+}
