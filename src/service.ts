@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { AppModule, type ServiceParts } from './app.module';
+import { refuseInOAuthForm } from './auth/oauth-body';
 import { describeDatabase } from './config/database-url';
 import type { Env } from './config/env';
 import { version } from './config/version';
@@ -37,6 +38,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/system/dept-api/import', leaveFileUnread);
   const lane = app.get(FastLane);
   app.use(...jsonBody, lane.handle.bind(lane));
+  app.use('/auth/token', refuseInOAuthForm);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy));
   closeGracefully(app.getHttpServer(), FINISH_MS);
   return app;

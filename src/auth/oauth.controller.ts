@@ -18,7 +18,7 @@ import { Public } from './public.decorator';
 import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';
 
-/** A body that cannot be read is refused before anybody knows that it was meant for OAuth2. */
+/** What Node itself refuses is no request yet that anybody could know to be meant for OAuth2. */
 const PROBLEM = {
   oneOf: [{ $ref: getSchemaPath(OAuthProblemDto) }, { $ref: getSchemaPath(RefusalEnvelope) }],
 };

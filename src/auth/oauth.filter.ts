@@ -12,7 +12,14 @@ export class OAuthError extends Error {
   ) {
     super(description);
   }
+
+  get body(): { readonly error: string; readonly error_description: string } {
+    return { error: this.code, error_description: this.message };
+  }
 }
+
+/** As RFC 6749 wants it for every answer of the token endpoint. */
+export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 
 @Catch()
 export class OAuthExceptionFilter implements ExceptionFilter {
@@ -20,13 +27,13 @@ export class OAuthExceptionFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<Response>();
-    const { code, message, status } = this.#describe(error);
+    const told = this.#describe(error);
     if (error instanceof Refusal) response.locals.reason = error.row.reason;
     response
-      .status(status)
-      .set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' })
-      .set(error instanceof Refusal && status !== 400 ? refusalHeaders(error.row) : {})
-      .json({ error: code, error_description: message });
+      .status(told.status)
+      .set(NO_STORE)
+      .set(error instanceof Refusal && told.status !== 400 ? refusalHeaders(error.row) : {})
+      .json(told.body);
   }
 
   #describe(error: unknown): OAuthError {

@@ -231,6 +231,22 @@ describe('every answer', () => {
     expect(success.body.msg).toBe('操作成功');
   });
 
+  it('to a request for tokens that cannot be read is as RFC 6749 says', async () => {
+    const token = (query: string, body: string, type = 'x-www-form-urlencoded') =>
+      service.anonymous.post(`/auth/token${query}`, body, { 'content-type': `application/${type}` });
+    for (const [answer, status] of [
+      [await token('', 'grant_type=password', 'xml'), 415],
+      [await token('', `grant_type=${'x'.repeat(20_000)}`), 413],
+      [await token('', '{', 'json'), 400],
+      [await token('?%', 'grant_type=password'), 400],
+    ] as const) {
+      expect(answer.status).toBe(status);
+      const told = JSON.parse(answer.text) as Record<string, string>;
+      expect([Object.keys(told), told.error]).toEqual([['error', 'error_description'], 'invalid_request']);
+      expect(answer.headers['cache-control']).toBe('no-store');
+    }
+  });
+
   it('to a deleted, a foreign and a never used id is the same to the byte', async () => {
     const api = service.as();
     const deptId = await aDept(api);

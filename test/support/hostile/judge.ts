@@ -26,7 +26,11 @@ function problemOfAnswer({ method, target, raw }: HostileRequest, answer: Hostil
   if (status !== 200 && INNER.test(text)) return 'tells what is inside';
   if (method === 'HEAD' || status === 304) return text === '' ? null : 'has a body';
   if (NO_ENVELOPE.test(target) && status === 200) return null;
-  if (/^\/auth\/token\b/.test(target)) return conformance(method, target, answer);
+  if (/^\/auth\/token\/?(\?|$)/.test(target) && method === 'POST') {
+    // In the words of RFC 6749; only what Node itself refuses comes in the envelope.
+    const isOAuth = status === 200 || status === 431 || text.startsWith('{"error":');
+    return isOAuth ? conformance(method, target, answer) : 'is not as RFC 6749 says';
+  }
   if (status === 200 && /^(text\/csv|application\/x-ndjson)/.test(headers['content-type'] ?? '')) {
     return /\/export\b/.test(target) ? null : 'is a file';
   }
