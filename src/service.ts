@@ -10,11 +10,13 @@ import { version } from './config/version';
 import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
 import { FastLane } from './fast-lane/fast-lane';
+import { cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { jsonBody } from './http/json-body';
 import { refuseInEnvelope } from './http/raw-refusals';
 import { refuseOddRequests } from './http/refuse-odd-requests';
 import { requestIdMiddleware } from './http/request-id';
+import { securityHeaders } from './http/security-headers';
 import { ServiceAdapter } from './http/service.adapter';
 import { StatusPolicy } from './http/status-policy';
 import { accessLog } from './logging/access-log';
@@ -32,7 +34,9 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  app.use(requestIdMiddleware, accessLog(logger), refuseOddRequests);
+  app.use(requestIdMiddleware, accessLog(logger), securityHeaders);
+  if (parts.env.CORS_ORIGINS.length > 0) app.use(cors(parts.env.CORS_ORIGINS));
+  app.use(refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);

@@ -30,6 +30,10 @@ describe('configuration', () => {
     ['JWT_JWKS_URI', 'somewhere', 'must be an http(s) address'],
     ['REDIS_URL', 'http://127.0.0.1', 'must be a redis:// address'],
     ['REDIS_URL', 'redis:foo', 'must be a redis:// address'],
+    ['CORS_ORIGINS', '*', 'must be a list of exact origins'],
+    ['CORS_ORIGINS', 'https://app.example/', 'must be a list of exact origins'],
+    ['CORS_ORIGINS', 'https://app.example,,', 'must be a list of exact origins'],
+    ['CORS_ORIGINS', 'null', 'must be a list of exact origins'],
     ['ADMIN_PASSWORD', 'x'.repeat(129), 'must be 8 to 128 characters long'],
   ])('refuses %s=%s', (name, value, problem) => {
     expect(() => parseEnv({ [name]: value })).toThrow(`${name}: ${problem}`);
@@ -44,6 +48,11 @@ describe('configuration', () => {
     };
     expect(parseEnv(right)).toMatchObject({ ...right, PORT: 0 });
     expect(parseEnv({}).REDIS_URL).toBeUndefined();
+    expect(parseEnv({}).CORS_ORIGINS).toEqual([]);
+    expect(parseEnv({ CORS_ORIGINS: 'https://a.example, http://b.example:8080' }).CORS_ORIGINS).toEqual([
+      'https://a.example',
+      'http://b.example:8080',
+    ]);
     expect(parseEnv({ REDIS_URL: ' REDISS://:pw@cache:6380/2' }).REDIS_URL).toBe('rediss://:pw@cache:6380/2');
   });
 

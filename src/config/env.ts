@@ -4,6 +4,7 @@ import {
   address,
   oneOf,
   optional,
+  origins,
   readAll,
   text,
   textThat,
@@ -45,6 +46,7 @@ const readers = {
   RATE_LIMIT_LOGIN_ACCOUNT: usually(20, PER_MINUTE),
   RATE_LIMIT_USER: usually(6000, PER_MINUTE),
   REDIS_URL: optional(address(['redis:', 'rediss:'], 'must be a redis:// address')),
+  CORS_ORIGINS: usually<readonly string[]>([], origins),
   DOCS: optional(ON_OR_OFF),
 };
 

@@ -46,6 +46,15 @@ export function address(protocols: readonly string[], problem: string): (said: s
   };
 }
 
+/** Origins with commas between them, each as a browser sends it; `*` is none. */
+export function origins(said: string): readonly string[] {
+  const list = said.split(',').map((each) => each.trim());
+  const isOrigin = (each: string): boolean => /^https?:/.test(each) && new URL(each).origin === each;
+  return list.every((each) => URL.canParse(each) && isOrigin(each))
+    ? list
+    : refuse('must be a list of exact origins such as https://app.example, with commas between them');
+}
+
 /** Reads every variable; gives what they say, and what is wrong with those that cannot be read. */
 export function readAll<R extends Record<string, Reader<unknown>>>(
   readers: R,

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { failure } from './envelope';
 import type { RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
+import { SECURITY_LINES } from './security-headers';
 import type { StatusPolicy } from './status-policy';
 
 const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
@@ -32,6 +33,7 @@ function answer(refuse: RefusalFactory, statuses: StatusPolicy): string {
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    ...SECURITY_LINES,
     'Connection: close',
     '',
     body,

@@ -12,7 +12,7 @@ export function refuseOddRequests(
     next(HttpErrors.EXPECTATION());
   // Node would read what is no UTF-8 as some other text.
   else if (!isDecodable(url)) next(HttpErrors.MALFORMED());
-  // Express would answer OPTIONS by itself, in plain text; CORS is closed, so nobody needs it.
+  // Express would answer OPTIONS by itself, in plain text; pages that may ask in advance have their answer already.
   else if (method === 'OPTIONS') next(HttpErrors.NO_ROUTE());
   else next();
 }
