@@ -19,7 +19,7 @@ import { requestIdMiddleware } from './http/request-id';
 import { securityHeaders } from './http/security-headers';
 import { ServiceAdapter } from './http/service.adapter';
 import { StatusPolicy } from './http/status-policy';
-import { accessLog } from './logging/access-log';
+import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
 import type { FirstAdmin } from './user/first-admin';
 
@@ -34,7 +34,8 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  app.use(requestIdMiddleware, accessLog(logger), securityHeaders);
+  const log = new AccessLog(logger);
+  app.use(requestIdMiddleware, log.watch, securityHeaders);
   if (parts.env.CORS_ORIGINS.length > 0) app.use(cors(parts.env.CORS_ORIGINS));
   app.use(refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
@@ -43,7 +44,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   const lane = app.get(FastLane);
   app.use(...jsonBody, lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
-  refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy));
+  refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
   closeGracefully(app.getHttpServer(), FINISH_MS);
   return app;
 }

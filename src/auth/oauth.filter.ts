@@ -1,7 +1,9 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { refusalHeaders } from '../http/envelope';
 import { Refusal } from '../http/error-catalogue';
+import { isFailure, noteRefusal } from '../http/outcome';
+import { requestIdOf } from '../http/request-id';
 
 /** An error in the words of RFC 6749. */
 export class OAuthError extends Error {
@@ -26,26 +28,27 @@ export class OAuthExceptionFilter implements ExceptionFilter {
   readonly #logger = new Logger('OAuth');
 
   catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const told = this.#describe(error);
-    if (error instanceof Refusal) response.locals.reason = error.row.reason;
+    const told = describe(error);
+    const { status } = told;
+    noteRefusal(response, { status, reason: error instanceof Refusal ? error.row.reason : told.code });
+    if (isFailure({ status }, error))
+      this.#logger.error({ requestId: requestIdOf(request), err: error }, 'the request failed');
     response
-      .status(told.status)
+      .status(status)
       .set(NO_STORE)
-      .set(error instanceof Refusal && told.status !== 400 ? refusalHeaders(error.row) : {})
+      .set(error instanceof Refusal && status !== 400 ? refusalHeaders(error.row) : {})
       .json(told.body);
   }
+}
 
-  #describe(error: unknown): OAuthError {
-    if (error instanceof OAuthError) return error;
-    if (error instanceof Refusal) {
-      const { status, en } = error.row;
-      if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
-      return status === 400
-        ? new OAuthError('invalid_request', en)
-        : new OAuthError('temporarily_unavailable', en, status);
-    }
-    this.#logger.error({ err: error }, 'unexpected error');
-    return new OAuthError('server_error', 'Internal server error', 500);
-  }
+function describe(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (!(error instanceof Refusal)) return new OAuthError('server_error', 'Internal server error', 500);
+  const { status, en } = error.row;
+  if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
+  return status === 400
+    ? new OAuthError('invalid_request', en)
+    : new OAuthError('temporarily_unavailable', en, status);
 }

@@ -165,7 +165,7 @@ export class UnitOfWork {
         const wait = budget.next(error.fault);
         if (wait === null) {
           this.#logger.warn({ err: error }, 'gave up on the database');
-          throw DatabaseErrors.UNAVAILABLE();
+          throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
         }
         await sleep(wait);
       }

@@ -15,11 +15,14 @@ import { TenantAdmission } from '../tenancy/tenant-admission';
 
 const DEPTS = '/system/dept-api';
 const DEPT = `${DEPTS}/`;
+/** What Nest's router calls these places. */
+const ROUTES = { GET: { path: `${DEPT}:id` }, POST: { path: DEPTS } };
 const NEW_DEPT = { type: 'body', metatype: CreateDeptDto } as const;
 
 /** What is done for a request that may be answered here. */
 interface Operation {
   readonly roles: readonly Role[];
+  readonly route: { readonly path: string };
   /** Sets headers and gives `data`. */
   readonly run: (ctx: RequestContext, response: Response) => Promise<unknown>;
 }
@@ -49,7 +52,7 @@ export class FastLane {
   }
 
   async #answer(
-    { roles, run }: Operation,
+    { roles, route, run }: Operation,
     request: Request,
     response: Response,
     next: NextFunction,
@@ -60,6 +63,7 @@ export class FastLane {
       return;
     }
     request.user = principal;
+    request.route = route;
     const isAdmitted = await this.limiter.admitsCaller(request, response);
     if (!isAdmitted || !principal.roles.some((role) => roles.includes(role))) {
       next();
@@ -90,7 +94,7 @@ export class FastLane {
       tag(response, dept);
       return dept;
     };
-    return { roles: READERS, run };
+    return { roles: READERS, route: ROUTES.GET, run };
   }
 
   /** A POST of an object, without a key that would make it happen once. */
@@ -102,6 +106,6 @@ export class FastLane {
       response.setHeader('Location', DEPT + String(await this.depts.create(ctx, dto)));
       return null;
     };
-    return { roles: MANAGERS, run };
+    return { roles: MANAGERS, route: ROUTES.POST, run };
   }
 }

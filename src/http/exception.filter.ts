@@ -7,6 +7,7 @@ import { Refusal, type RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
 import { StatusPolicy } from './status-policy';
 import { languageOf } from './language';
+import { isFailure, noteRefusal } from './outcome';
 import { requestIdOf } from './request-id';
 
 /** What errors of the framework, its parsers and a host's guards mean, by the status they carry. */
@@ -32,12 +33,12 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const refusal = toRefusal(error);
     const requestId = requestIdOf(request);
-    if (refusal.row.status === 500) this.#logger.error({ requestId, err: error }, 'unexpected error');
+    noteRefusal(response, refusal.row);
+    if (isFailure(refusal.row, error)) this.#logger.error({ requestId, err: error }, 'the request failed');
     if (response.headersSent) {
       response.destroy();
       return;
     }
-    response.locals.reason = refusal.row.reason;
     response
       .status(this.statuses.statusFor(refusal.row.status))
       .set(refusalHeaders(refusal.row))

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { failure } from './envelope';
-import type { RefusalFactory } from './error-catalogue';
+import type { Refusal, RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
+import type { Outcome } from './outcome';
 import { SECURITY_LINES } from './security-headers';
 import type { StatusPolicy } from './status-policy';
 
@@ -12,11 +13,21 @@ const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', HttpErrors.TIMEOUT],
 ]);
 
-/** Answers in the envelope where bytes never became a request. */
-export function refuseInEnvelope(server: Server, statuses: StatusPolicy): void {
+/** Answers in the envelope where bytes never became a request, and tells of it. */
+export function refuseInEnvelope(
+  server: Server,
+  statuses: StatusPolicy,
+  tell: (requestId: string, outcome: Outcome) => void,
+): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else socket.end(answer(BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, statuses));
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const refusal = (BY_CODE.get(error.code) ?? HttpErrors.MALFORMED)();
+    const requestId = randomUUID();
+    socket.end(answer(refusal, requestId, statuses));
+    tell(requestId, refusal.row);
   });
   // Without a listener Node closes the connection and says nothing.
   server.on('connect', (_, socket) => {
@@ -24,9 +35,7 @@ export function refuseInEnvelope(server: Server, statuses: StatusPolicy): void {
   });
 }
 
-function answer(refuse: RefusalFactory, statuses: StatusPolicy): string {
-  const refusal = refuse();
-  const requestId = randomUUID();
+function answer(refusal: Refusal, requestId: string, statuses: StatusPolicy): string {
   const body = JSON.stringify(failure(refusal, requestId, 'zh'));
   return [
     `HTTP/1.1 ${statuses.statusFor(refusal.row.status)} Refused`,

@@ -1,28 +1,53 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Principal } from '../auth/principal';
+import { outcomeOf, routeOf, type Outcome } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
 
-/** One line per answered request: who asked for what, and how it ended. No header, no query, no body. */
-export function accessLog(logger: Logger): RequestHandler {
-  // None of these fields can hold a secret; to look for some in every line would cost ten times the line.
-  const lines = logger.child({}, { redact: [] });
-  return (request: Request, response: Response, next: NextFunction) => {
+/**
+ * One line per request: who asked for what, and how it ended. No header, no query, no body. Answers are `info`, refusals
+ * `warn`, failures `error`: LOG_LEVEL=warn leaves out what went well and nothing else.
+ */
+export class AccessLog {
+  readonly #lines: Logger;
+
+  constructor(logger: Logger) {
+    // None of these fields can hold a secret; to look for some in every line would cost ten times the line.
+    this.#lines = logger.child({}, { redact: [] });
+  }
+
+  readonly watch = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
     response.once('close', () => {
-      const principal = request.user as Principal | undefined;
-      lines[response.statusCode >= 500 ? 'error' : 'info']({
-        requestId: requestIdOf(request),
-        method: request.method,
-        path: request.originalUrl.split('?', 1)[0],
-        status: response.statusCode,
-        reason: response.locals.reason as string | undefined,
-        tenant: principal?.tenantId,
-        user: principal?.username,
-        ms: Math.round(performance.now() - start),
-        aborted: response.writableFinished ? undefined : true,
-      });
+      this.#tell(request, response, performance.now() - start);
     });
     next();
   };
+
+  /** Bytes that never became a request were answered. */
+  readonly tellUnread = (requestId: string, { status, reason }: Outcome): void => {
+    this.#lines.warn({ requestId, status, reason });
+  };
+
+  #tell(request: Request, response: Response, ms: number): void {
+    const { status, reason } = outcomeOf(response);
+    const principal = request.user as Principal | undefined;
+    this.#lines[levelOf(status)]({
+      requestId: requestIdOf(request),
+      method: request.method,
+      path: request.originalUrl.split('?', 1)[0],
+      status,
+      reason,
+      route: reason === undefined ? undefined : routeOf(request),
+      tenant: principal?.tenantId,
+      user: principal?.username,
+      ms: Math.round(ms),
+      aborted: response.writableFinished ? undefined : true,
+    });
+  }
+}
+
+function levelOf(status: number): 'info' | 'warn' | 'error' {
+  if (status < 400) return 'info';
+  return status < 500 ? 'warn' : 'error';
 }

@@ -1,0 +1,144 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeptService } from '../../src/dept/dept.service';
+import type { ApiClient } from '../../src/testing';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/dept-api';
+const WARN = 40;
+const ERROR = 50;
+
+interface Line {
+  readonly level: number;
+  readonly requestId?: string;
+  readonly method?: string;
+  readonly status?: number;
+  readonly err?: { readonly message?: string; readonly stack?: string; readonly cause?: unknown };
+  readonly [other: string]: unknown;
+}
+
+describe('the log', () => {
+  let service: ServiceUnderTest;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+    api = service.as();
+    await api.get(`${PATH}/1`);
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => service.stop());
+
+  const linesOf = (fits: (line: Line) => boolean, log = service.log): Line[] =>
+    log.map((line) => JSON.parse(line) as Line).filter(fits);
+
+  /** The lines of one request, once the one that ends it is there. */
+  async function linesAbout(requestId: string, log = service.log): Promise<Line[]> {
+    for (let tries = 0; tries < 100; tries += 1) {
+      const lines = linesOf((line) => line.requestId === requestId, log);
+      if (lines.some(({ method }) => method !== undefined)) return lines;
+      await sleep(20);
+    }
+    throw new Error(`The log has no line of ${requestId}.`);
+  }
+
+  it.each([
+    ['the fast lane', 'GET', `${PATH}/999999999`, undefined, 404, 'DEPT_NOT_FOUND', `${PATH}/:id`],
+    ['the router', 'GET', `${PATH}/x?secret=1`, undefined, 400, 'INVALID_INPUT', `${PATH}/:id`],
+    ['nobody', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND', undefined],
+    ['the parser', 'POST', PATH, '{', 400, 'MALFORMED_REQUEST', undefined],
+  ])('has a warning of what %s refused', async (_, method, path, body, status, reason, route) => {
+    const answer = await api.send(method, path, body);
+    const lines = await linesAbout(answer.refusal.requestId);
+    expect(lines).toEqual([
+      expect.objectContaining({ level: WARN, method, path: path.split('?')[0], status, reason }),
+    ]);
+    expect(lines[0]!.route).toBe(route);
+    expect(lines[0]).not.toHaveProperty('aborted');
+  });
+
+  it('has a warning of sign-ins that were refused in the words of OAuth2', async () => {
+    const { headers } = await service.anonymous.send('POST', '/auth/token', 'grant_type=magic', {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    const [line] = await linesAbout(String(headers['x-request-id']));
+    expect(line).toMatchObject({ level: WARN, status: 400, reason: 'unsupported_grant_type' });
+  });
+
+  it('has a warning of bytes that never became a request', async () => {
+    const socket = connect(Number(new URL(service.anonymous.baseUrl).port), '127.0.0.1');
+    socket.resume().write('NONSENSE\r\n\r\n');
+    await new Promise((resolve) => socket.once('close', resolve));
+    const [line] = linesOf(({ status, method }) => status === 400 && method === undefined);
+    expect(line).toMatchObject({ level: WARN, reason: 'MALFORMED_REQUEST' });
+    expect(line!.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('has the error of what failed, with its stack, under the same request id', async () => {
+    jest.spyOn(DeptService.prototype, 'get').mockRejectedValue(new Error('a fault'));
+    for (const headers of [{}, { 'if-none-match': '"none"' }]) {
+      const answer = await api.get(`${PATH}/1`, headers);
+      expect(answer.status).toBe(500);
+      const [error, end] = await linesAbout(answer.refusal.requestId);
+      expect(error).toMatchObject({ level: ERROR, err: { message: 'a fault' } });
+      expect(error!.err!.stack).toContain('log-lines.e2e-spec');
+      expect(end).toMatchObject({
+        level: ERROR,
+        status: 500,
+        reason: 'INTERNAL_ERROR',
+        route: `${PATH}/:id`,
+      });
+    }
+  });
+
+  it('has the cause of what failed because of the database', async () => {
+    const create = service.dataSource.createQueryRunner.bind(service.dataSource);
+    const deadlock = Object.assign(new Error('Deadlock found'), { errno: 1213 });
+    jest
+      .spyOn(service.dataSource, 'createQueryRunner')
+      .mockImplementation(() =>
+        Object.assign(create(), { startTransaction: () => Promise.reject(deadlock) }),
+      );
+    const answer = await api.post(PATH, {});
+    expect(answer.refusal.reason).toBe('DATABASE_UNAVAILABLE');
+    const [error, end] = await linesAbout(answer.refusal.requestId);
+    expect(error).toMatchObject({ level: ERROR, err: { cause: { cause: { message: 'Deadlock found' } } } });
+    expect(end).toMatchObject({ level: ERROR, status: 503, reason: 'DATABASE_UNAVAILABLE', route: PATH });
+  });
+
+  it('has a warning of clients that went away', async () => {
+    let finish: () => void = () => undefined;
+    const begun = new Promise<void>((begin) => {
+      jest.spyOn(DeptService.prototype, 'get').mockImplementation(() => {
+        begin();
+        return new Promise((_, reject) => {
+          finish = () => {
+            reject(new Error('nobody hears it'));
+          };
+        });
+      });
+    });
+    const aborting = new AbortController();
+    const { authorization } = (api as unknown as { headers: { authorization: string } }).headers;
+    const asked = fetch(`${api.baseUrl}${PATH}/1`, {
+      headers: { authorization, 'x-request-id': 'gone' },
+      signal: aborting.signal,
+    });
+    await begun;
+    aborting.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    const [line] = await linesAbout('gone');
+    expect(line).toMatchObject({ level: WARN, status: 499, reason: 'CLIENT_GONE', aborted: true });
+    finish();
+  });
+
+  it('calls a failure one where every status is 200', async () => {
+    const other = await ServiceUnderTest.on(service.database, { HTTP_STATUS_MODE: 'always-200' });
+    jest.spyOn(DeptService.prototype, 'get').mockRejectedValue(new Error('a fault'));
+    const answer = await other.as().get(`${PATH}/1`);
+    expect([answer.status, answer.body.code]).toEqual([200, 500]);
+    const lines = await linesAbout(answer.refusal.requestId, other.log);
+    expect(lines.at(-1)).toMatchObject({ level: ERROR, status: 500, reason: 'INTERNAL_ERROR' });
+    await other.leave();
+  });
+});
