@@ -14,6 +14,7 @@ import { EnvelopeExceptionFilter } from './http/exception.filter';
 import { LimitsModule } from './limits/limits.module';
 import { RateLimitGuard } from './limits/rate-limit.guard';
 import type { RateLimits } from './limits/rate-limiter';
+import type { Meter } from './metrics/meter';
 import { TenantryModule } from './tenantry.module';
 import type { Clock } from './time/clock';
 import { UserModule } from './user/user.module';
@@ -25,12 +26,13 @@ export interface ServiceParts {
   /** Open, and migrated. */
   readonly dataSource: DataSource;
   readonly clock?: Clock;
+  readonly meter?: Meter;
 }
 
 /** The standalone service: the smallest host of the library, and the only place with global providers. */
 @Module({})
 export class AppModule {
-  static of({ env, jwt, dataSource, clock }: ServiceParts): DynamicModule {
+  static of({ env, jwt, dataSource, clock, meter }: ServiceParts): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -43,6 +45,7 @@ export class AppModule {
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
           ...(clock && { clock }),
+          ...(meter && { meter }),
         }),
         SettingsModule.with(jwt),
         AuthModule,

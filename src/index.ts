@@ -17,6 +17,7 @@ export { AccountEntity } from './user/account.entity';
 
 // Ports.
 export { PrincipalResolver, type CallerAnswer } from './auth/principal-resolver';
+export { Meter, type UnitFault } from './metrics/meter';
 export { Clock } from './time/clock';
 export { UserDirectory } from './user/user-directory';
 

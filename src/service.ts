@@ -21,6 +21,7 @@ import { ServiceAdapter } from './http/service.adapter';
 import { StatusPolicy } from './http/status-policy';
 import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
+import { metricsOf } from './metrics/metrics-of';
 import type { FirstAdmin } from './user/first-admin';
 
 /** How long requests in flight may take to finish after a stop was asked for. */
@@ -28,13 +29,15 @@ const FINISH_MS = 5000;
 
 /** The service, ready to listen. */
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(parts), new ServiceAdapter(), {
+  const metrics = metricsOf(parts.env);
+  const whole = { ...parts, ...(metrics && { meter: metrics.units }) };
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
     bodyParser: false,
     logger: new NestLogger(logger),
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
-  const log = new AccessLog(logger);
+  const log = new AccessLog(logger, metrics?.requests);
   app.use(requestIdMiddleware, log.watch, securityHeaders);
   if (parts.env.CORS_ORIGINS.length > 0) app.use(cors(parts.env.CORS_ORIGINS));
   app.use(refuseOddRequests);
@@ -46,6 +49,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/auth/token', refuseInOAuthForm);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
   closeGracefully(app.getHttpServer(), FINISH_MS);
+  await metrics?.serve(app, parts.env);
   return app;
 }
 
@@ -61,6 +65,9 @@ export function banner(address: string, env: Env, firstAdmin: FirstAdmin | null)
     `Tenantry ${version}`,
     line('API', address),
     line('Swagger UI', env.DOCS === 'on' ? `${address}/docs` : 'off (DOCS=on opens it)'),
+    ...(env.METRICS_PORT === undefined
+      ? []
+      : [line('Metrics', `http://${env.METRICS_HOST}:${env.METRICS_PORT}/metrics`)]),
     line('Database', describeDatabase(env.DATABASE_URL)),
     ...adminLines(firstAdmin),
   ].join('\n');

@@ -15,6 +15,7 @@ import { UnitOfWork } from './database/unit-of-work';
 import { DeptServicesModule } from './dept/dept-services.module';
 import { DomainEvents } from './events/domain-events';
 import { EventSubscriber } from './events/event-subscriber';
+import { Meter, SilentMeter } from './metrics/meter';
 import { Cursors } from './paging/cursors';
 import { StatusPolicy } from './http/status-policy';
 import { TenantBoundModule } from './tenancy/tenant-bound.module';
@@ -52,6 +53,7 @@ function fromOptions<T>(
     Cursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
+    fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),

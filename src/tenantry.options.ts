@@ -3,6 +3,7 @@ import type { PrincipalResolver } from './auth/principal-resolver';
 import { boundTo } from './database/tenantry.data-source';
 import { DeptModule } from './dept/dept.module';
 import type { HttpStatusMode } from './http/status-policy';
+import type { Meter } from './metrics/meter';
 import { TenantModule } from './tenant/tenant.module';
 import type { Clock } from './time/clock';
 import type { UserDirectory } from './user/user-directory';
@@ -19,6 +20,8 @@ export interface TenantryOptions {
   readonly httpStatusMode?: HttpStatusMode;
   /** Default: the system's clock. */
   readonly clock?: Clock;
+  /** Hears of waits, repeats and failures of writes. Default: nobody does. */
+  readonly meter?: Meter;
 }
 
 /** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */

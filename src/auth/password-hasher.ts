@@ -14,6 +14,14 @@ export class PasswordHasher {
   readonly #queue: (() => void)[] = [];
   readonly #decoy = hash('nobody has this password', COST);
 
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   hash(password: string): Promise<string> {
     return this.#inTurn(() => hash(password, COST));
   }

@@ -46,6 +46,8 @@ const readers = {
   RATE_LIMIT_LOGIN_ACCOUNT: usually(20, PER_MINUTE),
   RATE_LIMIT_USER: usually(6000, PER_MINUTE),
   REDIS_URL: optional(address(['redis:', 'rediss:'], 'must be a redis:// address')),
+  METRICS_PORT: optional(wholeNumber(1, 65_535, 'must be a port number')),
+  METRICS_HOST: usually('127.0.0.1', text),
   CORS_ORIGINS: usually<readonly string[]>([], origins),
   DOCS: optional(ON_OR_OFF),
 };

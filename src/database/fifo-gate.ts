@@ -11,6 +11,16 @@ export interface Patience {
 export class FifoGate {
   /** The turn of who came last; null while nobody is here. */
   #last: Promise<void> | null = null;
+  #present = 0;
+
+  /** One, while somebody holds it. */
+  get inside(): number {
+    return Math.min(this.#present, 1);
+  }
+
+  get waiting(): number {
+    return this.#present - this.inside;
+  }
 
   async enter(patience?: Patience): Promise<Leave> {
     const before = this.#last;
@@ -19,7 +29,12 @@ export class FifoGate {
       end = resolve;
     });
     this.#last = own;
+    this.#present += 1;
+    let isGone = false;
     const leave = (): void => {
+      if (isGone) return;
+      isGone = true;
+      this.#present -= 1;
       if (this.#last === own) this.#last = null;
       end();
     };

@@ -4,6 +4,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { DomainEvent, Raise } from '../events/domain-event';
 import { DomainEvents } from '../events/domain-events';
+import { Meter } from '../metrics/meter';
 import { Clock } from '../time/clock';
 import { DatabaseErrors } from './database.errors';
 import { KeyedGate } from './keyed-gate';
@@ -51,6 +52,7 @@ export class UnitOfWork {
     private readonly dataSource: TenantryDataSource,
     private readonly events: DomainEvents,
     clock: Clock,
+    private readonly meter: Meter,
   ) {
     this.#ledger = new UnitLedger(() => clock.now());
   }
@@ -72,18 +74,25 @@ export class UnitOfWork {
    */
   run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: Once): Promise<T> {
     const budget = new RetryBudget();
+    const arrived = performance.now();
     const inTurn = async (): Promise<T> => {
+      this.meter.unitBegan(performance.now() - arrived);
       // Many repeats at once wait here; once the first of them is through, the others need no lock.
       const before = once && (await this.#findAnswer(once, budget));
       if (before) return replay(once, before) as T;
-      if (budget.isSpent) throw DatabaseErrors.UNAVAILABLE();
+      if (budget.isSpent) throw this.#turnedAway();
       const { result, events } = await this.#persist(budget, this.#attempts(lock, work, once));
       this.events.tell(events);
       return result;
     };
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
     const ms = once ? REPEAT_PATIENCE_MS : budget.left;
-    return this.#queues.run(key, inTurn, { ms, refusal: () => DatabaseErrors.UNAVAILABLE() });
+    return this.#queues.run(key, inTurn, { ms, refusal: () => this.#turnedAway() });
+  }
+
+  #turnedAway(): Error {
+    this.meter.unitGaveUp('queue');
+    return DatabaseErrors.UNAVAILABLE();
   }
 
   /** What the same request gave before, for work that is dear before it comes to its unit. */
@@ -164,9 +173,11 @@ export class UnitOfWork {
         if (!(error instanceof Interrupted)) throw error;
         const wait = budget.next(error.fault);
         if (wait === null) {
+          this.meter.unitGaveUp(error.fault);
           this.#logger.warn({ err: error }, 'gave up on the database');
           throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
         }
+        this.meter.unitRetried(error.fault);
         await sleep(wait);
       }
     }

@@ -4,6 +4,14 @@ import type { Principal } from '../auth/principal';
 import { outcomeOf, routeOf, type Outcome } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
 
+/** Counts requests, where somebody wants to know. */
+export interface RequestMeter {
+  began(): void;
+  ended(method: string, route: string | undefined, outcome: Outcome, ms: number): void;
+  /** Bytes that never became a request were answered. */
+  unread(outcome: Outcome): void;
+}
+
 /**
  * One line per request: who asked for what, and how it ended. No header, no query, no body. Answers are `info`, refusals
  * `warn`, failures `error`: LOG_LEVEL=warn leaves out what went well and nothing else.
@@ -11,13 +19,17 @@ import { requestIdOf } from '../http/request-id';
 export class AccessLog {
   readonly #lines: Logger;
 
-  constructor(logger: Logger) {
+  constructor(
+    logger: Logger,
+    private readonly meter?: RequestMeter,
+  ) {
     // None of these fields can hold a secret; to look for some in every line would cost ten times the line.
     this.#lines = logger.child({}, { redact: [] });
   }
 
   readonly watch = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
+    this.meter?.began();
     response.once('close', () => {
       this.#tell(request, response, performance.now() - start);
     });
@@ -27,10 +39,13 @@ export class AccessLog {
   /** Bytes that never became a request were answered. */
   readonly tellUnread = (requestId: string, { status, reason }: Outcome): void => {
     this.#lines.warn({ requestId, status, reason });
+    this.meter?.unread({ status, reason });
   };
 
   #tell(request: Request, response: Response, ms: number): void {
-    const { status, reason } = outcomeOf(response);
+    const outcome = outcomeOf(response);
+    const { status, reason } = outcome;
+    this.meter?.ended(request.method, routeOf(request), outcome, ms);
     const principal = request.user as Principal | undefined;
     this.#lines[levelOf(status)]({
       requestId: requestIdOf(request),

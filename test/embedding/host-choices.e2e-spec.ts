@@ -72,6 +72,7 @@ describe('a host chooses', () => {
     }
     @Module({ providers: [Settings], exports: [Settings] })
     class SettingsModule {}
+    const meter = { unitBegan: jest.fn(), unitRetried: jest.fn(), unitGaveUp: jest.fn() };
     const tenantry = TenantryModule.forRootAsync({
       imports: [SettingsModule],
       inject: [Settings],
@@ -80,12 +81,15 @@ describe('a host chooses', () => {
           principalResolver,
           timeZone,
           clock: { now: () => new Date('2026-01-01T00:00:00Z') },
+          meter,
         }),
     });
     await during({ imports: [tenantry] }, async (host) => {
       await expectWorking(host);
       const { createTime } = await host.app.get(DeptService).get(system(), 1);
       expect(createTime).toBe('2025-12-31 19:00:00');
+      expect(meter.unitBegan).toHaveBeenCalledWith(expect.any(Number));
+      expect(meter.unitGaveUp).not.toHaveBeenCalled();
     });
   });
 

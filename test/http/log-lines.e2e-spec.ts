@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
 import type { ApiClient } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -99,6 +100,7 @@ describe('the log', () => {
       .mockImplementation(() =>
         Object.assign(create(), { startTransaction: () => Promise.reject(deadlock) }),
       );
+    jest.spyOn(RetryBudget.prototype, 'next').mockReturnValueOnce(null);
     const answer = await api.post(PATH, {});
     expect(answer.refusal.reason).toBe('DATABASE_UNAVAILABLE');
     const [error, end] = await linesAbout(answer.refusal.requestId);

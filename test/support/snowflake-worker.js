@@ -2,6 +2,7 @@
 const { createDataSource } = require('../../dist/database/data-source.js');
 const { parseDatabaseUrl } = require('../../dist/config/database-url.js');
 const { UnitOfWork } = require('../../dist/database/unit-of-work.js');
+const { SilentMeter } = require('../../dist/metrics/meter.js');
 const { IdBlockRepository } = require('../../dist/tenant/id-block.repository.js');
 const { TenantIds } = require('../../dist/tenant/tenant-ids.js');
 
@@ -14,7 +15,7 @@ async function main() {
   const dataSource = await (await createDataSource(parseDatabaseUrl(url))).initialize();
   let offset = 0;
   const clock = { now: () => new Date(Date.now() + offset) };
-  const blocks = new IdBlockRepository(new UnitOfWork(dataSource, { now: () => new Date() }));
+  const blocks = new IdBlockRepository(new UnitOfWork(dataSource, undefined, clock, new SilentMeter()));
   let ids = new TenantIds(blocks, clock);
   const made = [];
   for (let n = 0; n < Number(count); n += 1) {

@@ -22,6 +22,11 @@ export class SqliteDriver extends BetterSqlite3Driver {
   readonly #reads = new SqliteReadRunner(this, () => this.#openReader());
   #reader: SqliteConnection | undefined;
 
+  /** Who writes, and who waits for that. */
+  get writers(): Pick<FifoGate, 'inside' | 'waiting'> {
+    return this.#gate;
+  }
+
   override createQueryRunner(): QueryRunner {
     return new SqliteQueryRunner(this, this.#gate, this.#reads);
   }

@@ -1,0 +1,25 @@
+/** What made a unit of work begin again: another unit, another process, or a server or connection that went away. */
+export type UnitFault = 'conflict' | 'busy' | 'unreachable' | 'lost';
+
+/** Hears what the library's units of work go through, to count it; it must be quick and must not throw. */
+export abstract class Meter {
+  /** A unit's turn has come, after this long in the queue of its tenant. */
+  abstract unitBegan(waitedMs: number): void;
+  /** A try was interrupted; there will be another. */
+  abstract unitRetried(fault: UnitFault): void;
+  /** There will be none: the caller gets a 503. `queue` when its turn did not come in time. */
+  abstract unitGaveUp(cause: UnitFault | 'queue'): void;
+}
+
+/** Nobody counts. */
+export class SilentMeter extends Meter {
+  override unitBegan(): void {
+    return;
+  }
+  override unitRetried(): void {
+    return;
+  }
+  override unitGaveUp(): void {
+    return;
+  }
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PasswordHasher } from '../../src/auth/password-hasher';
+import { RetryBudget } from '../../src/database/retry-policy';
+import { DeptService } from '../../src/dept/dept.service';
+import { aDept, ApiClient, aTenant } from '../../src/testing';
+import { readExposition } from '../support/exposition';
+import { freePort } from '../support/mariadb-server';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { onMariadb } from '../support/test-database';
+
+const PATH = '/system/dept-api';
+const ONE = `${PATH}/:id`;
+
+describe('the metrics', () => {
+  let service: ServiceUnderTest;
+  let api: ApiClient;
+  let scraper: ApiClient;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const limits = { RATE_LIMIT: 'on', RATE_LIMIT_LOGIN_ACCOUNT: '2' };
+    service = await ServiceUnderTest.start({ METRICS_PORT: String(port), ...limits });
+    api = service.as({ roles: ['superadmin'], username: 'somebody-special' });
+    scraper = new ApiClient(`http://127.0.0.1:${port}`);
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(async () => {
+    await service.stop();
+    await expect(scraper.get('/metrics')).rejects.toThrow('ECONNREFUSED');
+    scraper.close();
+  });
+
+  const scrape = async () => readExposition((await scraper.get('/metrics')).text);
+
+  /** Once nothing is under way: a request is counted when it is over, which may be after its answer has come. */
+  async function settled(): Promise<Map<string, number>> {
+    for (let tries = 0; ; tries += 1) {
+      const samples = await scrape();
+      if (samples.get('tenantry_http_requests_in_flight') === 0 || tries === 100) return samples;
+      await sleep(10);
+    }
+  }
+
+  async function growth(work: () => Promise<unknown>): Promise<Map<string, number>> {
+    const before = await settled();
+    await work();
+    return new Map([...(await settled())].map(([key, value]) => [key, value - (before.get(key) ?? 0)]));
+  }
+
+  const requests = (method: string, route: string, status: number, reason = '') =>
+    `tenantry_http_requests_total{method="${method}",route="${route}",status="${status}",reason="${reason}"}`;
+
+  it('are on a port of their own, and nowhere on that of the API', async () => {
+    const { status, headers } = await scraper.get('/metrics?x=1');
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    expect((await scraper.get('/')).status).toBe(404);
+    expect((await scraper.get(`${PATH}/1`)).status).toBe(404);
+    expect((await scraper.post('/metrics', {})).status).toBe(404);
+    expect((await api.get('/metrics')).refusal.reason).toBe('ROUTE_NOT_FOUND');
+  });
+
+  it('count every request once, by the template of its route, whichever way it takes', async () => {
+    const deptId = await aDept(api);
+    const grown = await growth(async () => {
+      await api.get(`${PATH}/${deptId}`);
+      await api.get(`${PATH}/${deptId}`, { 'if-none-match': '"none"' });
+      await api.post(PATH, {});
+      await api.post(PATH, {}, { 'idempotency-key': randomUUID() });
+      await api.get(`${PATH}/999999998`);
+      await api.get(`${PATH}/999999998`, { 'if-none-match': '"none"' });
+      await service.anonymous.get(`${PATH}/1`);
+      await api.get('/nowhere/12345');
+      await api.get('/elsewhere');
+      await api.post(PATH, '{');
+    });
+    const counted = [...grown].filter(
+      ([key, by]) => key.startsWith('tenantry_http_requests_total') && by > 0,
+    );
+    expect(Object.fromEntries(counted)).toEqual({
+      [requests('GET', ONE, 200)]: 2,
+      [requests('POST', PATH, 200)]: 2,
+      [requests('GET', ONE, 404, 'DEPT_NOT_FOUND')]: 2,
+      [requests('GET', ONE, 401, 'TOKEN_MISSING')]: 1,
+      [requests('GET', 'none', 404, 'ROUTE_NOT_FOUND')]: 2,
+      [requests('POST', 'none', 400, 'MALFORMED_REQUEST')]: 1,
+    });
+    const durations = `tenantry_http_request_duration_seconds`;
+    expect(grown.get(`${durations}_count{method="GET",route="${ONE}"}`)).toBe(5);
+    expect(grown.get(`${durations}_bucket{method="GET",route="${ONE}",le="+Inf"}`)).toBe(5);
+    expect(grown.get('tenantry_unit_wait_seconds_count')).toBe(2);
+  });
+
+  it('tell nothing about tenants and users', async () => {
+    const { tenantId, id } = await aTenant(api);
+    await service.as({ tenantId, username: 'somebody-else' }).get(`${PATH}/777777`);
+    await api.get(`/system/tenant-api/${id}`);
+    const names = [...(await scrape()).keys()].join('\n');
+    for (const told of [tenantId, id, '000000', 'somebody', '777777']) expect(names).not.toContain(told);
+  });
+
+  it('count failures, limits that were met, and clients that went away', async () => {
+    const login = { username: 'nobody', password: 'wrong-password' };
+    jest.spyOn(DeptService.prototype, 'get').mockRejectedValueOnce(new Error('a fault'));
+    const grown = await growth(async () => {
+      await api.get(`${PATH}/1`);
+      for (let tries = 0; tries < 3; tries += 1) await service.anonymous.post('/auth/login', login);
+    });
+    expect(grown.get(requests('GET', ONE, 500, 'INTERNAL_ERROR'))).toBe(1);
+    expect(grown.get(requests('POST', '/auth/login', 401, 'BAD_CREDENTIALS'))).toBe(2);
+    expect(grown.get(requests('POST', '/auth/login', 429, 'RATE_LIMITED'))).toBe(1);
+  });
+
+  it('show what is going on just now', async () => {
+    let begin: () => void = () => undefined;
+    let finish: (error: Error) => void = () => undefined;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    jest.spyOn(DeptService.prototype, 'get').mockImplementation(() => {
+      begin();
+      return new Promise((_, reject) => (finish = reject));
+    });
+    const aborting = new AbortController();
+    const { authorization } = (api as unknown as { headers: { authorization: string } }).headers;
+    const asked = fetch(`${api.baseUrl}${PATH}/1`, { headers: { authorization }, signal: aborting.signal });
+    await begun;
+    const runner = service.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    const busy = await scrape();
+    expect(busy.get('tenantry_http_requests_in_flight')).toBe(1);
+    expect(busy.get('tenantry_database_connections{state="used"}')).toBe(1);
+    expect(busy.get('tenantry_database_connections_limit')).toBe(onMariadb ? 20 : 1);
+    await runner.rollbackTransaction();
+    await runner.release();
+    aborting.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    const idle = await settled();
+    finish(new Error('nobody hears it'));
+    expect(idle.get(requests('GET', ONE, 499, 'CLIENT_GONE'))).toBe(1);
+    expect(idle.get('tenantry_http_requests_in_flight')).toBe(0);
+    expect(idle.get('tenantry_database_connections{state="used"}')).toBe(0);
+    expect(idle.get('tenantry_database_waiting')).toBe(0);
+  });
+
+  it('count units that are tried again, and those that are given up', async () => {
+    const create = service.dataSource.createQueryRunner.bind(service.dataSource);
+    const deadlock = Object.assign(new Error('Deadlock found'), { errno: 1213 });
+    const failing = () => Object.assign(create(), { startTransaction: () => Promise.reject(deadlock) });
+    const runners = jest.spyOn(service.dataSource, 'createQueryRunner');
+    runners.mockImplementationOnce(failing).mockImplementationOnce(failing);
+    const retried = await growth(() => api.post(PATH, {}));
+    expect(retried.get('tenantry_unit_retries_total{fault="conflict"}')).toBe(2);
+    expect(retried.get('tenantry_unit_given_up_total{cause="conflict"}')).toBe(0);
+    runners.mockImplementationOnce(failing);
+    jest.spyOn(RetryBudget.prototype, 'next').mockReturnValueOnce(null);
+    const givenUp = await growth(() => api.post(PATH, {}));
+    expect(givenUp.get('tenantry_unit_retries_total{fault="conflict"}')).toBe(0);
+    expect(givenUp.get('tenantry_unit_given_up_total{cause="conflict"}')).toBe(1);
+    expect(givenUp.get(requests('POST', PATH, 503, 'DATABASE_UNAVAILABLE'))).toBe(1);
+  });
+
+  it('know the process, its event loop, and who waits for a password to be checked', async () => {
+    const samples = await scrape();
+    for (const name of [
+      'process_cpu_user_seconds_total',
+      'process_resident_memory_bytes',
+      'process_open_fds',
+      'nodejs_heap_size_used_bytes',
+      'nodejs_eventloop_utilization',
+    ])
+      expect([name, samples.get(name)]).toEqual([name, expect.any(Number)]);
+    for (const quantile of ['0.5', '0.99', '1'])
+      expect(samples.get(`nodejs_eventloop_lag_seconds{quantile="${quantile}"}`)).toBeLessThan(60);
+    expect(samples.get('tenantry_password_checks{state="running"}')).toBe(0);
+    const hasher = service.app.get(PasswordHasher);
+    const hashes = Array.from({ length: 20 }, () => hasher.hash('a-long-password'));
+    const busy = await scrape();
+    expect(busy.get('tenantry_password_checks{state="running"}')).toBe(4);
+    expect(busy.get('tenantry_password_checks{state="waiting"}')).toBeGreaterThan(0);
+    await Promise.all(hashes);
+  });
+});
