@@ -10,6 +10,7 @@ import { version } from './config/version';
 import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
 import { FastLane } from './fast-lane/fast-lane';
+import { isTraced } from './fast-lane/is-traced';
 import { cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { jsonBody } from './http/json-body';
@@ -44,8 +45,9 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
+  app.use(...jsonBody);
   const lane = app.get(FastLane);
-  app.use(...jsonBody, lane.handle.bind(lane));
+  if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
   closeGracefully(app.getHttpServer(), FINISH_MS);

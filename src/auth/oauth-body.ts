@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { Refusal } from '../http/error-catalogue';
 import { HttpErrors } from '../http/http.errors';
+import { noteRefusal } from '../http/outcome';
 import { NO_STORE, OAuthError } from './oauth.filter';
 
 /** What is wrong with a body, by the status that its parser gives. */
@@ -23,7 +24,7 @@ export function refuseInOAuthForm(
     return;
   }
   const { reason, status, en } = refusal.row;
-  response.locals.reason = reason;
+  noteRefusal(response, { status, reason });
   response.status(status).set(NO_STORE).json(new OAuthError('invalid_request', en).body);
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { failure } from './envelope';
 import type { Refusal, RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
@@ -19,19 +20,22 @@ export function refuseInEnvelope(
   statuses: StatusPolicy,
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
+  const refuse = (socket: Duplex, factory: RefusalFactory): void => {
+    const refusal = factory();
+    const requestId = randomUUID();
+    socket.end(answer(refusal, requestId, statuses));
+    tell(requestId, refusal.row);
+  };
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    const refusal = (BY_CODE.get(error.code) ?? HttpErrors.MALFORMED)();
-    const requestId = randomUUID();
-    socket.end(answer(refusal, requestId, statuses));
-    tell(requestId, refusal.row);
+    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED);
   });
   // Without a listener Node closes the connection and says nothing.
   server.on('connect', (_, socket) => {
-    socket.end(answer(HttpErrors.NO_ROUTE, statuses));
+    refuse(socket, HttpErrors.NO_ROUTE);
   });
 }
 
