@@ -1,0 +1,3 @@
+import { licencesPage } from './licences';
+
+process.stdout.write(licencesPage());
