@@ -27,6 +27,7 @@ const e2e = (database) => ({
   displayName: database,
   testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
   globals: { TEST_DATABASE: database },
+  setupFilesAfterEnv: ['<rootDir>/test/support/examine-after-each.ts'],
 });
 
 const serverAvailable = process.env.TEST_DATABASE_URL || existsSync(mariadbBinary() ?? '');

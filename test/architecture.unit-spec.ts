@@ -66,7 +66,6 @@ describe('the house', () => {
     const builders = files.filter(({ text }) => text.includes('createQueryBuilder'));
     expect(paths(builders).sort()).toEqual([
       'auth/session.repository.ts',
-      'doctor/doctor.repository.ts',
       'tenancy/scoped-table.ts',
     ]);
     // Each names the tenant in its statement, or writes no tenant's row.

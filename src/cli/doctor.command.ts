@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { examine } from '../doctor/doctor';
 import { DoctorRepository } from '../doctor/doctor.repository';
+import { MenderRepository } from '../doctor/mender.repository';
 import { print } from './print';
 import { withDatabase } from './with-database';
 
@@ -8,7 +9,7 @@ import { withDatabase } from './with-database';
 export async function doctorCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { repair: { type: 'boolean', default: false } } });
   const { findings, repaired, notes } = await withDatabase((dataSource) =>
-    examine(new DoctorRepository(dataSource), values.repair),
+    examine(new DoctorRepository(dataSource), values.repair ? new MenderRepository(dataSource) : undefined),
   );
   for (const each of repaired) print(`repaired  ${each}`);
   for (const each of notes) print(`note      ${each}`);

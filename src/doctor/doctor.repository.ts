@@ -1,15 +1,27 @@
-import { Not, type DataSource, type EntityManager } from 'typeorm';
-import { inChunks } from '../database/in-chunks';
+import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../dept/dept.entity';
-import { DeptNames } from '../dept/dept-names.repository';
-import { RequestContext } from '../tenancy/request-context';
-import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TenantEntity } from '../tenant/tenant.entity';
-import { raiseTreeVersion } from '../tenant/tree-version';
-import { AccountEntity } from '../user/account.entity';
-import { examineTree, type StoredNode } from './examine-tree';
+import type { StoredNode } from './examine-tree';
+import {
+  ALL_INVARIANTS,
+  END_OF_STRETCH,
+  INVARIANTS,
+  misnamed,
+  ODD_TENANTS,
+  OVER_LIMIT,
+  ROOTS,
+  TENANTS_OF_ODD_DEPTS,
+} from './invariants';
 
 const LIVE = { delFlag: '0' } as const;
+/** Departments whose names are looked at by one statement. */
+const STRETCH = 50_000;
+
+/** A department that is found by a wrong name, and the tenant in which it is. */
+export interface Misnamed {
+  readonly tenantId: string;
+  readonly deptId: number;
+}
 
 /** The whole database, across tenants: for the operator's own checks, never for a request. */
 export class DoctorRepository {
@@ -17,6 +29,28 @@ export class DoctorRepository {
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+  }
+
+  /** A line for each row that breaks one of the simple invariants. */
+  async findBroken(): Promise<string[]> {
+    const rows = await this.#dataSource.query<{ broken: unknown; subject: unknown }[]>(ALL_INVARIANTS);
+    return rows.flatMap(({ broken, subject }) =>
+      INVARIANTS.filter((_, index) => index === Number(broken)).map(
+        ({ kind, wrong }) => `${kind} ${String(subject)}: ${wrong}`,
+      ),
+    );
+  }
+
+  findRoots(): Promise<string[]> {
+    return this.#subjects(ROOTS);
+  }
+
+  async hasOddTenants(): Promise<boolean> {
+    return (await this.#subjects(ODD_TENANTS)).length > 0;
+  }
+
+  findTenantsOfOddDepts(): Promise<string[]> {
+    return this.#subjects(TENANTS_OF_ODD_DEPTS);
   }
 
   async findTenants(manager = this.#dataSource.manager): Promise<StoredNode[]> {
@@ -28,15 +62,6 @@ export class DoctorRepository {
       ancestors,
       depth,
     }));
-  }
-
-  /** Codes of all tenants, deleted ones too: their rows must be sound as well. */
-  async findCodes(): Promise<string[]> {
-    const rows = await this.#dataSource.manager.find(TenantEntity, {
-      select: { id: true, tenantId: true },
-      order: { id: 1 },
-    });
-    return rows.map(({ tenantId }) => tenantId);
   }
 
   async findDepts(tenantId: string, manager = this.#dataSource.manager): Promise<StoredNode[]> {
@@ -54,86 +79,36 @@ export class DoctorRepository {
     }));
   }
 
-  /** Live accounts whose department is not a live one of their tenant. */
-  async findStrays(tenantId: string): Promise<number[]> {
-    const rows = await this.#dataSource.manager
-      .createQueryBuilder(AccountEntity, 'a')
-      .leftJoin(DeptEntity, 'd', "d.deptId = a.deptId AND d.tenantId = a.tenantId AND d.delFlag = '0'")
-      .select('a.userId', 'id')
-      .where("a.tenantId = :tenantId AND a.delFlag = '0' AND a.deptId IS NOT NULL AND d.deptId IS NULL", {
-        tenantId,
-      })
-      .getRawMany<{ id: unknown }>();
-    return rows.map(({ id }) => Number(id));
+  /** In stretches of ids, so that neither side has to hold the names of a million departments at once. */
+  async findMisnamed(): Promise<Misnamed[]> {
+    const sql = misnamed(this.#dataSource.options.type === 'better-sqlite3' ? 'LENGTH' : 'CHAR_LENGTH');
+    const found: Misnamed[] = [];
+    for (let from = 0, to = 0; to < Number.MAX_SAFE_INTEGER; from = to) {
+      to = await this.#endOfStretch(from);
+      const rows = await this.#dataSource.query<{ subject: unknown; tenant: string }[]>(sql, [
+        ...[from, to],
+        ...[from, to],
+      ]);
+      for (const { subject, tenant } of rows) found.push({ tenantId: tenant, deptId: Number(subject) });
+    }
+    return found;
   }
 
-  /** Departments that a search by name would miss, or would find by a name they do not have. */
-  async findMisnamed(tenantId: string): Promise<number[]> {
-    const rows = await this.#dataSource.query<{ id: unknown }[]>(
-      `SELECT d.dept_id AS id FROM tenantry_dept d LEFT JOIN tenantry_dept_name n ON n.dept_id = d.dept_id
-        WHERE d.tenant_id = ? AND d.del_flag = '0'
-        GROUP BY d.dept_id, d.dept_name
-       HAVING COUNT(n.position) <> ${this.#lengthOf('d.dept_name')}
-           OR SUM(CASE WHEN n.suffix <> SUBSTR(d.dept_name, n.position) THEN 1 ELSE 0 END) > 0
-        UNION SELECT n.dept_id FROM tenantry_dept_name n
-          LEFT JOIN tenantry_dept d ON d.dept_id = n.dept_id AND d.del_flag = '0' AND d.tenant_id = n.tenant_id
-        WHERE n.tenant_id = ? AND d.dept_id IS NULL`,
-      [tenantId, tenantId],
-    );
-    return rows.map(({ id }) => Number(id));
+  /** Tenants with more accounts than they may have; `held`: because their limit may have been lowered. */
+  async findOverLimit(): Promise<{ tenantId: string; held: boolean }[]> {
+    const rows = await this.#dataSource.query<{ subject: string; unheld: unknown }[]>(OVER_LIMIT);
+    return rows.map(({ subject, unheld }) => ({ tenantId: subject, held: Number(unheld) === 0 }));
   }
 
-  /** Writes anew by what names these departments are found. */
-  async repairNames(tenantId: string, deptIds: readonly number[]): Promise<void> {
-    const ctx = RequestContext.system(tenantId);
-    await this.#holding(tenantId, async (manager) => {
-      const names = new DeptNames(manager, ctx);
-      await inChunks(deptIds, async (chunk) => {
-        await names.erase(chunk);
-        await names.add(chunk);
-        return [];
-      });
-    });
+  async #endOfStretch(from: number): Promise<number> {
+    const [end] = await this.#dataSource.query<{ subject: unknown; size: unknown }[]>(END_OF_STRETCH, [
+      from,
+      STRETCH,
+    ]);
+    return Number(end?.size) < STRETCH ? Number.MAX_SAFE_INTEGER : Number(end?.subject);
   }
 
-  #lengthOf(column: string): string {
-    return this.#dataSource.options.type === 'better-sqlite3'
-      ? `LENGTH(${column})`
-      : `CHAR_LENGTH(${column})`;
-  }
-
-  /** Whether a tenant has more accounts than it may; lowering its limit does that. */
-  async isOverLimit(tenantId: string): Promise<boolean> {
-    const where = { tenantId, accountCount: Not(-1), ...LIVE };
-    const tenant = await this.#dataSource.manager.findOneBy(TenantEntity, where);
-    return (
-      tenant !== null &&
-      (await this.#dataSource.manager.countBy(AccountEntity, { tenantId, ...LIVE })) > tenant.accountCount
-    );
-  }
-
-  /** Finds and writes the right paths while nobody else changes the tree. */
-  async repairDepts(tenantId: string): Promise<void> {
-    await this.#holding(tenantId, async (manager) => {
-      for (const { key, ancestors, depth } of examineTree(await this.findDepts(tenantId, manager))
-        .wrongPaths) {
-        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth });
-      }
-    });
-  }
-
-  async repairTenants(): Promise<void> {
-    await this.#holding(PLATFORM_TENANT, async (manager) => {
-      for (const { key, ancestors, depth } of examineTree(await this.findTenants(manager)).wrongPaths) {
-        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth });
-      }
-    });
-  }
-
-  async #holding(tenantId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
-    await this.#dataSource.transaction(async (manager) => {
-      await raiseTreeVersion(manager, tenantId);
-      await work(manager);
-    });
+  async #subjects(sql: string): Promise<string[]> {
+    return (await this.#dataSource.query<{ subject: unknown }[]>(sql)).map(({ subject }) => String(subject));
   }
 }

@@ -1,7 +1,8 @@
-import type { DoctorRepository } from './doctor.repository';
+import type { DoctorRepository, Misnamed } from './doctor.repository';
 import { examineTree, type TreeReport } from './examine-tree';
+import type { MenderRepository } from './mender.repository';
 
-/** What is wrong with a database, one line each; `repaired` were wrong paths that are right now. */
+/** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
 export interface Diagnosis {
   readonly findings: string[];
   readonly repaired: string[];
@@ -9,40 +10,62 @@ export interface Diagnosis {
   readonly notes: string[];
 }
 
-/** Checks every invariant of both trees and of what refers to them. */
-export async function examine(database: DoctorRepository, repair: boolean): Promise<Diagnosis> {
-  const findings: string[] = [];
-  const repaired: string[] = [];
-  const notes: string[] = [];
-  const judge = async (name: string, report: TreeReport, mend: () => Promise<void>): Promise<void> => {
-    findings.push(...report.orphans.map((key) => `${name} ${key}: an ancestor is deleted or missing`));
-    findings.push(...report.cycles.map((key) => `${name} ${key}: is its own ancestor`));
-    const wrong = report.wrongPaths.map(
-      ({ key, ancestors }) => `${name} ${key}: its path should be ${ancestors}`,
-    );
-    if (repair && wrong.length > 0) await mend();
-    (repair ? repaired : findings).push(...wrong);
-  };
+/**
+ * Checks every invariant of both trees and of what refers to them: a few statements for all tenants together. A tree is
+ * loaded only where one of them has found something. With a mender, what it can put right is put right.
+ */
+export async function examine(database: DoctorRepository, mender?: MenderRepository): Promise<Diagnosis> {
+  const diagnosis: Diagnosis = { findings: [], repaired: [], notes: [] };
+  const { findings, notes } = diagnosis;
+  const mendable = mender ? diagnosis.repaired : findings;
 
-  const tenants = await database.findTenants();
-  const roots = tenants.filter(({ parent }) => parent === null).map(({ key }) => key);
+  const roots = await database.findRoots();
   if (roots.join() !== '000000')
     findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
-  const ofTenants = examineTree(tenants);
-  await judge('tenant', ofTenants, () => database.repairTenants());
-
-  for (const code of await database.findCodes()) {
-    const ofDepts = examineTree(await database.findDepts(code));
-    await judge('department', ofDepts, () => database.repairDepts(code));
-    const misnamed = await database.findMisnamed(code);
-    if (repair && misnamed.length > 0) await database.repairNames(code, misnamed);
-    (repair ? repaired : findings).push(
-      ...misnamed.map((id) => `department ${id}: a search does not find it by its name`),
-    );
-    for (const id of await database.findStrays(code))
-      findings.push(`account ${id}: its department is deleted or missing`);
-    if (await database.isOverLimit(code))
-      notes.push(`tenant ${code}: has more accounts than it may have now`);
+  if (await database.hasOddTenants()) {
+    const report = examineTree(await database.findTenants());
+    findings.push(...linesOf('tenant', report));
+    mendable.push(...pathsOf('tenant', report));
+    if (report.wrongPaths.length > 0) await mender?.repairTenants();
   }
-  return { findings, repaired, notes };
+  for (const code of await database.findTenantsOfOddDepts()) {
+    const report = examineTree(await database.findDepts(code));
+    findings.push(...linesOf('department', report));
+    mendable.push(...pathsOf('department', report));
+    if (report.wrongPaths.length > 0) await mender?.repairDepts(code);
+  }
+
+  const misnamed = await database.findMisnamed();
+  mendable.push(
+    ...misnamed.map(({ deptId }) => `department ${deptId}: a search does not find it by its name`),
+  );
+  if (mender) for (const [code, deptIds] of byTenant(misnamed)) await mender.repairNames(code, deptIds);
+
+  findings.push(...(await database.findBroken()));
+  for (const { tenantId, held } of await database.findOverLimit()) {
+    if (held) notes.push(`tenant ${tenantId}: has more accounts than it may have now`);
+    else findings.push(`tenant ${tenantId}: got more accounts than it may have`);
+  }
+  return diagnosis;
+}
+
+function linesOf(kind: string, { orphans, cycles }: TreeReport): string[] {
+  return [
+    ...orphans.map((key) => `${kind} ${key}: an ancestor is deleted or missing`),
+    ...cycles.map((key) => `${kind} ${key}: is its own ancestor`),
+  ];
+}
+
+function pathsOf(kind: string, { wrongPaths }: TreeReport): string[] {
+  return wrongPaths.map(({ key, ancestors }) => `${kind} ${key}: its path should be ${ancestors}`);
+}
+
+function byTenant(misnamed: readonly Misnamed[]): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (const { tenantId, deptId } of misnamed) {
+    const ids = found.get(tenantId);
+    if (ids) ids.push(deptId);
+    else found.set(tenantId, [deptId]);
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { aDept, aTenant } from '../../src/testing';
+import { breakOnPurpose } from '../support/examined-databases';
 import { runCli } from '../support/run-cli';
 import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -58,6 +59,7 @@ describe('the command line', () => {
 
   it('examines the database, repairs paths, and reports what it cannot repair', async () => {
     expect(await cli(['doctor'])).toMatchObject({ code: 0, out: 'The database is sound.\n' });
+    await breakOnPurpose(service.database);
     const { manager } = service.dataSource;
     const tenantId = await aTenantRow(service.dataSource);
     const api = service.as({ tenantId });
@@ -84,7 +86,8 @@ describe('the command line', () => {
 
     await manager.update(DeptEntity, { deptId: top }, { delFlag: '2' });
     await anAccount(service.dataSource, { tenantId, deptId: top });
-    await manager.update(TenantEntity, { tenantId }, { accountCount: 0 });
+    const later = new Date(Date.now() + 1000);
+    await manager.update(TenantEntity, { tenantId }, { accountCount: 0, updateTime: later });
     const broken = await cli(['doctor', '--repair']);
     expect(broken.code).toBe(1);
     expect(broken.out).toContain(`department ${child}: an ancestor is deleted or missing`);

@@ -1,4 +1,5 @@
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing';
+import { examined } from './examined-databases';
 
 declare global {
   /** Which database this Jest project runs on. */
@@ -7,9 +8,12 @@ declare global {
 
 export const onMariadb = globalThis.TEST_DATABASE === 'mariadb';
 
-/** An empty database of the kind this run is about: a SQLite file, or this worker's schema, made anew. */
-export function emptyDatabase(): Promise<ThrowAwayDatabase> {
-  if (!onMariadb) return throwAwayDatabase();
+/**
+ * An empty database of the kind this run is about: a SQLite file, or this worker's schema, made anew. The doctor examines
+ * it after every test.
+ */
+export async function emptyDatabase(): Promise<ThrowAwayDatabase> {
+  if (!onMariadb) return examined(await throwAwayDatabase());
   const name = `tenantry_test_${process.env.JEST_WORKER_ID ?? '1'}`;
-  return throwAwayDatabase({ server: process.env.TENANTRY_TEST_SERVER!, name });
+  return examined(await throwAwayDatabase({ server: process.env.TENANTRY_TEST_SERVER!, name }));
 }

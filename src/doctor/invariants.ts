@@ -1,0 +1,124 @@
+/**
+ * Something that always holds, as one statement that gives who breaks it, over all tenants: one statement sees one
+ * moment, so what is being written meanwhile is no finding.
+ */
+export interface Invariant {
+  /** Gives `subject`: which row of what is wrong. */
+  readonly sql: string;
+  readonly kind: 'tenant' | 'department' | 'account';
+  readonly wrong: string;
+}
+
+/** A live account of the platform that can do everything. */
+const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
+  AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
+
+/** Codes in a table that no tenant has, not even a deleted one. */
+const codesOfNobody = (table: string): string =>
+  `SELECT c.tenant_id AS subject FROM (SELECT DISTINCT tenant_id FROM ${table}) c
+    WHERE NOT EXISTS (SELECT 1 FROM tenantry_tenant t WHERE t.tenant_id = c.tenant_id)`;
+
+export const INVARIANTS: readonly Invariant[] = [
+  {
+    kind: 'account',
+    wrong: 'its department is deleted or missing',
+    sql: `SELECT a.user_id AS subject FROM tenantry_account a
+            LEFT JOIN tenantry_dept d ON d.dept_id = a.dept_id AND d.tenant_id = a.tenant_id AND d.del_flag = '0'
+           WHERE a.del_flag = '0' AND a.dept_id IS NOT NULL AND d.dept_id IS NULL`,
+  },
+  {
+    kind: 'account',
+    wrong: 'its name may be taken twice: a live one has the name key 0, a deleted one its own id',
+    sql: `SELECT user_id AS subject FROM tenantry_account
+           WHERE name_key <> CASE WHEN del_flag = '0' THEN 0 ELSE user_id END`,
+  },
+  {
+    kind: 'account',
+    wrong: 'is a superadmin outside the platform',
+    sql: `SELECT user_id AS subject FROM tenantry_account
+           WHERE roles LIKE '%superadmin%' AND tenant_id <> '000000' AND del_flag = '0'`,
+  },
+  {
+    kind: 'tenant',
+    wrong: 'has accounts, and no enabled superadmin among them',
+    sql: `SELECT tenant_id AS subject FROM tenantry_tenant WHERE tenant_id = '000000' AND NOT EXISTS (${SUPERADMIN})
+             AND EXISTS (SELECT 1 FROM tenantry_account a WHERE a.tenant_id = '000000')`,
+  },
+  {
+    kind: 'tenant',
+    wrong: 'its code was used again',
+    sql: 'SELECT tenant_id AS subject FROM tenantry_tenant GROUP BY tenant_id HAVING COUNT(*) > 1',
+  },
+  { kind: 'tenant', wrong: 'has departments and never was', sql: codesOfNobody('tenantry_dept') },
+  { kind: 'tenant', wrong: 'has accounts and never was', sql: codesOfNobody('tenantry_account') },
+  { kind: 'tenant', wrong: 'has sessions and never was', sql: codesOfNobody('tenantry_session') },
+  {
+    kind: 'tenant',
+    wrong: 'stands deeper than 64 levels',
+    sql: "SELECT tenant_id AS subject FROM tenantry_tenant WHERE depth > 64 AND del_flag = '0'",
+  },
+  {
+    kind: 'department',
+    wrong: 'stands deeper than 64 levels',
+    sql: "SELECT dept_id AS subject FROM tenantry_dept WHERE depth > 64 AND del_flag = '0'",
+  },
+];
+
+/** All of them in one statement: it gives the number of the invariant as `broken`, and `subject`. */
+export const ALL_INVARIANTS = INVARIANTS.map(
+  ({ sql }, index) => `SELECT ${index} AS broken, i${index}.subject FROM (${sql}) i${index}`,
+).join(' UNION ALL ');
+
+/**
+ * Tenants with more accounts than they may have. Lowering a limit does that, and removes nobody; but where the newest account
+ * came after the last change of the tenant, this limit was not held (`unheld`).
+ */
+export const OVER_LIMIT = `
+  SELECT t.tenant_id AS subject, CASE WHEN t.update_time >= MAX(a.create_time) THEN 0 ELSE 1 END AS unheld
+    FROM tenantry_tenant t JOIN tenantry_account a ON a.tenant_id = t.tenant_id AND a.del_flag = '0'
+   WHERE t.del_flag = '0' AND t.account_count >= 0
+   GROUP BY t.tenant_id, t.account_count, t.update_time
+  HAVING COUNT(*) > t.account_count`;
+
+export const ROOTS = `SELECT tenant_id AS subject FROM tenantry_tenant WHERE tenant_parent IS NULL AND del_flag = '0'
+  ORDER BY tenant_id`;
+
+/**
+ * Whether every live node stands where its live parent says. That is enough for the whole tree: when each is one deeper
+ * than its parent, nobody is its own ancestor, and right paths above make right paths below.
+ */
+export const ODD_TENANTS = `
+  SELECT t.tenant_id AS subject FROM tenantry_tenant t
+    LEFT JOIN tenantry_tenant p ON p.tenant_id = t.tenant_parent AND p.del_flag = '0'
+   WHERE t.del_flag = '0' AND CASE
+         WHEN t.tenant_parent IS NULL THEN t.ancestors <> '0' OR t.depth <> 1
+         WHEN p.tenant_id IS NULL THEN 1
+         ELSE t.ancestors <> CONCAT(p.ancestors, ',', p.tenant_id) OR t.depth <> p.depth + 1 END
+   LIMIT 1`;
+
+/** The tenants in which a department does not stand where its parent says. */
+export const TENANTS_OF_ODD_DEPTS = `
+  SELECT DISTINCT d.tenant_id AS subject FROM tenantry_dept d
+    LEFT JOIN tenantry_dept p ON p.dept_id = d.parent_id AND p.tenant_id = d.tenant_id AND p.del_flag = '0'
+   WHERE d.del_flag = '0' AND CASE
+         WHEN d.parent_id = 0 THEN d.ancestors <> '0' OR d.depth <> 1
+         WHEN p.dept_id IS NULL THEN 1
+         ELSE d.ancestors <> CONCAT(p.ancestors, ',', p.dept_id) OR d.depth <> p.depth + 1 END`;
+
+/** The last of the next so many departments. */
+export const END_OF_STRETCH = `
+  SELECT MAX(dept_id) AS subject, COUNT(*) AS size
+    FROM (SELECT dept_id FROM tenantry_dept WHERE dept_id > ? ORDER BY dept_id LIMIT ?) stretch`;
+
+/** Departments of a stretch of ids that a search by name would miss, or would find by a name they do not have. */
+export const misnamed = (lengthOf: string): string => `
+  SELECT d.dept_id AS subject, d.tenant_id AS tenant
+    FROM tenantry_dept d LEFT JOIN tenantry_dept_name n ON n.dept_id = d.dept_id
+   WHERE d.dept_id > ? AND d.dept_id <= ? AND d.del_flag = '0'
+   GROUP BY d.dept_id, d.tenant_id, d.dept_name
+  HAVING COUNT(n.position) <> ${lengthOf}(d.dept_name)
+      OR SUM(CASE WHEN n.suffix <> SUBSTR(d.dept_name, n.position) THEN 1 ELSE 0 END) > 0
+   UNION
+  SELECT n.dept_id, n.tenant_id FROM tenantry_dept_name n
+    LEFT JOIN tenantry_dept d ON d.dept_id = n.dept_id AND d.del_flag = '0' AND d.tenant_id = n.tenant_id
+   WHERE n.dept_id > ? AND n.dept_id <= ? AND d.dept_id IS NULL`;

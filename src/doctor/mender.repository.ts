@@ -1,0 +1,57 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { inChunks } from '../database/in-chunks';
+import { DeptEntity } from '../dept/dept.entity';
+import { DeptNames } from '../dept/dept-names.repository';
+import { RequestContext } from '../tenancy/request-context';
+import { PLATFORM_TENANT } from '../tenant/platform-tenant';
+import { TenantEntity } from '../tenant/tenant.entity';
+import { DoctorRepository } from './doctor.repository';
+import { examineTree } from './examine-tree';
+
+/** Puts right what follows from other rows: paths from parents, what searches read from names. */
+export class MenderRepository {
+  readonly #dataSource: DataSource;
+  readonly #doctor: DoctorRepository;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+    this.#doctor = new DoctorRepository(dataSource);
+  }
+
+  /** Finds and writes the right paths while nobody else changes the tree. */
+  async repairDepts(tenantId: string): Promise<void> {
+    await this.#holding(tenantId, async (manager) => {
+      const { wrongPaths } = examineTree(await this.#doctor.findDepts(tenantId, manager));
+      for (const { key, ancestors, depth } of wrongPaths)
+        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth });
+    });
+  }
+
+  async repairTenants(): Promise<void> {
+    await this.#holding(PLATFORM_TENANT, async (manager) => {
+      const { wrongPaths } = examineTree(await this.#doctor.findTenants(manager));
+      for (const { key, ancestors, depth } of wrongPaths)
+        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth });
+    });
+  }
+
+  /** Writes anew by what names these departments are found. */
+  async repairNames(tenantId: string, deptIds: readonly number[]): Promise<void> {
+    await this.#holding(tenantId, async (manager) => {
+      const names = new DeptNames(manager, RequestContext.system(tenantId));
+      await inChunks(deptIds, async (chunk) => {
+        await names.erase(chunk);
+        await names.add(chunk);
+        return [];
+      });
+    });
+  }
+
+  async #holding(tenantId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
+    await this.#dataSource.transaction(async (manager) => {
+      // As every write of the service begins; but what a deleted tenant left must be sound as well.
+      await manager.update(TenantEntity, { tenantId }, { treeVersion: () => 'tree_ver + 1' });
+      await work(manager);
+    });
+  }
+}

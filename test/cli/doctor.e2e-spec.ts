@@ -1,0 +1,176 @@
+import { examine } from '../../src/doctor/doctor';
+import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { MenderRepository } from '../../src/doctor/mender.repository';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { DeptNameEntity } from '../../src/dept/dept-name.entity';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { AccountEntity } from '../../src/user/account.entity';
+import { aDept } from '../../src/testing';
+import { breakOnPurpose } from '../support/examined-databases';
+import { anAccount, aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+describe('the doctor', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let [top, child]: [number, number] = [0, 0];
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+    await breakOnPurpose(service.database);
+  });
+  beforeEach(async () => {
+    tenantId = await aTenantRow(service.dataSource);
+    const api = service.as({ tenantId });
+    top = await aDept(api, { deptName: 'top' });
+    child = await aDept(api, { parentId: top, deptName: 'child' });
+    expect(await findings()).toEqual([]);
+  });
+  afterAll(() => service.stop());
+
+  const findings = async () => (await examine(new DoctorRepository(service.dataSource))).findings;
+  const setDept = (deptId: number, values: Partial<DeptEntity>) =>
+    service.dataSource.manager.update(DeptEntity, { deptId }, values);
+  const setTenant = (code: string, values: Partial<TenantEntity>) =>
+    service.dataSource.manager.update(TenantEntity, { tenantId: code }, values);
+  const setAdmin = (values: Partial<AccountEntity>) =>
+    service.dataSource.manager.update(AccountEntity, { username: 'admin' }, values);
+
+  /** Breaks something, hears what the doctor says, and puts it right again. */
+  async function heard(breaks: () => Promise<unknown>, mends: () => Promise<unknown>): Promise<string[]> {
+    await breaks();
+    const found = await findings();
+    await mends();
+    expect(await findings()).toEqual([]);
+    return found;
+  }
+
+  it('finds departments in a cycle', async () => {
+    const found = await heard(
+      () => setDept(top, { parentId: child, ancestors: `0,${child}`, depth: 2 }),
+      () => setDept(top, { parentId: 0, ancestors: '0', depth: 1 }),
+    );
+    expect(found).toEqual([top, child].map((id) => `department ${id}: is its own ancestor`));
+  });
+
+  it('finds a wrong path and a wrong depth', async () => {
+    const right = { ancestors: `0,${top}`, depth: 2 };
+    for (const wrong of [{ ancestors: '0' }, { depth: 3 }]) {
+      const found = await heard(
+        () => setDept(child, wrong),
+        () => setDept(child, right),
+      );
+      expect(found).toEqual([`department ${child}: its path should be 0,${top}`]);
+    }
+  });
+
+  it('finds a live department below a deleted one, and below one of another tenant', async () => {
+    const line = `department ${child}: an ancestor is deleted or missing`;
+    const gone = await heard(
+      () => setDept(top, { delFlag: '2' }),
+      () => setDept(top, { delFlag: '0' }),
+    );
+    expect(gone).toContain(line);
+    const other = await aTenantRow(service.dataSource);
+    const foreign = await heard(
+      () => setDept(top, { tenantId: other }),
+      () => setDept(top, { tenantId }),
+    );
+    expect(foreign).toContain(line);
+  });
+
+  it('finds a live tenant below a deleted one, a second root, and one in a cycle', async () => {
+    const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
+    const second = await aTenantRow(service.dataSource, below);
+    const orphan = await heard(
+      () => setTenant(tenantId, { delFlag: '2' }),
+      () => setTenant(tenantId, { delFlag: '0' }),
+    );
+    expect(orphan).toEqual([`tenant ${second}: an ancestor is deleted or missing`]);
+    const root = await heard(
+      () => setTenant(second, { tenantParent: null, ancestors: '0', depth: 1 }),
+      () => setTenant(second, below),
+    );
+    expect(root).toEqual([`the root of the tenants should be 000000, not 000000,${second}`]);
+    const cycle = await heard(
+      () => setTenant(tenantId, { tenantParent: second }),
+      () => setTenant(tenantId, { tenantParent: '000000' }),
+    );
+    expect(cycle).toEqual([tenantId, second].map((code) => `tenant ${code}: is its own ancestor`));
+  });
+
+  it('finds nothing in what a deleted tenant has left, unless that is broken; and mends it', async () => {
+    await setTenant(tenantId, { delFlag: '2' });
+    expect(await findings()).toEqual([]);
+    await setDept(child, { ancestors: '0,9', depth: 4 });
+    const { dataSource } = service;
+    const { repaired } = await examine(new DoctorRepository(dataSource), new MenderRepository(dataSource));
+    expect(repaired).toEqual([`department ${child}: its path should be 0,${top}`]);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('finds an account in a deleted department', async () => {
+    const found = await heard(
+      async () => {
+        await anAccount(service.dataSource, { tenantId, deptId: child });
+        await setDept(child, { delFlag: '2' });
+      },
+      () => setDept(child, { delFlag: '0' }),
+    );
+    expect(found).toContainEqual(
+      expect.stringMatching(/^account \d+: its department is deleted or missing$/),
+    );
+  });
+
+  it('finds a limit that was not held, and notes one that was lowered', async () => {
+    await setTenant(tenantId, { accountCount: 1 });
+    for (let n = 0; n < 2; n += 1) await anAccount(service.dataSource, { tenantId, deptId: null });
+    expect(await findings()).toEqual([`tenant ${tenantId}: got more accounts than it may have`]);
+    await setTenant(tenantId, { updateTime: new Date(Date.now() + 1000) });
+    const { notes } = await examine(new DoctorRepository(service.dataSource));
+    expect(notes).toEqual([`tenant ${tenantId}: has more accounts than it may have now`]);
+    await setTenant(tenantId, { accountCount: -1 });
+  });
+
+  it('finds accounts that could sign in where they should not, and names that could be taken twice', async () => {
+    await anAccount(service.dataSource, { tenantId, deptId: null });
+    const { manager } = service.dataSource;
+    const { userId } = await manager.findOneByOrFail(AccountEntity, { tenantId });
+    for (const [wrong, right, line] of [
+      [{ roles: 'superadmin' }, { roles: 'member' }, 'is a superadmin outside the platform'],
+      [{ nameKey: userId }, { nameKey: 0 }, 'its name may be taken twice'],
+    ] as const) {
+      const found = await heard(
+        () => manager.update(AccountEntity, { userId }, wrong),
+        () => manager.update(AccountEntity, { userId }, right),
+      );
+      expect(found).toEqual([expect.stringContaining(`account ${userId}: ${line}`)]);
+    }
+  });
+
+  it('finds that nobody can administer the platform', async () => {
+    for (const wrong of [{ status: '1' }, { roles: 'tenant_admin' }]) {
+      const found = await heard(
+        () => setAdmin(wrong),
+        () => setAdmin({ status: '0', roles: 'superadmin' }),
+      );
+      expect(found).toEqual(['tenant 000000: has accounts, and no enabled superadmin among them']);
+    }
+  });
+
+  it('finds names that a search would miss or make up', async () => {
+    const { manager } = service.dataSource;
+    const line = `department ${child}: a search does not find it by its name`;
+    const renamed = await heard(
+      () => setDept(child, { deptName: 'chili' }),
+      () => setDept(child, { deptName: 'child' }),
+    );
+    expect(renamed).toEqual([line]);
+    const left = { deptId: 987_654_321, position: 1, tenantId, suffix: 'x' };
+    const found = await heard(
+      () => manager.insert(DeptNameEntity, left),
+      () => manager.delete(DeptNameEntity, { deptId: left.deptId }),
+    );
+    expect(found).toEqual(['department 987654321: a search does not find it by its name']);
+  });
+});

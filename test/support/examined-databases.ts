@@ -1,0 +1,90 @@
+import { QueryFailedError, type DataSource } from 'typeorm';
+import { parseDatabaseUrl } from '../../src/config/database-url';
+import { createDataSource } from '../../src/database/data-source';
+import { examine } from '../../src/doctor/doctor';
+import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import type { ThrowAwayDatabase } from '../../src/testing';
+
+interface Watched {
+  /** Opened when it is examined for the first time. */
+  dataSource?: DataSource;
+  /** Tenants whose limit a test has lowered below the number of their accounts. */
+  readonly lowered: Set<string>;
+  /** Whether departments were put in by hand, without what searches read of their names. */
+  namesMissing: boolean;
+}
+
+/** Lines of a report; more help nobody. */
+const MOST = 20;
+
+/** Databases that tests have made and not yet dropped, by their addresses. */
+const watched = new Map<string, Watched>();
+
+/** Has a database examined after every test from now on, and before it is dropped. */
+export async function examined(database: ThrowAwayDatabase): Promise<ThrowAwayDatabase> {
+  await forget(database.url);
+  watched.set(database.url, { lowered: new Set(), namesMissing: false });
+  const drop = async (): Promise<void> => {
+    try {
+      await examineOne(database.url);
+    } finally {
+      await forget(database.url);
+      await database.drop();
+    }
+  };
+  return { ...database, drop };
+}
+
+/** For tests that break a tree by hand: the doctor looks away from here on. */
+export async function breakOnPurpose({ url }: Pick<ThrowAwayDatabase, 'url'>): Promise<void> {
+  await forget(url);
+}
+
+/** For tests that lower a limit below the number of accounts, which is allowed. */
+export function limitIsLowered({ url }: Pick<ThrowAwayDatabase, 'url'>, tenantId: string): void {
+  watched.get(url)?.lowered.add(tenantId);
+}
+
+/** For tests that put many departments in by hand and do not search for them. */
+export function namesAreMissing({ url }: Pick<ThrowAwayDatabase, 'url'>): void {
+  const one = watched.get(url);
+  if (one) one.namesMissing = true;
+}
+
+export async function examineAll(): Promise<void> {
+  for (const url of watched.keys()) await examineOne(url);
+}
+
+async function forget(url: string): Promise<void> {
+  const { dataSource } = watched.get(url) ?? {};
+  watched.delete(url);
+  if (dataSource?.isInitialized) await dataSource.destroy();
+}
+
+async function examineOne(url: string): Promise<void> {
+  const one = watched.get(url);
+  if (!one) return;
+  one.dataSource ??= await (await createDataSource(parseDatabaseUrl(url))).initialize();
+  const problems = await problemsOf(one.dataSource, one);
+  if (problems.length > 0)
+    throw new Error(`The database is not sound:\n${problems.slice(0, MOST).join('\n')}`);
+}
+
+/** All that the doctor finds; a note is one too, unless a test has said why. */
+async function problemsOf(dataSource: DataSource, { lowered, namesMissing }: Watched): Promise<string[]> {
+  try {
+    const { findings, notes } = await examine(new DoctorRepository(dataSource));
+    return [
+      ...findings.filter((finding) => !namesMissing || !finding.endsWith('does not find it by its name')),
+      ...notes.filter((note) => !lowered.has(/tenant (\d+)/.exec(note)?.[1] ?? '')),
+    ];
+  } catch (error) {
+    if (isUnfinished(error)) return [];
+    throw error;
+  }
+}
+
+/** Tests of migrations end with half a schema. */
+function isUnfinished(error: unknown): boolean {
+  return error instanceof QueryFailedError && /no such table|doesn't exist/.test(error.message);
+}
