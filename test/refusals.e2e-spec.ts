@@ -9,6 +9,7 @@ import { DatabaseErrors } from '../src/database/database.errors';
 import { LimitErrors } from '../src/limits/limits.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
 import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../src/testing';
+import { breakOnPurpose } from './support/examined-databases';
 import { anAccount, aTenantRow } from './support/seeds';
 import { JWT, ServiceUnderTest } from './support/service-under-test';
 
@@ -118,6 +119,7 @@ describe('the catalogue of refusals', () => {
       return as().delete(`${TENANTS}/${id}`);
     },
     TENANT_TOO_DEEP: async () => {
+      await breakOnPurpose(service.database);
       const tenantParent = await aTenantRow(service.dataSource, { depth: 64 });
       return as().post(TENANTS, { tenantName: 'x', tenantParent });
     },

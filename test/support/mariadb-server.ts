@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -7,47 +7,91 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 
 const START_MS = 30_000;
+const POLL_MS = 50;
+
+/** What all servers of tests have in common. */
+const COMMON = [
+  '--bind-address=127.0.0.1',
+  '--skip-log-bin',
+  '--max-connections=500',
+  '--character-set-server=latin1', // the service must not lean on a server's defaults
+];
+/** For speed: this one is never killed. */
+const SWIFT = ['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=1G'];
+/** What COMMIT has answered is on the disk. Without users it needs no installation, and starts in half a second. */
+const DURABLE = [
+  '--innodb-flush-log-at-trx-commit=1',
+  '--innodb-buffer-pool-size=64M',
+  '--innodb-log-file-size=16M',
+  '--skip-grant-tables',
+];
 
 export interface MariadbServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
+/** A server that may be killed at any moment, and started again on what it left. */
+export interface MortalMariadb extends MariadbServer {
+  /** Resolves when it has ended. */
+  end(signal: NodeJS.Signals): Promise<void>;
+  /** Resolves when it answers. */
+  restart(): Promise<void>;
+}
+
 /** A real server in a temp folder, on loopback, for this test run only. */
 export async function startMariadb(binary: string): Promise<MariadbServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-mariadb-'));
+  initialise(binary, base(folder));
+  return startIn(folder, binary, SWIFT);
+}
+
+export async function startMortalMariadb(binary: string): Promise<MortalMariadb> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-mortal-'));
+  mkdirSync(join(folder, 'data'));
+  const server = await startIn(folder, binary, DURABLE);
+  // A new data folder bears no kill before its first orderly end.
+  await server.end('SIGTERM');
+  await server.restart();
+  return server;
+}
+
+async function startIn(folder: string, binary: string, settings: readonly string[]): Promise<MortalMariadb> {
   const port = await freePort();
-  const base = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--user=${userInfo().username}`];
-  initialise(binary, base);
-  const server = spawn(
-    binary,
-    [
-      ...base,
-      `--port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--socket=${join(folder, 'socket')}`,
-      `--pid-file=${join(folder, 'pid')}`,
-      '--skip-log-bin',
-      '--innodb-flush-log-at-trx-commit=2',
-      '--max-connections=500',
-      '--innodb-buffer-pool-size=1G',
-      '--character-set-server=latin1', // the service must not lean on a server's defaults
-    ],
-    { stdio: 'ignore' },
-  );
+  const url = `mysql://root@127.0.0.1:${port}`;
+  const places = [
+    `--port=${port}`,
+    `--socket=${join(folder, 'socket')}`,
+    `--pid-file=${join(folder, 'pid')}`,
+  ];
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(binary, [...base(folder), ...places, ...COMMON, ...settings], { stdio: 'ignore' });
+    await untilReady(url, started);
+    return started;
+  };
+  let server = await start();
   // Whatever ends the test run ends the server.
   process.once('exit', () => server.kill('SIGKILL'));
-  const url = `mysql://root@127.0.0.1:${port}`;
-  await untilReady(url, server);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await ended;
+  };
   return {
     url,
     stop: async () => {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGTERM');
-      await ended;
+      await end('SIGTERM');
       rmSync(folder, { recursive: true, force: true });
     },
+    end,
+    restart: async () => {
+      server = await start();
+    },
   };
+}
+
+function base(folder: string): string[] {
+  return ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--user=${userInfo().username}`];
 }
 
 function initialise(binary: string, base: string[]): void {
@@ -71,7 +115,7 @@ async function untilReady(url: string, server: ChildProcess): Promise<void> {
       return;
     } catch (error) {
       if (server.exitCode !== null || Date.now() > giveUp) throw error;
-      await sleep(100);
+      await sleep(POLL_MS);
     }
   }
 }

@@ -1,0 +1,30 @@
+import { throwAwayDatabase } from '../../src/testing';
+import { killServerOften, killServiceOften } from '../support/crash-rounds';
+import { mariadbBinary } from '../support/mariadb-binary';
+import { startMortalMariadb } from '../support/mariadb-server';
+import { SeededRandom } from '../support/seeded-random';
+import { emptyDatabase, onMariadb } from '../support/test-database';
+
+const RECOVERY_MS = 5000;
+
+describe('a crash under write load loses and doubles nothing', () => {
+  it('of the service', async () => {
+    const database = await emptyDatabase();
+    const random = SeededRandom.announced('kill -9 of the service');
+    const { slowestMs } = await killServiceOften(database, 1, random);
+    expect(slowestMs).toBeLessThan(RECOVERY_MS);
+    await database.drop();
+  });
+
+  if (onMariadb && mariadbBinary()) {
+    it('of the database server', async () => {
+      const server = await startMortalMariadb(mariadbBinary()!);
+      const database = await throwAwayDatabase({ server: server.url });
+      const random = SeededRandom.announced('kill -9 of MariaDB');
+      const { slowestMs } = await killServerOften(server, database, 1, random);
+      expect(slowestMs).toBeLessThan(RECOVERY_MS);
+      await database.drop();
+      await server.stop();
+    });
+  }
+});
