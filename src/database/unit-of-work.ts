@@ -20,6 +20,12 @@ type Work<T> = (manager: EntityManager, raise: Raise) => Promise<T>;
 /** A repeat waits for the first of its kind, which may be a long import. */
 const REPEAT_PATIENCE_MS = 60_000;
 
+/** Before the look for a COMMIT that was not answered in time. */
+const LAST_LOOK_MS = 50;
+
+/** One try. The last one, after the time is over, only looks whether an earlier one was done. */
+type Attempt<T> = (isLast: boolean) => Promise<T>;
+
 /** What a unit gave, and what it has to tell now that it is committed. */
 interface Done<T> {
   readonly result: T;
@@ -31,6 +37,8 @@ class Interrupted extends Error {
   constructor(
     readonly fault: Exclude<Fault, 'fatal'>,
     cause: unknown,
+    /** Whether a COMMIT of this unit was sent and not answered: it may be done. */
+    readonly mayBeDone = false,
   ) {
     super(`The unit of work was interrupted (${fault}).`, { cause });
   }
@@ -106,11 +114,11 @@ export class UnitOfWork {
   }
 
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Statements<void>, work: Work<T>, once?: Once): () => Promise<Done<T>> {
+  #attempts<T>(lock: Statements<void>, work: Work<T>, once?: Once): Attempt<Done<T>> {
     const unitId = once?.unitId ?? randomUUID();
     // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
     let unanswered: Done<T> | undefined;
-    return async () => {
+    return async (isLast) => {
       const runner = this.dataSource.createQueryRunner();
       try {
         await runner.startTransaction(await this.#isolationLevel());
@@ -120,6 +128,7 @@ export class UnitOfWork {
           await runner.rollbackTransaction();
           return done;
         }
+        if (isLast) throw DatabaseErrors.UNAVAILABLE();
         if (once) await this.#ledger.forget(runner.manager, once);
         const events: DomainEvent[] = [];
         const result = await work(runner.manager, (event) => {
@@ -132,7 +141,9 @@ export class UnitOfWork {
       } catch (error) {
         await abandon(runner);
         // The same key in another tenant's queue, at the same time: the next try finds its row.
-        throw once && isDuplicate(error) ? new Interrupted('conflict', error) : asInterruption(error);
+        throw once && isDuplicate(error)
+          ? new Interrupted('conflict', error)
+          : asInterruption(error, unanswered !== undefined);
       } finally {
         await runner.release();
       }
@@ -165,20 +176,22 @@ export class UnitOfWork {
     });
   }
 
-  async #persist<T>(budget: RetryBudget, attempt: () => Promise<T>): Promise<T> {
-    for (;;) {
+  async #persist<T>(budget: RetryBudget, attempt: Attempt<T>): Promise<T> {
+    for (let isLast = false; ;) {
       try {
-        return await attempt();
+        return await attempt(isLast);
       } catch (error) {
         if (!(error instanceof Interrupted)) throw error;
-        const wait = budget.next(error.fault);
-        if (wait === null) {
+        const wait: number | null = isLast ? null : budget.next(error.fault);
+        // Who may have been served is not sent away without a look.
+        isLast = wait === null && error.mayBeDone && !isLast;
+        if (wait === null && !isLast) {
           this.meter.unitGaveUp(error.fault);
           this.#logger.warn({ err: error }, 'gave up on the database');
           throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
         }
         this.meter.unitRetried(error.fault);
-        await sleep(wait);
+        await sleep(wait ?? LAST_LOOK_MS);
       }
     }
   }
@@ -201,9 +214,9 @@ async function askIsolation(dataSource: DataSource): Promise<'READ COMMITTED' | 
   return rows.every((row) => row.Value === 'READ-COMMITTED') ? undefined : 'READ COMMITTED';
 }
 
-function asInterruption(error: unknown): unknown {
+function asInterruption(error: unknown, mayBeDone = false): unknown {
   const fault = faultOf(error);
-  return fault === 'fatal' ? error : new Interrupted(fault, error);
+  return fault === 'fatal' ? error : new Interrupted(fault, error, mayBeDone);
 }
 
 function replay(once: Once, { result }: UnitEntity): unknown {

@@ -4,6 +4,7 @@ import { mariadbBinary } from '../support/mariadb-binary';
 import { startMortalMariadb } from '../support/mariadb-server';
 import { SeededRandom } from '../support/seeded-random';
 import { emptyDatabase, onMariadb } from '../support/test-database';
+import { swallowCommits } from '../support/unknown-commits';
 
 const RECOVERY_MS = 5000;
 
@@ -28,3 +29,15 @@ describe('a crash under write load loses and doubles nothing', () => {
     });
   }
 });
+
+if (onMariadb) {
+  describe('answers to COMMIT that are swallowed under load', () => {
+    it('double nothing, lose nothing, and nobody is told the opposite', async () => {
+      const database = await emptyDatabase();
+      const random = SeededRandom.announced('unknown commits');
+      const { swallowed, problems, untold } = await swallowCommits(database, 8, random);
+      expect({ swallowed, problems, untold }).toEqual({ swallowed: 8, problems: [], untold: [] });
+      await database.drop();
+    });
+  });
+}

@@ -5,6 +5,7 @@ import { UnitEntity } from '../../src/database/unit.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/testing';
+import { nextCommits } from '../support/commit-faults';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -234,6 +235,29 @@ if (onMariadb) {
     });
   });
 }
+
+describe('a unit of work whose COMMIT is not answered before its time is over', () => {
+  it('is answered as what it is: done', async () => {
+    const service = await ServiceUnderTest.start();
+    const late = jest.spyOn(Date, 'now');
+    nextCommits(service.dataSource, 'unheard');
+    const create = service.dataSource.createQueryRunner.bind(service.dataSource);
+    service.dataSource.createQueryRunner = (mode) => {
+      const runner = create(mode);
+      const commit = runner.commitTransaction.bind(runner);
+      runner.commitTransaction = () =>
+        commit().catch((error: unknown) => {
+          late.mockReturnValue(new Date().getTime() + 10_000);
+          throw error;
+        });
+      return runner;
+    };
+    const answer = await service.as().post(PATH, { deptName: 'late' });
+    late.mockRestore();
+    expect([answer.status, await named(service, 'late')]).toEqual([200, 1]);
+    await service.stop();
+  });
+});
 
 describe('the ledger of units', () => {
   it('keeps a row per committed unit for a day', async () => {

@@ -1,11 +1,17 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** What the proxy does with the next COMMIT it sees. */
-export type CommitFault = 'cut-before' | 'cut-after';
+/**
+ * What the proxy does with a COMMIT: it never arrives, or its answer does not, because the connection is cut or because it
+ * stays open in silence.
+ */
+export type CommitFault = 'cut-before' | 'cut-after' | 'hang-after';
 
 /** Stands between the service and its database server, and breaks connections where it hurts. */
 export class TcpProxy {
+  /** For the next one. */
   fault: CommitFault | null = null;
+  /** Asked for each one, when there is no fault for the next. */
+  chooseFault: (() => CommitFault | null) | null = null;
   struck = 0;
   /** What happens while a COMMIT is held back that will never arrive. */
   beforeCut: (() => void) | null = null;
@@ -41,7 +47,7 @@ export class TcpProxy {
       return;
     }
     const upstream = connect(port, host);
-    let swallow = false;
+    let swallow: 'cut' | 'hang' | null = null;
     for (const socket of [client, upstream]) {
       this.#sockets.add(socket);
       socket
@@ -54,7 +60,7 @@ export class TcpProxy {
     }
     client.on('data', (chunk: Buffer) => {
       if (this.frozen) return;
-      const fault = chunk.includes('COMMIT') ? this.fault : null;
+      const fault = chunk.includes('COMMIT') ? (this.fault ?? this.chooseFault?.() ?? null) : null;
       if (fault === null) {
         upstream.write(chunk);
         return;
@@ -65,14 +71,14 @@ export class TcpProxy {
         this.beforeCut?.();
         setTimeout(() => client.destroy(), this.beforeCut ? 50 : 0);
       } else {
-        swallow = true;
+        swallow = fault === 'cut-after' ? 'cut' : 'hang';
         upstream.write(chunk);
       }
     });
     upstream.on('data', (chunk: Buffer) => {
       if (this.frozen) return;
-      if (swallow) client.destroy();
-      else client.write(chunk);
+      if (swallow === 'cut') client.destroy();
+      else if (swallow === null) client.write(chunk);
     });
   }
 

@@ -14,6 +14,8 @@ const ACCOUNTS = 12;
 
 /** Several writers at once, who can be told to rest; and what the database must hold then. */
 export class WriteLoad {
+  /** Whether a writer met what it does not understand; `rest` tells what. */
+  hasFailed = false;
   #resting = true;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -56,7 +58,7 @@ export class WriteLoad {
       }),
     );
     // Whoever rests hears of it; until then it must not end the process.
-    this.#running.catch(() => undefined);
+    this.#running.catch(() => (this.hasFailed = true));
   }
 
   /** Lets every writer finish what it is about. */

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MysqlSessions } from '../../src/database/mysql-sessions';
+import type { ThrowAwayDatabase } from '../../src/testing';
+import { beside, problemsAfter } from './crash-rounds';
+import type { SeededRandom } from './seeded-random';
+import { ServiceUnderTest } from './service-under-test';
+import { TcpProxy, type CommitFault } from './tcp-proxy';
+import { WriteLoad } from './write-load';
+
+/** A connection that is silent for longer is cut by the service; 10 s outside tests. */
+const SILENCE_MS = 700;
+/** Every third COMMIT; of those, most lose their answer. */
+const FAULTS: readonly CommitFault[] = ['cut-after', 'cut-after', 'hang-after', 'cut-before'];
+const ODDS = 3;
+
+export interface UnknownCommitReport {
+  /** COMMITs that were done and whose answer was swallowed. */
+  readonly swallowed: number;
+  readonly hung: number;
+  readonly acknowledged: number;
+  readonly retried: number;
+  /** What is wrong with the database, or with what clients were told. */
+  readonly problems: string[];
+  /** Made without a key, there, and answered as if it were not. */
+  readonly untold: string[];
+}
+
+/** Has this many answers to COMMIT swallowed under load, between the service and a MariaDB. */
+export async function swallowCommits(
+  database: ThrowAwayDatabase,
+  count: number,
+  random: SeededRandom,
+): Promise<UnknownCommitReport> {
+  const url = new URL(database.url);
+  const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
+  url.host = `127.0.0.1:${proxy.port}`;
+  const service = await ServiceUnderTest.on({ ...database, url: url.href });
+  (service.dataSource.options as { driver: MysqlSessions }).driver.limitHolding(SILENCE_MS);
+  const dataSource = await beside(database);
+  const load = await WriteLoad.on(() => service.anonymous, dataSource, random, { withoutKeys: true });
+  const counts = { swallowed: 0, hung: 0 };
+  proxy.chooseFault = () => {
+    if (counts.swallowed >= count || random.below(ODDS) > 0) return null;
+    const fault = random.pick(FAULTS) ?? null;
+    if (fault !== 'cut-before') counts.swallowed += 1;
+    if (fault === 'hang-after') counts.hung += 1;
+    return fault;
+  };
+  load.begin();
+  while (counts.swallowed < count && !load.hasFailed) await sleep(20);
+  await load.rest();
+  const problems = await problemsAfter(load, dataSource);
+  const untold = await load.untold();
+  const { acknowledged, retried } = load;
+  await dataSource.destroy();
+  await service.leave();
+  await proxy.close();
+  return { ...counts, acknowledged, retried, problems, untold };
+}
