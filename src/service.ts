@@ -19,6 +19,7 @@ import { refuseOddRequests } from './http/refuse-odd-requests';
 import { requestIdMiddleware } from './http/request-id';
 import { securityHeaders } from './http/security-headers';
 import { ServiceAdapter } from './http/service.adapter';
+import { Stopping } from './http/stopping';
 import { StatusPolicy } from './http/status-policy';
 import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
@@ -50,7 +51,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
-  closeGracefully(app.getHttpServer(), FINISH_MS);
+  closeGracefully(app.getHttpServer(), FINISH_MS, app.get(Stopping));
   await metrics?.serve(app, parts.env);
   return app;
 }

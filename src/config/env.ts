@@ -50,6 +50,7 @@ const readers = {
   METRICS_HOST: usually('127.0.0.1', text),
   CORS_ORIGINS: usually<readonly string[]>([], origins),
   DOCS: optional(ON_OR_OFF),
+  SHUTDOWN_DRAIN_MS: usually(500, wholeNumber(0, 60_000, 'must be milliseconds, at most 60000')),
 };
 
 /** The validated configuration. */

@@ -2,10 +2,11 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../auth/public.decorator';
+import { Stopping } from '../http/stopping';
 import { DatabaseHealth, type DatabaseReport } from './database-health';
 
 interface Readiness {
-  readonly status: 'ready' | 'unready';
+  readonly status: 'ready' | 'unready' | 'stopping';
   readonly checks: DatabaseReport;
 }
 
@@ -14,7 +15,10 @@ interface Readiness {
 @ApiExcludeController()
 @Controller('health')
 export class HealthController {
-  constructor(private readonly database: DatabaseHealth) {}
+  constructor(
+    private readonly database: DatabaseHealth,
+    private readonly stopping: Stopping,
+  ) {}
 
   /** The process runs and answers. */
   @Get('live')
@@ -22,12 +26,13 @@ export class HealthController {
     return { status: 'live' };
   }
 
-  /** Requests can be served: the database is reachable and its schema is this version's. */
+  /** Requests can be served: the database is reachable, its schema is this version's, and no stop was asked for. */
   @Get('ready')
   async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
     const checks = await this.database.report();
-    const ready = checks.database === 'up' && checks.migrations === 'done';
-    response.status(ready ? 200 : 503);
-    return { status: ready ? 'ready' : 'unready', checks };
+    const able = checks.database === 'up' && checks.migrations === 'done';
+    const status = this.stopping.isAsked ? 'stopping' : able ? 'ready' : 'unready';
+    response.status(status === 'ready' ? 200 : 503);
+    return { status, checks };
   }
 }

@@ -1,15 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Stopping } from './stopping';
 
 const SWEEP_MS = 50;
 /** How long a connection on which no request has begun may go on after the close has. */
 const SILENT_MS = 500;
 
 /**
- * Makes `server.close()` end soon and politely: answers that were not begun before it tell the client that the
- * connection ends, connections without a request are closed, and what is still in flight after `limitMs` is cut.
+ * Makes a stop polite and `server.close()` short. From the moment a stop is asked for, every answer that has not begun
+ * tells the client that its connection ends: a client that goes on sending uses its kept connections up while new ones are
+ * still taken, and has none left that could break under a request. Then, on close, connections without a request are
+ * closed, and what is still in flight after `limitMs` is cut.
  */
-export function closeGracefully(server: Server, limitMs: number): void {
+export function closeGracefully(server: Server, limitMs: number, stopping: Stopping): void {
   const close = server.close.bind(server);
   const sockets = new Set<Socket>();
   const inFlight = new Map<ServerResponse, Socket>();
@@ -18,12 +21,15 @@ export function closeGracefully(server: Server, limitMs: number): void {
     socket.once('close', () => sockets.delete(socket));
   });
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!server.listening) announceEnd(response);
+    if (stopping.isAsked) announceEnd(response);
     inFlight.set(response, request.socket);
     response.once('close', () => inFlight.delete(response));
   });
-  server.close = (done) => {
+  stopping.onAsked(() => {
     for (const response of inFlight.keys()) announceEnd(response);
+  });
+  server.close = (done) => {
+    stopping.ask();
     const begun = Date.now();
     const sweep = setInterval(() => {
       const elapsed = Date.now() - begun;

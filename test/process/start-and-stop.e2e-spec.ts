@@ -9,6 +9,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { ApiClient } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
+import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase } from '../support/test-database';
 
 const ROOT = join(__dirname, '..', '..');
@@ -68,6 +69,15 @@ describe('a stop by SIGTERM', () => {
     expect(await service.ended()).toBe(0);
     expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
     await dataSource.destroy();
+    await database.drop();
+  });
+});
+
+describe('a stop under load', () => {
+  it('fails no request in flight, and none at all behind a balancer that asks whether it is ready', async () => {
+    const database = await emptyDatabase();
+    const { failed, doneUnread, exits } = await stopUnderLoad(database, 1);
+    expect({ failed, doneUnread, exits }).toEqual({ failed: [], doneUnread: 0, exits: [0] });
     await database.drop();
   });
 });

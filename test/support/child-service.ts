@@ -30,6 +30,7 @@ export class ChildService {
       ADMIN_PASSWORD: 'admin-password',
       RATE_LIMIT: 'off',
       LOG_LEVEL: 'warn',
+      SHUTDOWN_DRAIN_MS: '0',
       PORT: String(port),
       ...env,
     });

@@ -10,9 +10,9 @@ import { freePort, type MortalMariadb } from './mariadb-server';
 import type { SeededRandom } from './seeded-random';
 import { WriteLoad } from './write-load';
 
-/** How long the load runs before somebody dies: at least, and at most so much more. */
-const BEFORE_MS = 100;
-const SPREAD_MS = 300;
+/** Writes that must have been acknowledged before somebody dies, within a random time after. */
+const BEFORE = 18;
+const SPREAD_MS = 150;
 
 export interface CrashReport {
   readonly rounds: number;
@@ -89,7 +89,9 @@ async function endure(
   let slowestMs = 0;
   for (let round = 0; round < rounds; round += 1) {
     load.begin();
-    await sleep(BEFORE_MS + random.below(SPREAD_MS));
+    const enough = load.acknowledged + BEFORE;
+    while (load.acknowledged < enough && !load.hasFailed) await sleep(10);
+    await sleep(random.below(SPREAD_MS));
     const since = await kill();
     // Everybody has been answered: what was begun before the crash was acknowledged after it.
     await load.rest();

@@ -4,7 +4,7 @@ import type { SeededRandom } from './seeded-random';
 
 const DEPTS = '/system/dept-api';
 const PATIENCE_MS = 30_000;
-const PAUSE_MS = 15;
+const PAUSE_MS = 40;
 /** What a client sees of a server that is not there, or no more. */
 const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
