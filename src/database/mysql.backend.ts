@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
@@ -6,6 +7,7 @@ import type { DatabaseLocation } from '../config/database-url';
 import { LOCK_WAIT_S, type Backend, type Tables, type Unlock } from './backend';
 import { MysqlSessions } from './mysql-sessions';
 import { faultOf } from './retry-policy';
+import { takeLease } from './start-lease';
 
 /** How long a start waits for a database server that is itself still starting. */
 const PATIENCE_MS = 30_000;
@@ -18,17 +20,31 @@ export class MysqlBackend implements Backend {
     return new DataSource({ ...options, ...tables });
   }
 
-  /** MySQL's own named lock, on a connection of its own; the server frees it if this process dies. */
+  /**
+   * MySQL's own named lock, on a connection of its own; the server frees it if this process dies. It does not reach other
+   * nodes of a cluster: there a lease is taken too.
+   */
   async lock(): Promise<Unlock> {
     const connection = await this.#connect();
-    const name = `tenantry:${this.location.database}`.slice(0, 64);
-    const [rows] = await connection.query<RowDataPacket[]>('SELECT GET_LOCK(?, ?) AS got', [
-      name,
-      LOCK_WAIT_S,
-    ]);
-    if (Number(rows[0]?.got) === 1) return () => connection.end();
-    await connection.end();
-    throw new Error(`Another process has been preparing this database for ${LOCK_WAIT_S} s.`);
+    try {
+      const [rows] = await connection.query<RowDataPacket[]>('SELECT GET_LOCK(?, ?) AS got', [
+        `tenantry:${this.location.database}`.slice(0, 64),
+        LOCK_WAIT_S,
+      ]);
+      if (Number(rows[0]?.got) !== 1)
+        throw new Error(`Another process has been preparing this database for ${LOCK_WAIT_S} s.`);
+      const giveBack = (await isCluster(connection)) ? await takeLease(connection, randomUUID()) : undefined;
+      return async () => {
+        try {
+          await giveBack?.();
+        } finally {
+          await connection.end();
+        }
+      };
+    } catch (error) {
+      await connection.end();
+      throw error;
+    }
   }
 
   async #askFlavour(onWait?: () => void): Promise<MysqlFlavour> {
@@ -51,4 +67,10 @@ export class MysqlBackend implements Backend {
     const { host, port, username: user, password, database } = this.location;
     return createConnection({ host, port, user, password, database, connectTimeout: 5000 });
   }
+}
+
+/** Whether the server replicates its writes to others and theirs to it (Galera). */
+async function isCluster(connection: Connection): Promise<boolean> {
+  const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
+  return rows[0]?.Value === 'ON';
 }

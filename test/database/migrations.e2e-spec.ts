@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection, type Connection } from 'mysql2/promise';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
+import { takeLease } from '../../src/database/start-lease';
 import type { DataSource } from 'typeorm';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
@@ -53,15 +56,69 @@ describe('the schema', () => {
   });
 });
 
-describe('replicas that start together on an empty database', () => {
-  it('migrate once, make one first administrator, and all become ready', async () => {
+describe('three replicas that start together', () => {
+  const startThree = async (database: ThrowAwayDatabase): Promise<void> => {
+    const services = await Promise.all(Array.from({ length: 3 }, () => ChildService.start(database)));
+    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0]);
+  };
+
+  it('on an empty database migrate once, make one superadmin, and all become ready; and so on an older one', async () => {
     const database = await emptyDatabase();
-    const services = await Promise.all(Array.from({ length: 4 }, () => ChildService.start(database)));
+    await startThree(database);
     const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
-    expect(await dataSource.manager.count(AccountEntity)).toBe(1);
-    expect(await dataSource.manager.count(TenantEntity)).toBe(1);
+    const counts = async () => [
+      await dataSource.manager.countBy(AccountEntity, { roles: 'superadmin' }),
+      await dataSource.manager.count(AccountEntity),
+      await dataSource.manager.count(TenantEntity),
+      (await dataSource.query<unknown[]>('SELECT name FROM migrations')).length,
+    ];
+    expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
+    for (let n = 0; n < 3; n += 1) await dataSource.undoLastMigration();
+    await startThree(database);
+    expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
     await dataSource.destroy();
-    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0, 0]);
     await database.drop();
   });
 });
+
+if (onMariadb) {
+  describe('the lease that keeps nodes of a cluster apart', () => {
+    let database: ThrowAwayDatabase;
+    let connections: Connection[];
+
+    beforeAll(async () => {
+      database = await emptyDatabase();
+      connections = await Promise.all(Array.from({ length: 5 }, () => createConnection(database.url)));
+    });
+    afterAll(async () => {
+      await Promise.all(connections.map((connection) => connection.end()));
+      await database.drop();
+    });
+
+    it('is held by one at a time', async () => {
+      const inside = { now: 0, most: 0, ever: 0 };
+      await Promise.all(
+        connections.map(async (connection, n) => {
+          const giveBack = await takeLease(connection, `holder ${n}`);
+          inside.now += 1;
+          inside.ever += 1;
+          inside.most = Math.max(inside.most, inside.now);
+          await sleep(20);
+          inside.now -= 1;
+          await giveBack();
+        }),
+      );
+      expect(inside).toEqual({ now: 0, most: 1, ever: 5 });
+    });
+
+    it('goes on to the next when its holder is dead', async () => {
+      await takeLease(connections[0]!, 'dead');
+      const next = takeLease(connections[1]!, 'next');
+      expect(await Promise.race([next, sleep(300, 'waits')])).toBe('waits');
+      await connections[2]!.query("UPDATE tenantry_start_lease SET until_time = '2001-01-01'");
+      await (
+        await next
+      )();
+    });
+  });
+}
