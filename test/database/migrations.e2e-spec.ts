@@ -70,7 +70,7 @@ describe('three replicas that start together', () => {
       await dataSource.manager.countBy(AccountEntity, { roles: 'superadmin' }),
       await dataSource.manager.count(AccountEntity),
       await dataSource.manager.count(TenantEntity),
-      (await dataSource.query<unknown[]>('SELECT name FROM migrations')).length,
+      (await dataSource.query<unknown[]>('SELECT name FROM tenantry_migrations')).length,
     ];
     expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
     for (let n = 0; n < 3; n += 1) await dataSource.undoLastMigration();
