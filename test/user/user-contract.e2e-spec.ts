@@ -1,5 +1,8 @@
+import { examine } from '../../src/doctor/doctor';
+import { DoctorRepository } from '../../src/doctor/doctor.repository';
 import { AccountEntity } from '../../src/user/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { limitIsLowered } from '../support/examined-databases';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/user-api';
@@ -275,6 +278,24 @@ describe('accounts', () => {
       const { rows } = (await admin.get(PATH)).body.data as { rows: { userId: number }[] };
       await admin.delete(`${PATH}/${rows[0]!.userId}`);
       expect(await reasonOf(admin.post(PATH, { username: 'again', password: PASSWORD }))).toBe(200);
+    });
+
+    it('stay when it is lowered below their number; no more are made, and the doctor notes it', async () => {
+      const { id, tenantId, tenantName } = await aTenant(root, { accountCount: 2 });
+      const admin = service.as({ tenantId });
+      for (const username of ['a', 'b']) await admin.post(PATH, { username, password: PASSWORD });
+      limitIsLowered(service.database, tenantId);
+      expect(await reasonOf(root.put('/system/tenant-api', { id, tenantName, accountCount: 1 }))).toBe(200);
+      expect(await reasonOf(admin.post(PATH, { username: 'c', password: PASSWORD }))).toEqual([
+        409,
+        'ACCOUNT_LIMIT',
+      ]);
+      expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId, delFlag: '0' })).toBe(2);
+      expect(await examine(new DoctorRepository(service.dataSource))).toEqual({
+        findings: [],
+        repaired: [],
+        notes: [`tenant ${tenantId}: has more accounts than it may have now`],
+      });
     });
   });
 });
