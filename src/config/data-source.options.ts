@@ -25,7 +25,7 @@ export function serverOptions(
     driver,
     charset: 'utf8mb4',
     timezone: 'Z',
-    connectTimeout: 5000,
+    connectTimeout: 3000,
     // No stack for each statement in case it fails: TypeORM's error has one.
     trace: false,
     extra: { connectionLimit: 20, maxPreparedStatements: 200 },

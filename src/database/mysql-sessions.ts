@@ -1,4 +1,7 @@
+import type { DataSource } from 'typeorm';
 import { createPool, type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
+import { NOT_WAITED_FOR } from './retry-policy';
+import { Pulse, type PulseState } from './pulse';
 
 /**
  * What every MySQL session of ours is set to, once per connection instead of once per transaction.
@@ -11,41 +14,111 @@ const SESSION = [
      innodb_lock_wait_timeout = 1`,
 ];
 
+/** How long a connection is waited for when all are taken. */
+const WAIT_MS = 2000;
+
+type Acquired = Parameters<Pool['getConnection']>[0];
+
 /** The part of the mysql2 module that TypeORM's driver calls, with our settings on each connection. */
 export class MysqlSessions {
   #limitMs: number | undefined;
+  #pulse: Pulse | undefined;
+  readonly #connections = new Set<PoolConnection>();
   readonly #cutters = new Map<PoolConnection, NodeJS.Timeout>();
 
   createPool(options: PoolOptions): Pool {
     const pool = createPool(options);
     pool.on('connection', (connection) => {
-      // TypeORM asks for it with every statement, and mysql2 would look its file up and make a new one each time.
-      const promised = connection.promise();
-      connection.promise = () => promised;
-      // Queries on one connection run in order, so these come before whatever the caller asks.
-      for (const sql of SESSION) {
-        connection.query(sql, (error) => {
-          if (error) connection.destroy();
-        });
-      }
+      this.#prepare(connection);
+    });
+    let enqueued = 0;
+    pool.on('enqueue', () => {
+      enqueued += 1;
     });
     // Not the pool's event `acquire`: a connection that is handed on to somebody who waits does not cause it.
     const getConnection = pool.getConnection.bind(pool);
     pool.getConnection = (done) => {
-      getConnection((error, connection) => {
-        if (!error) this.#watch(connection);
-        done(error, connection);
-      });
+      if (this.pulse === 'lost') {
+        process.nextTick(done, unavailable('The database server has stopped answering.'));
+        return;
+      }
+      const before = enqueued;
+      const settle = this.#settling(done);
+      getConnection(settle.take);
+      if (enqueued > before) settle.giveUpLater();
     };
     pool.on('release', (connection) => {
       this.#unwatch(connection);
     });
+    this.#takePulse(pool, options);
     return pool;
+  }
+
+  /** Whether the server answers, as far as it is asked. */
+  get pulse(): PulseState {
+    return this.#pulse?.state ?? 'well';
   }
 
   /** From now on a connection that is held longer is cut: a server that hangs must not make everybody hang. */
   limitHolding(milliseconds: number): void {
     this.#limitMs = milliseconds;
+  }
+
+  /** From now on it is known when the server hangs; then nobody waits for it until it is back. */
+  watchServer(): void {
+    this.#pulse?.start();
+  }
+
+  #prepare(connection: PoolConnection): void {
+    this.#connections.add(connection);
+    connection.on('end', () => this.#connections.delete(connection));
+    connection.on('error', () => this.#connections.delete(connection));
+    // TypeORM asks for it with every statement, and mysql2 would look its file up and make a new one each time.
+    const promised = connection.promise();
+    connection.promise = () => promised;
+    // Queries on one connection run in order, so these come before whatever the caller asks.
+    for (const sql of SESSION) {
+      connection.query(sql, (error) => {
+        if (error) connection.destroy();
+      });
+    }
+  }
+
+  /** Gives a connection, or after a while the news that none was free; then it goes back when it comes. */
+  #settling(done: Acquired): { take: Acquired; giveUpLater: () => void } {
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const take: Acquired = (error, connection) => {
+      clearTimeout(timer);
+      if (isOver) {
+        if (!error) connection.release();
+        return;
+      }
+      if (!error) this.#watch(connection);
+      done(error, connection);
+    };
+    const giveUpLater = (): void => {
+      timer = setTimeout(() => {
+        isOver = true;
+        done(unavailable('No connection of the pool became free in time.'), undefined as never);
+      }, WAIT_MS);
+    };
+    return { take, giveUpLater };
+  }
+
+  #takePulse(pool: Pool, options: PoolOptions): void {
+    const { host, port, user, password, database, ssl } = options;
+    const place = { host, port, user, password, database, ...(ssl !== undefined && { ssl }) };
+    const pulse = new Pulse(place as PoolOptions, () => {
+      // Those that rest too: what was sent on them may never have arrived.
+      for (const connection of this.#connections) cut(connection);
+    });
+    this.#pulse = pulse;
+    const end = pool.end.bind(pool) as (done?: (error: NodeJS.ErrnoException | null) => void) => void;
+    pool.end = (done) => {
+      pulse.stop();
+      end(done);
+    };
   }
 
   #unwatch(connection: PoolConnection): void {
@@ -56,11 +129,25 @@ export class MysqlSessions {
   #watch(connection: PoolConnection): void {
     this.#unwatch(connection);
     if (this.#limitMs === undefined) return;
-    const cut = (): void => {
+    const cutIt = (): void => {
       this.#cutters.delete(connection);
-      // Not `connection.destroy()`: that one leaves the query that is waiting without an answer.
-      (connection as unknown as { stream: { destroy(): void } }).stream.destroy();
+      cut(connection);
     };
-    this.#cutters.set(connection, setTimeout(cut, this.#limitMs).unref());
+    this.#cutters.set(connection, setTimeout(cutIt, this.#limitMs).unref());
   }
+}
+
+/** The sessions behind a DataSource of the service's own; nothing for SQLite, and for a host's own. */
+export function sessionsOf({ options }: DataSource): Partial<MysqlSessions> {
+  const { driver } = options as { driver?: unknown };
+  return driver instanceof MysqlSessions ? driver : {};
+}
+
+/** Not `connection.destroy()`: that one leaves the query that is waiting without an answer. */
+function cut(connection: PoolConnection): void {
+  (connection as unknown as { stream: { destroy(): void } }).stream.destroy();
+}
+
+function unavailable(message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code: NOT_WAITED_FOR });
 }

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Env } from '../config/env';
 import { ensureFirstAdmin, type FirstAdmin } from '../user/first-admin';
 import { createDataSource } from './data-source';
-import type { MysqlSessions } from './mysql-sessions';
+import { sessionsOf } from './mysql-sessions';
 import { exclusively } from './start-lock';
 
 /** A request never needs a connection for longer than this. */
@@ -22,8 +22,9 @@ export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenD
     try {
       const firstAdmin = await prepare(dataSource, env);
       // Only now: a migration may well take longer.
-      const { driver } = dataSource.options as { driver?: Partial<MysqlSessions> };
-      driver?.limitHolding?.(HOLD_MS);
+      const sessions = sessionsOf(dataSource);
+      sessions.limitHolding?.(HOLD_MS);
+      sessions.watchServer?.();
       return { dataSource, firstAdmin };
     } catch (error) {
       await dataSource.destroy();

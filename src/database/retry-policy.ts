@@ -6,9 +6,13 @@ import { QueryFailedError } from 'typeorm';
  * - `busy`: not begun; another process is writing to the SQLite file
  * - `unreachable`: not committed; the server or this connection is away for a moment, replay later
  * - `lost`: the connection broke; not committed if COMMIT was not yet sent, unknown if it was
+ * - `crowded`: not begun; it has been waited for long enough, or there is nothing to wait for
  * - `fatal`: replaying gives the same again
  */
-export type Fault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'fatal';
+export type Fault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'crowded' | 'fatal';
+
+/** The code of an error of our own: there was no connection. */
+export const NOT_WAITED_FOR = 'TENANTRY_NO_CONNECTION';
 
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
@@ -22,6 +26,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['EHOSTUNREACH', 'unreachable'],
   ['ENOTFOUND', 'unreachable'],
   ['EAI_AGAIN', 'unreachable'],
+  [NOT_WAITED_FOR, 'crowded'],
   [1180, 'lost'], // error during COMMIT
   [2006, 'lost'],
   [2013, 'lost'],
@@ -76,9 +81,10 @@ const PACES: Readonly<Record<Exclude<Fault, 'fatal'>, Pace>> = {
   busy: { first: 2, most: 50, tries: Infinity },
   unreachable: { first: 50, most: 1000, tries: 12 },
   lost: { first: 50, most: 1000, tries: 12 },
+  crowded: { first: 0, most: 0, tries: 1 },
 };
 /** All that a unit may take, its waits included. */
-const BUDGET_MS = 3000;
+export const BUDGET_MS = 3000;
 
 /** Counts the tries of one unit of work and says how long to wait before the next, or that there is none. */
 export class RetryBudget {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor } from 'typeorm';
+import { sessionsOf } from '../database/mysql-sessions';
 
 export interface DatabaseReport {
-  readonly database: 'up' | 'down';
+  readonly database: 'up' | 'slow' | 'down';
   readonly migrations: 'done' | 'pending' | 'unknown';
 }
 
@@ -16,6 +17,13 @@ export class DatabaseHealth {
   constructor(private readonly dataSource: DataSource) {}
 
   async report(): Promise<DatabaseReport> {
+    const { pulse } = sessionsOf(this.dataSource);
+    if (pulse === 'lost') return DOWN;
+    const report = await this.#askInTime();
+    return pulse === 'slow' && report.database === 'up' ? { ...report, database: 'slow' } : report;
+  }
+
+  async #askInTime(): Promise<DatabaseReport> {
     const timer = new AbortController();
     try {
       return await Promise.race([this.#ask(), sleep(PATIENCE_MS, DOWN, { signal: timer.signal })]);

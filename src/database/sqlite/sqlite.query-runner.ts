@@ -3,6 +3,7 @@ import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import type { FifoGate, Leave, Patience } from '../fifo-gate';
+import { BUDGET_MS } from '../retry-policy';
 import type { SqliteConnection } from './sqlite.connection';
 
 const READS = /^\s*(SELECT|EXPLAIN)\b/i;
@@ -22,11 +23,11 @@ export class SqliteReadRunner extends BetterSqlite3QueryRunner {
 }
 
 /**
- * As SQLite says when another process writes. Nobody holds the gate for long, unless a transaction waits for another write
+ * As SQLite says when another process writes, after all the time that a unit has. Nobody holds the gate for long, unless a transaction waits for another write
  * of the same process, which waits for the transaction.
  */
 const PATIENCE: Patience = {
-  ms: 10_000,
+  ms: BUDGET_MS,
   refusal: () => Object.assign(new Error('The SQLite database is busy.'), { errcode: 5 }),
 };
 
