@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { AdmissionModule } from './admission/admission.module';
 import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
 import type { JwtSettings } from './auth/jwt-settings';
@@ -52,6 +53,7 @@ export class AppModule {
         UserModule,
         HealthModule,
         LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
+        AdmissionModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
       ],
       providers: [
         FastLane,

@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
+import { Doorkeeper } from './admission/doorkeeper';
 import { AppModule, type ServiceParts } from './app.module';
 import { refuseInOAuthForm } from './auth/oauth-body';
 import { describeDatabase } from './config/database-url';
@@ -14,6 +15,7 @@ import { isTraced } from './fast-lane/is-traced';
 import { cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { jsonBody } from './http/json-body';
+import { limitClients } from './http/limit-clients';
 import { refuseInEnvelope } from './http/raw-refusals';
 import { refuseOddRequests } from './http/refuse-odd-requests';
 import { requestIdMiddleware } from './http/request-id';
@@ -33,7 +35,8 @@ const FINISH_MS = 5000;
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
   const whole = { ...parts, ...(metrics && { meter: metrics.units }) };
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
+  const adapter = new ServiceAdapter();
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),
     abortOnError: false,
@@ -48,8 +51,12 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/system/dept-api/import', leaveFileUnread);
   app.use(...jsonBody);
   const lane = app.get(FastLane);
+  const door = app.get(Doorkeeper);
+  adapter.meet = door.meet.bind(door);
+  app.use(door.admitWithBody.bind(door));
   if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
+  limitClients(app.getHttpServer(), parts.env.MAX_CONNECTIONS);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
   closeGracefully(app.getHttpServer(), FINISH_MS, app.get(Stopping));
   await metrics?.serve(app, parts.env);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
+import { Admission, type Place } from '../src/admission/admission';
 import { DeptService } from '../src/dept/dept.service';
 import { SignInErrors } from '../src/auth/auth.errors';
 import { SignInService } from '../src/auth/sign-in.service';
@@ -57,6 +58,7 @@ describe('the catalogue of refusals', () => {
     HEADERS_TOO_LARGE: () => as().get(PATH, { x: 'x'.repeat(20_000) }),
     REQUEST_TIMEOUT: () => timedOut(),
     INTERNAL_ERROR: () => failing(new Error('bug')),
+    OVERLOADED: () => crowdedOut(),
     DATABASE_UNAVAILABLE: () => failing(DatabaseErrors.UNAVAILABLE()),
     TOKEN_MISSING: () => speaking(service.anonymous).get(`${PATH}/1`),
     TOKEN_INVALID: () => speaking(service.anonymous).as('e.e.x').get(`${PATH}/1`),
@@ -190,7 +192,15 @@ describe('the catalogue of refusals', () => {
     return answer;
   }
 
-  /** Node looks for late requests only every 30 s; this tells the server of one at once. */
+  async function crowdedOut(): Promise<Answer> {
+    const admission = service.app.get(Admission);
+    const spy = jest.spyOn(admission, 'enter').mockReturnValue({ state: 'gone' } as Place);
+    const answer = await as().get(`${PATH}/1`);
+    spy.mockRestore();
+    return answer;
+  }
+
+  /** Node looks for late requests only after a while; this tells the server of one at once. */
   function timedOut(): Promise<Answer> {
     const server = service.app.getHttpServer();
     const { hostname, port } = new URL(service.anonymous.baseUrl);

@@ -1,4 +1,5 @@
 import { getSchemaPath } from '@nestjs/swagger';
+import { AdmissionErrors } from '../admission/admission.errors';
 import { AuthErrors } from '../auth/auth.errors';
 import { DatabaseErrors } from '../database/database.errors';
 import { failure } from '../http/envelope';
@@ -31,6 +32,7 @@ const ANYONE = rowsOf([
   LimitErrors.TOO_MANY,
   HttpErrors.INTERNAL,
   DatabaseErrors.UNAVAILABLE,
+  AdmissionErrors.OVERLOADED,
 ]);
 
 /** What an operation for callers with a token may answer beside. */

@@ -36,7 +36,9 @@ export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
     const token = bearerToken(request) ?? '';
     // The algorithm told the key, and the key has been proven.
     if (outside && algorithmOf(token) !== JWT_ALGORITHM) {
-      return principalOf(translateClaims(claims, outside));
+      const principal = principalOf(translateClaims(claims, outside));
+      if (principal) this.verified.noteTenant(token, principal.tenantId);
+      return principal;
     }
     const principal = principalOf(claims);
     if (!principal) return null;

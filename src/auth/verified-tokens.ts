@@ -5,6 +5,7 @@ import type { Principal } from './principal';
 import { SubjectGate } from './subject-gate';
 
 const MOST = 10_000;
+const sent = Symbol('token');
 
 interface Verified {
   readonly principal: Principal;
@@ -20,27 +21,51 @@ interface Verified {
 @Injectable()
 export class VerifiedTokens {
   readonly #verified = new Map<string, Verified>();
+  /** Of tokens that are not remembered: they have been good once, and prove nothing else. */
+  readonly #tenants = new Map<string, string>();
 
   constructor(private readonly subjects: SubjectGate) {}
 
   /** To be called with what the strategy has verified, signature, issuer, audience and times. */
   remember(token: string, principal: Principal, expiresAt: number): void {
-    if (this.#verified.size >= MOST) this.#forgetOldest();
+    forgetOldest(this.#verified);
     this.#verified.set(token, { principal, expiresAt });
+  }
+
+  /** To be called with a verified token that must be verified again each time. */
+  noteTenant(token: string, tenantId: string): void {
+    forgetOldest(this.#tenants);
+    this.#tenants.set(token, tenantId);
+  }
+
+  /** Whose token it is, as far as one was verified before; nothing for a decision about access. */
+  tenantOf(request: IncomingMessage): string | undefined {
+    return this.tenantOfToken(tokenOf(request));
+  }
+
+  tenantOfToken(token: string | null): string | undefined {
+    if (token === null) return undefined;
+    return this.#verified.get(token)?.principal.tenantId ?? this.#tenants.get(token);
   }
 
   /** Who sends a token that is known and still good; null says nothing: the strategy has to look. */
   recall(request: IncomingMessage): Principal | null | Promise<Principal | null> {
-    const token = bearerToken(request);
+    const token = tokenOf(request);
     const verified = token === null ? undefined : this.#verified.get(token);
     if (token === null || !verified) return null;
     if (verified.expiresAt > Math.floor(Date.now() / 1000)) return this.subjects.confirm(verified.principal);
     this.#verified.delete(token);
     return null;
   }
+}
 
-  #forgetOldest(): void {
-    const [oldest] = this.#verified.keys();
-    if (oldest !== undefined) this.#verified.delete(oldest);
-  }
+/** Looked for once per request: admission and the token check both ask. */
+function tokenOf(request: IncomingMessage & { [sent]?: string | null }): string | null {
+  return (request[sent] ??= bearerToken(request));
+}
+
+function forgetOldest(tokens: Map<string, unknown>): void {
+  if (tokens.size < MOST) return;
+  const [oldest] = tokens.keys();
+  if (oldest !== undefined) tokens.delete(oldest);
 }

@@ -1599,7 +1599,11 @@ export interface components {
                 };
             };
         };
-        /** @description `DATABASE_UNAVAILABLE`: The database is not available at the moment; try again shortly */
+        /**
+         * @description `DATABASE_UNAVAILABLE`: The database is not available at the moment; try again shortly
+         *
+         *     `OVERLOADED`: The service has more to do than it can; try again shortly
+         */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1616,7 +1620,7 @@ export interface components {
                     msg: string;
                     data: {
                         /** @enum {string} */
-                        reason: "DATABASE_UNAVAILABLE";
+                        reason: "DATABASE_UNAVAILABLE" | "OVERLOADED";
                         requestId: string;
                     };
                 };

@@ -14,6 +14,7 @@ import {
 } from './readers';
 
 const ON_OR_OFF = oneOf('on', 'off');
+const REQUESTS = wholeNumber(1, 100_000, 'must be a number of requests');
 const PER_MINUTE = wholeNumber(1, 999_999_999, 'must be a number of requests');
 
 const readers = {
@@ -45,6 +46,10 @@ const readers = {
   RATE_LIMIT_LOGIN_ADDRESS: usually(60, PER_MINUTE),
   RATE_LIMIT_LOGIN_ACCOUNT: usually(20, PER_MINUTE),
   RATE_LIMIT_USER: usually(6000, PER_MINUTE),
+  MAX_IN_WORK: usually(64, REQUESTS),
+  MAX_WAITING: usually(128, REQUESTS),
+  MAX_WAIT_MS: usually(1500, wholeNumber(1, 60_000, 'must be a number of milliseconds')),
+  MAX_CONNECTIONS: usually(5000, wholeNumber(1, 1_000_000, 'must be a number of connections')),
   REDIS_URL: optional(address(['redis:', 'rediss:'], 'must be a redis:// address')),
   METRICS_PORT: optional(wholeNumber(1, 65_535, 'must be a port number')),
   METRICS_HOST: usually('127.0.0.1', text),

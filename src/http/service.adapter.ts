@@ -7,9 +7,12 @@ import {
   type ServerOptions,
 } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express } from 'express';
+import express, { type Express, type Request, type Response } from 'express';
+import { LOOK_FOR_SLOW } from './limit-clients';
 
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?=[/?#]|$)/i;
+/** Linux has no more by default either. */
+const BACKLOG = 4096;
 /** From this version of Node on, an object whose prototype is changed stays as fast as others. */
 const CHEAP_RELINKING = 24;
 
@@ -18,18 +21,36 @@ const CHEAP_RELINKING = 24;
  * outside the envelope: a missing Host header, an expectation, a target that is no path.
  */
 export class ServiceAdapter extends ExpressAdapter {
+  /** Who lets requests in; before the service is whole, everybody. */
+  meet: (request: Request, response: Response, serve: () => void) => void = (_, __, serve) => {
+    serve();
+  };
+
   constructor() {
     // Before anything is routed: Express reads it when it makes its router.
     super(express().enable('case sensitive routing'));
+  }
+
+  /** With room for many who connect at once: beyond it the system lets them try again after a second, and after three. */
+  override listen(port: string | number, host?: string | (() => void), done?: () => void): Server {
+    const server = this.getHttpServer() as Server;
+    if (typeof host !== 'string') return server.listen({ port: Number(port), backlog: BACKLOG }, host);
+    return server.listen({ port: Number(port), host, backlog: BACKLOG }, done);
   }
 
   override initHttpServer(): void {
     const app = this.getInstance<Express>();
     const listener: RequestListener = (request, response) => {
       request.url = pathOf(request.url ?? '');
-      app(request, response);
+      // Linked or not, they are what Express will call so.
+      this.meet(request as Request, response as Response, () => {
+        app(request, response);
+      });
     };
-    const server: Server = createServer({ requireHostHeader: false, ...linkedTo(app) }, listener);
+    const server: Server = createServer(
+      { requireHostHeader: false, ...LOOK_FOR_SLOW, ...linkedTo(app) },
+      listener,
+    );
     server.on('checkExpectation', listener);
     this.setHttpServer(server);
   }

@@ -1,0 +1,105 @@
+import { Admission, shareOf, type AdmissionLimits, type Place } from './admission';
+
+class Crowd {
+  readonly begun: string[] = [];
+  readonly refused: string[] = [];
+  now = 0;
+  readonly admission: Admission;
+
+  constructor(limits: Partial<AdmissionLimits>) {
+    const all = { inWork: 6, waiting: 4, waitMs: 100, ...limits };
+    this.admission = new Admission(all, () => this.now);
+  }
+
+  enter(share: string, name = share, isIdle = false): Place {
+    const place = this.admission.enter(share, {
+      begin: () => this.begun.push(name),
+      refuse: () => this.refused.push(name),
+      isIdle,
+    });
+    return place;
+  }
+
+  states(...places: Place[]): string[] {
+    return places.map(({ state }) => state);
+  }
+}
+
+const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
+
+describe('admission', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('lets one tenant alone have two thirds of the places, and always another in', () => {
+    const crowd = new Crowd({});
+    const places = times(6, () => crowd.enter('a'));
+    expect(crowd.states(...places).filter((state) => state === 'in work')).toHaveLength(4);
+    expect(crowd.enter('b').state).toBe('in work');
+    expect(crowd.enter('c').state).toBe('in work');
+    expect(crowd.enter('d').state).toBe('waiting');
+  });
+
+  it('serves those who wait in turn by tenant, each in the order of arrival', () => {
+    const crowd = new Crowd({ inWork: 1, waiting: 10 });
+    const first = crowd.enter('a');
+    const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
+    const places = new Map(names.map((name) => [name, crowd.enter(name.slice(0, 1), name)]));
+    crowd.admission.leave(first);
+    for (let n = 0; n < names.length; n += 1) crowd.admission.leave(places.get(crowd.begun[n]!)!);
+    expect(crowd.begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+  });
+
+  it('sends the last of the tenant with most of them away when too many wait', () => {
+    const crowd = new Crowd({ inWork: 1, waiting: 3 });
+    crowd.enter('a');
+    for (const name of ['a1', 'a2', 'a3']) crowd.enter('a', name);
+    expect(crowd.admission.turnsAway('a')).toBe(true);
+    expect(crowd.enter('a', 'a4').state).toBe('gone');
+    expect(crowd.admission.turnsAway('b')).toBe(false);
+    expect(crowd.enter('b', 'b1').state).toBe('waiting');
+    expect(crowd.refused).toEqual(['a3']);
+    expect(crowd.admission.counts).toEqual({ inWork: 1, waiting: 3, refused: 3 });
+  });
+
+  it('refuses who has waited too long', () => {
+    const crowd = new Crowd({ inWork: 1 });
+    crowd.enter('a');
+    const waiting = crowd.enter('a', 'late');
+    crowd.now = 101;
+    jest.advanceTimersByTime(60);
+    expect([waiting.state, crowd.refused]).toEqual(['gone', ['late']]);
+    expect(crowd.admission.counts.waiting).toBe(0);
+  });
+
+  it('forgets who goes away while waiting', () => {
+    const crowd = new Crowd({ inWork: 1 });
+    const first = crowd.enter('a');
+    const second = crowd.enter('a', 'gone');
+    crowd.enter('a', 'next');
+    crowd.admission.leave(second);
+    crowd.admission.leave(first);
+    crowd.admission.leave(first);
+    expect(crowd.begun).toEqual(['next']);
+    expect(crowd.admission.counts).toEqual({ inWork: 1, waiting: 0, refused: 0 });
+  });
+
+  it('gives the place of who waits for its own client to others', () => {
+    const crowd = new Crowd({ inWork: 1 });
+    const exporting = crowd.enter('a', 'export', true);
+    crowd.enter('a', 'next');
+    jest.advanceTimersByTime(60);
+    expect(crowd.begun).toEqual(['next']);
+    expect(crowd.admission.counts.inWork).toBe(2);
+    crowd.admission.leave(exporting);
+    expect(crowd.admission.counts.inWork).toBe(1);
+  });
+
+  it('takes in only a few writes of one tenant, which would wait for each other', () => {
+    const crowd = new Crowd({ inWork: 100, waiting: 10 });
+    const writes = times(5, () => crowd.enter(shareOf('a', 'POST')));
+    expect(crowd.states(...writes)).toEqual(['in work', 'in work', 'in work', 'in work', 'waiting']);
+    expect(crowd.enter(shareOf('a', 'GET')).state).toBe('in work');
+    expect(crowd.enter(shareOf('b', 'POST')).state).toBe('in work');
+  });
+});

@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http';
+import { Injectable, Logger } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { VerifiedTokens } from '../auth/verified-tokens';
+import { hasBody } from '../http/json-body';
+import { Admission, shareOf, type Place } from './admission';
+import { EarlyRefusals } from './early-refusals';
+import { isAlwaysServed } from './raw-head';
+import { ShortRefusal } from './short-refusal';
+
+/** No work goes on for longer after its client has left; what streams ends with the client. */
+const AFTERMATH_MS = 3000;
+const TELL_MS = 1000;
+
+/**
+ * Stands before Express: what there is no room for is refused before anything is made of it, and costs a small part of what
+ * serving it would. A request with a body takes its place when all of it has come: otherwise clients that send slowly
+ * would hold all places.
+ */
+@Injectable()
+export class Doorkeeper {
+  readonly #logger = new Logger('Admission');
+  #toldAt = 0;
+  #told = 0;
+
+  constructor(
+    private readonly admission: Admission,
+    private readonly tokens: VerifiedTokens,
+    private readonly refusal: ShortRefusal,
+    private readonly early: EarlyRefusals,
+  ) {}
+
+  /** Every request comes here first. */
+  meet(request: Request, response: Response, serve: () => void): void {
+    this.early.note(request.socket, response);
+    if (isAlwaysServed(request.url)) serve();
+    else if (!hasBody(request)) this.#admit(request, response, serve);
+    else if (this.admission.turnsAway(this.#shareOf(request))) this.#refuse(request, response);
+    else serve();
+  }
+
+  /** Middleware for requests whose body has been read. */
+  admitWithBody(request: Request, response: Response, next: NextFunction): void {
+    if (hasBody(request) && !isAlwaysServed(request.url)) this.#admit(request, response, next);
+    else next();
+  }
+
+  #admit(request: Request, response: Response, serve: () => void): void {
+    const place = this.admission.enter(this.#shareOf(request), {
+      begin: serve,
+      refuse: () => {
+        this.#refuse(request, response);
+      },
+      get isIdle() {
+        return response.headersSent || !request.complete;
+      },
+    });
+    if (place.state === 'gone') {
+      this.#refuse(request, response);
+      return;
+    }
+    this.#leaveAfter(response, place);
+    if (place.state === 'in work') serve();
+  }
+
+  /** A place is free when its answer is given, even if that takes a while to arrive; or when who waits goes away. */
+  #leaveAfter(response: ServerResponse, place: Place): void {
+    const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
+    response.end = (...args: unknown[]) => {
+      this.admission.leave(place);
+      return end(...args);
+    };
+    response.once('close', () => {
+      if (place.state === 'gone') return;
+      // Somebody is still at work for who has left: the place is not free yet.
+      if (place.state === 'in work' && !response.headersSent) {
+        setTimeout(() => {
+          this.admission.leave(place);
+        }, AFTERMATH_MS).unref();
+      } else this.admission.leave(place);
+    });
+  }
+
+  #refuse(request: Request, response: Response): void {
+    this.refusal.send(request, response);
+    this.early.watch(request.socket);
+    this.#tell();
+  }
+
+  /** One line a second: a line for each would be a part of the load. */
+  #tell(): void {
+    const now = performance.now();
+    if (now - this.#toldAt < TELL_MS) return;
+    const { inWork, waiting, refused } = this.admission.counts;
+    this.#logger.warn({ inWork, waiting, refused: refused - this.#told }, 'overloaded: requests are refused');
+    this.#toldAt = now;
+    this.#told = refused;
+  }
+
+  /** Those whose token has not been seen before share one part, so that nobody takes another's by naming it. */
+  #shareOf(request: Request): string {
+    return shareOf(this.tokens.tenantOf(request), request.method);
+  }
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { request as anyRequest, type Request, type Response } from 'express';
+import { failure } from '../http/envelope';
+import type { Language } from '../http/language';
+import { requestIdOf } from '../http/request-id';
+import { StatusPolicy } from '../http/status-policy';
+import { AdmissionErrors } from './admission.errors';
+import type { RawHead } from './raw-head';
+
+const { row } = AdmissionErrors.OVERLOADED;
+const TYPE = 'application/json; charset=utf-8';
+const RETRY_AFTER = String(row.retryAfter);
+const ID = '<id>';
+
+/** An envelope up to the request's id, and from there on. */
+interface Text {
+  readonly before: string;
+  readonly after: string;
+  /** In bytes, without the id. */
+  readonly length: number;
+}
+
+/** The refusal of an overloaded service, made beforehand but for the request's id. */
+@Injectable()
+export class ShortRefusal {
+  readonly #texts: Readonly<Record<Language, Text>> = { zh: textIn('zh'), en: textIn('en') };
+  readonly #status: number;
+  readonly #head: string;
+
+  constructor(statuses: StatusPolicy) {
+    this.#status = statuses.statusFor(row.status);
+    this.#head = [
+      `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status] ?? ''}`,
+      `Content-Type: ${TYPE}`,
+      `Retry-After: ${RETRY_AFTER}`,
+      'Connection: keep-alive',
+      'Content-Length: ',
+    ].join('\r\n');
+  }
+
+  send(request: Request, response: Response): void {
+    if (response.headersSent) return;
+    const requestId = requestIdOf(request);
+    const { before, after, length } = this.#texts[spokenBy(request)];
+    // For the log, where the request has come that far.
+    const { locals } = response as Partial<Response>;
+    if (locals) locals.reason = row.reason;
+    response.statusCode = this.#status;
+    response.setHeader('Content-Type', TYPE);
+    response.setHeader('Content-Length', length + requestId.length);
+    response.setHeader('Retry-After', RETRY_AFTER);
+    response.setHeader('X-Request-Id', requestId);
+    response.end(before + requestId + after);
+  }
+
+  /** The whole answer, to bytes that were not made a request. */
+  bytes({ requestId = randomUUID(), language }: RawHead): string {
+    const { before, after, length } = this.#texts[language];
+    const head = `${this.#head}${length + requestId.length}\r\nX-Request-Id: ${requestId}\r\n\r\n`;
+    return head + before + requestId + after;
+  }
+}
+
+/** Who does not say a language, as most, needs no negotiation. */
+function spokenBy(request: Request): Language {
+  if (request.headers['accept-language'] === undefined) return 'zh';
+  // Express has not seen it yet, and may not have given it its methods.
+  return anyRequest.acceptsLanguages.call(request, 'zh', 'en') === 'en' ? 'en' : 'zh';
+}
+
+function textIn(language: Language): Text {
+  const [before = '', after = ''] = JSON.stringify(failure(AdmissionErrors.OVERLOADED(), ID, language)).split(
+    ID,
+  );
+  return { before, after, length: Buffer.byteLength(before + after) };
+}
