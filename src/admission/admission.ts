@@ -43,6 +43,8 @@ export interface Place {
 
 /** A tenant may have so many times the places that are still free: one alone two thirds of all, two two fifths each. */
 const GREED = 2;
+/** Otherwise shares of the same size would drive each other out, and each time somebody had waited in vain. */
+const NEARLY = 0.75;
 const SWEEP_MS = 50;
 const MOST_SHARES = 10_000;
 
@@ -74,8 +76,7 @@ export class Admission {
   /** Whether one more of this share would be sent away at once; then it is counted as refused. */
   turnsAway(name: string): boolean {
     if (this.#waiting < this.limits.waiting) return false;
-    const own = this.#shares.get(name)?.waiting.length ?? 0;
-    if (own < this.#longest().waiting.length) return false;
+    if (this.#mayReplace(this.#shares.get(name))) return false;
     this.#refused += 1;
     return true;
   }
@@ -114,13 +115,12 @@ export class Admission {
 
   #queue(place: Place): void {
     if (this.#waiting >= this.limits.waiting) {
-      const longest = this.#longest();
-      if (place.share.waiting.length >= longest.waiting.length) {
+      const last = this.#longest().waiting.at(-1);
+      if (!last || !this.#mayReplace(place.share)) {
         this.#refused += 1;
         return;
       }
-      const last = longest.waiting.at(-1);
-      if (last) this.#refuse(last);
+      this.#refuse(last);
     }
     place.state = 'waiting';
     if (place.share.waiting.push(place) === 1) this.#turns.push(place.share);
@@ -157,6 +157,12 @@ export class Admission {
       place.visit.begin();
       inVain = -1;
     }
+  }
+
+  /** Whether one more of this share may wait instead of one of those that have most; not if it has nearly as many. */
+  #mayReplace(share: Share | undefined): boolean {
+    const own = share?.waiting.length ?? 0;
+    return own < (own === 0 ? 1 : NEARLY) * this.#longest().waiting.length;
   }
 
   #longest(): Share {

@@ -17,6 +17,8 @@ export class TcpProxy {
   beforeCut: (() => void) | null = null;
   /** Takes connections and bytes, and passes nothing on. */
   frozen = false;
+  /** Answers come so much later, in milliseconds. */
+  delay = 0;
   #open = true;
   readonly #sockets = new Set<Socket>();
 
@@ -78,7 +80,9 @@ export class TcpProxy {
     upstream.on('data', (chunk: Buffer) => {
       if (this.frozen) return;
       if (swallow === 'cut') client.destroy();
-      else if (swallow === null) client.write(chunk);
+      if (swallow !== null) return;
+      if (this.delay > 0) setTimeout(() => client.writable && client.write(chunk), this.delay);
+      else client.write(chunk);
     });
   }
 

@@ -1,0 +1,177 @@
+const { Buffer } = require('node:buffer');
+const { connect } = require('node:net');
+const { performance } = require('node:perf_hooks');
+const { clearInterval, setInterval } = require('node:timers');
+
+/**
+ * A process that sends requests and counts answers; the one that starts it tells it what over IPC. Bare sockets and
+ * prepared bytes, so that it takes little from the machine that it measures. Closed: each connection sends the next request
+ * when it has its answer. Open: requests are due at times of their own, whether or not there are answers, and an answer's time
+ * counts from when its request was due.
+ */
+
+const SUCCESS = 200;
+
+class Tally {
+  constructor() {
+    this.good = [];
+    this.refused = [];
+    this.byStatus = {};
+    this.errors = 0;
+    this.unsent = 0;
+  }
+
+  add(status, ms) {
+    this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
+    (status === SUCCESS ? this.good : this.refused).push(ms);
+  }
+
+  report() {
+    const { byStatus, errors, unsent } = this;
+    return { byStatus, errors, unsent, good: times(this.good), refused: times(this.refused) };
+  }
+}
+
+function times(list) {
+  const sorted = Float64Array.from(list).sort();
+  const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), most: at(1) };
+}
+
+/** A connection with at most one request on it. */
+class Line {
+  constructor(place, onFree, onEnd) {
+    this.job = null;
+    this.onFree = onFree;
+    this.pending = null;
+    this.missing = 0;
+    this.socket = connect(place);
+    this.socket.setNoDelay(true);
+    this.socket.on('data', (chunk) => this.read(chunk));
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => {
+      if (this.job) this.job.tally.errors += 1;
+      onEnd(this);
+    });
+  }
+
+  send(job) {
+    this.job = job;
+    this.socket.write(job.bytes);
+  }
+
+  read(chunk) {
+    if (this.missing > 0) {
+      this.missing -= chunk.length;
+      if (this.missing <= 0) this.done();
+      return;
+    }
+    const whole = this.pending ? Buffer.concat([this.pending, chunk]) : chunk;
+    const headEnd = whole.indexOf('\r\n\r\n');
+    if (headEnd < 0) {
+      this.pending = whole;
+      return;
+    }
+    this.pending = null;
+    const head = whole.toString('latin1', 0, headEnd);
+    this.status = Number(head.slice(9, 12));
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    this.missing = headEnd + 4 + length - whole.length;
+    if (this.missing <= 0) this.done();
+  }
+
+  done() {
+    const { job } = this;
+    this.missing = 0;
+    this.job = null;
+    job.tally.add(this.status, performance.now() - job.since);
+    this.onFree(this);
+  }
+}
+
+function pick(stream) {
+  stream.next = (stream.next + 1) % stream.requests.length;
+  return stream.requests[stream.next];
+}
+
+function closed({ place, streams, connections, seconds }) {
+  return new Promise((resolve) => {
+    const end = performance.now() + seconds * 1000;
+    let open = connections;
+    let turn = 0;
+    const next = (line) => {
+      if (performance.now() > end) line.socket.destroy();
+      else {
+        const stream = streams[(turn += 1) % streams.length];
+        line.send({ bytes: pick(stream), tally: stream.tally, since: performance.now() });
+      }
+    };
+    for (let n = 0; n < connections; n += 1) {
+      const line = new Line(place, next, () => {
+        open -= 1;
+        if (open === 0) resolve();
+      });
+      next(line);
+    }
+  });
+}
+
+/** Waits at the end for answers that are still due, for two seconds. */
+function open({ place, streams, connections, seconds }) {
+  return new Promise((resolve) => {
+    const start = performance.now();
+    const idle = [];
+    const waiting = [];
+    let lines = 0;
+    const free = (line) => {
+      const job = waiting.shift();
+      if (job) line.send(job);
+      else idle.push(line);
+    };
+    const gone = (line) => {
+      lines -= 1;
+      const at = idle.indexOf(line);
+      if (at >= 0) idle.splice(at, 1);
+    };
+    const send = (job) => {
+      const line = idle.pop();
+      if (line) line.send(job);
+      else if (lines < connections) {
+        lines += 1;
+        new Line(place, free, gone).send(job);
+      } else waiting.push(job);
+    };
+    for (const stream of streams) stream.sent = 0;
+    const timer = setInterval(() => {
+      const elapsed = performance.now() - start;
+      const over = elapsed > seconds * 1000;
+      for (const stream of streams) {
+        const due = Math.floor((Math.min(elapsed, seconds * 1000) / 1000) * stream.rate);
+        for (; stream.sent < due; stream.sent += 1) {
+          const since = start + ((stream.sent + 1) * 1000) / stream.rate;
+          send({ bytes: pick(stream), tally: stream.tally, since });
+        }
+      }
+      if (elapsed < seconds * 1000 + 2000 && !(over && idle.length === lines)) return;
+      clearInterval(timer);
+      for (const { tally } of waiting) tally.unsent += 1;
+      waiting.length = 0;
+      resolve();
+    }, 1);
+  });
+}
+
+process.on('message', async (task) => {
+  const streams = task.streams.map((stream) => ({
+    ...stream,
+    requests: stream.requests.map((text) => Buffer.from(text)),
+    tally: new Tally(),
+    next: -1,
+  }));
+  const begun = performance.now();
+  await (task.mode === 'open' ? open : closed)({ ...task, streams });
+  const reports = streams.map(({ name, tally }) => [name, tally.report()]);
+  process.send({ seconds: (performance.now() - begun) / 1000, streams: Object.fromEntries(reports) });
+  process.disconnect();
+  process.exit(0);
+});
