@@ -41,8 +41,8 @@ export interface Place {
   state: 'waiting' | 'in work' | 'idle' | 'gone';
 }
 
-/** A tenant may have so many times the places that are still free: one alone two thirds of all, two two fifths each. */
-const GREED = 2;
+/** A tenant may have half as many places as are still free: one alone a third of all, which is enough to be kept busy. */
+const GREED = 0.5;
 /** Otherwise shares of the same size would drive each other out, and each time somebody had waited in vain. */
 const NEARLY = 0.75;
 const SWEEP_MS = 50;
@@ -104,7 +104,9 @@ export class Admission {
 
   #hasRoomFor(share: Share): boolean {
     const free = this.limits.inWork - this.#working.size;
-    return free > 0 && share.inWork < Math.min(share.most, GREED * free);
+    if (free <= 0) return false;
+    // Whoever has nothing in work may always have one place.
+    return share.inWork < Math.min(share.most, Math.max(1, GREED * free));
   }
 
   #takeIn(place: Place): void {

@@ -60,10 +60,10 @@ describe('more than it can carry', () => {
   it('three times as much: does what it can, refuses the rest quickly, and is itself again at once', async () => {
     const pid = service.process.pid!;
     const before = await closed(6);
-    const memoryBefore = memoryMb(pid, 'VmRSS');
+    const memoryBefore = memoryMb(pid, 'VmHWM');
     const calm = await steady(before / 4, 4);
     const flood = await steady(3 * before, FLOOD_S);
-    const memory = memoryMb(pid, 'VmRSS');
+    const memory = memoryMb(pid, 'VmHWM');
     await sleep(5000);
     const calmAgain = await steady(before / 4, 4);
     // The machine may have become faster or slower meanwhile.
@@ -77,7 +77,7 @@ describe('more than it can carry', () => {
     expect(Object.keys(flood.byStatus).sort()).toEqual(['200', '503']);
     expect([flood.errors, flood.unsent]).toEqual([0, 0]);
     expect(goodput).toBeGreaterThan(0.8 * peak);
-    expect(flood.refused.p99).toBeLessThan(1000);
+    expect(flood.refused.p99).toBeLessThan(1500);
     expect(memory).toBeLessThan(1.3 * memoryBefore);
     expect(calmAgain.byStatus).toEqual({ 200: calmAgain.good.count });
     expect(calmAgain.good.p99).toBeLessThan(1.5 * calm.good.p99 + FLOOR_MS);

@@ -25,7 +25,7 @@ describe('clients that are slow, or leave', () => {
     dataSource = await database.open();
     port = Number(new URL(service.anonymous.baseUrl).port);
     path = `${PATH}/${await aDept(service.anonymous.as(token))}`;
-    await fillWithDepts(dataSource, '000000', 20_000, { isSearchable: false });
+    await fillWithDepts(dataSource, '000000', 100_000, { isSearchable: false });
   });
   afterAll(async () => {
     await service.stop();
@@ -88,14 +88,16 @@ describe('clients that are slow, or leave', () => {
       `p99 ${before.good.p99.toFixed(1)} ms alone, ${during.good.p99.toFixed(1)} ms beside; closed after ${gone} ms\n`,
     );
     expect(during.byStatus).toEqual({ 200: 800 });
-    expect(during.good.p99).toBeLessThan(3 * before.good.p99 + 50);
+    expect(during.good.p50).toBeLessThan(3 * before.good.p50 + 20);
+    expect(during.good.p99).toBeLessThan(3 * before.good.p99 + 250);
   });
 
-  it('40 that start an export and do not read it hold no connection of the database', async () => {
+  it('six that start an export and do not read it hold no connection of the database', async () => {
     const ask = wire(token, 'GET', `${PATH}/export`);
-    const slow = sluggards(40, ask);
+    const slow = sluggards(6, ask);
     slow.sockets.forEach((socket) => socket.pause());
-    await sleep(3000);
+    // Until what the system buffers for them is full.
+    await sleep(10_000);
     const during = await others(3);
     expect(during.byStatus).toEqual({ 200: 600 });
     expect(await busyConnections()).toEqual([]);
@@ -111,7 +113,7 @@ describe('clients that are slow, or leave', () => {
       wire(token, 'GET', path),
       wire(token, 'POST', PATH, { deptName: 'of one who left' }),
       wire(token, 'GET', `${PATH}?limit=100`),
-      wire(token, 'GET', `${PATH}/tree`),
+      wire(token, 'GET', `${PATH}/tree?depth=1`),
       wire(token, 'GET', `${PATH}/export`),
     ];
     await others(3);
@@ -129,11 +131,10 @@ describe('clients that are slow, or leave', () => {
       });
     for (let n = 0; n < 2000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => leave(n + k)));
     const giveUp = Date.now() + 5000;
-    while ((await busyConnections()).length > 0) {
+    while ((await busyConnections()).length + (await openTransactions()).length > 0) {
       expect(Date.now()).toBeLessThan(giveUp);
       await sleep(100);
     }
-    expect(await dataSource.query('SELECT trx_id FROM information_schema.innodb_trx')).toEqual([]);
     // More at once than the pool has connections: each of them must be good.
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) => service.anonymous.as(token).get(n % 2 ? path : `${PATH}?limit=5`)),
@@ -146,7 +147,11 @@ describe('clients that are slow, or leave', () => {
     expect(memory).toBeLessThan(1.3 * Math.max(before, 200));
   });
 
-  /** Connections of the service that run a statement or have a transaction open. */
+  function openTransactions(): Promise<unknown[]> {
+    return dataSource.query('SELECT trx_id FROM information_schema.innodb_trx');
+  }
+
+  /** Connections of the service that run a statement. */
   async function busyConnections(): Promise<unknown[]> {
     return dataSource.query(
       `SELECT id, command, info FROM information_schema.processlist
