@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { hasBody } from '../http/json-body';
-import { Admission, shareOf, type Place } from './admission';
+import { Admission, shareOf, type Place, type Visit } from './admission';
 import { EarlyRefusals } from './early-refusals';
 import { isAlwaysServed } from './raw-head';
 import { ShortRefusal } from './short-refusal';
@@ -11,6 +11,24 @@ import { ShortRefusal } from './short-refusal';
 /** No work goes on for longer after its client has left; what streams ends with the client. */
 const AFTERMATH_MS = 3000;
 const TELL_MS = 1000;
+
+/** A class, because an object with a getter would cost more than all the rest of the door. */
+class Caller implements Visit {
+  constructor(
+    private readonly request: Request,
+    private readonly response: Response,
+    readonly begin: () => void,
+    private readonly turnAway: (request: Request, response: Response) => void,
+  ) {}
+
+  get isIdle(): boolean {
+    return this.response.headersSent || !this.request.complete;
+  }
+
+  refuse(): void {
+    this.turnAway(this.request, this.response);
+  }
+}
 
 /**
  * Stands before Express: what there is no room for is refused before anything is made of it, and costs a small part of what
@@ -46,15 +64,8 @@ export class Doorkeeper {
   }
 
   #admit(request: Request, response: Response, serve: () => void): void {
-    const place = this.admission.enter(this.#shareOf(request), {
-      begin: serve,
-      refuse: () => {
-        this.#refuse(request, response);
-      },
-      get isIdle() {
-        return response.headersSent || !request.complete;
-      },
-    });
+    const caller = new Caller(request, response, serve, this.#turnAway);
+    const place = this.admission.enter(this.#shareOf(request), caller);
     if (place.state === 'gone') {
       this.#refuse(request, response);
       return;
@@ -80,6 +91,10 @@ export class Doorkeeper {
       } else this.admission.leave(place);
     });
   }
+
+  readonly #turnAway = (request: Request, response: Response): void => {
+    this.#refuse(request, response);
+  };
 
   #refuse(request: Request, response: Response): void {
     this.refusal.send(request, response);

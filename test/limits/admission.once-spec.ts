@@ -219,9 +219,11 @@ describe('a service with one place and one who waits', () => {
         );
       },
       answer: async () => {
-        for (const giveUp = Date.now() + 5000; Date.now() < giveUp; await sleep(2)) {
+        const giveUp = Date.now() + 5000;
+        while (Date.now() < giveUp) {
           const raw = take();
           if (raw) return raw;
+          await sleep(2);
         }
         throw new Error(`No answer, but: ${text}`);
       },
