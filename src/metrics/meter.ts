@@ -1,5 +1,5 @@
 /** What made a unit of work begin again: another unit, another process, or a server or connection that went away. */
-export type UnitFault = 'conflict' | 'busy' | 'unreachable' | 'lost';
+export type UnitFault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'crowded';
 
 /** Hears what the library's units of work go through, to count it; it must be quick and must not throw. */
 export abstract class Meter {

@@ -1,7 +1,7 @@
 import { Meter, type UnitFault } from './meter';
 import { Counter, Histogram, type Family } from './registry';
 
-const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost'];
+const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost', 'crowded'];
 
 /** Counts what units of work go through. */
 export class UnitMetrics extends Meter {
