@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { parseDatabaseUrl } from '../../../src/config/database-url';
+import { createDataSource } from '../../../src/database/data-source';
+import { examine } from '../../../src/doctor/doctor';
+import { DoctorRepository } from '../../../src/doctor/doctor.repository';
+import { freePort } from '../../support/mariadb-server';
+
+const run = promisify(execFile);
+const SCRIPT = join(__dirname, '..', '..', '..', 'deploy', 'galera', 'cluster');
+const PATIENCE_MS = 60_000;
+export const NODES = [1, 2, 3] as const;
+export type NodeNumber = (typeof NODES)[number];
+
+/** The cluster of deploy/galera in a temp folder, and what can happen to its nodes. */
+export class GaleraCluster {
+  private constructor(
+    readonly folder: string,
+    private readonly port: number,
+    /** Through HAProxy. */
+    readonly url: string,
+    readonly startMs: number,
+  ) {
+    // Whatever ends the test run ends the servers.
+    process.once('exit', () => {
+      for (const node of NODES) this.#signal(`node${node}/pid.launched`, 'SIGKILL');
+      this.#signal('haproxy.pid', 'SIGKILL');
+    });
+  }
+
+  static async start(): Promise<GaleraCluster> {
+    const folder = mkdtempSync(join(tmpdir(), 'tenantry-galera-'));
+    const port = await freePort();
+    const began = performance.now();
+    await cluster(folder, port, 'start').catch(async (error: unknown) => {
+      await cluster(folder, port, 'stop');
+      throw error;
+    });
+    const startMs = performance.now() - began;
+    return new GaleraCluster(folder, port, (await cluster(folder, port, 'url')).trim(), startMs);
+  }
+
+  async stop(): Promise<void> {
+    await cluster(this.folder, this.port, 'stop');
+  }
+
+  urlOf(node: NodeNumber): string {
+    const url = new URL(this.url);
+    url.port = String(this.port + 10 * node);
+    return url.href;
+  }
+
+  /** Where HAProxy sends who comes now. */
+  async writer(): Promise<NodeNumber> {
+    const [row] = await ask(this.url, 'SELECT @@wsrep_node_name AS name');
+    return Number(String(row?.name).slice(-1)) as NodeNumber;
+  }
+
+  kill(node: NodeNumber): void {
+    this.#signal(`node${node}/pid.launched`, 'SIGKILL');
+  }
+
+  freeze(node: NodeNumber): void {
+    this.#signal(`node${node}/pid.launched`, 'SIGSTOP');
+  }
+
+  /** Cuts it off from the other nodes, but not from its clients. */
+  async isolate(node: NodeNumber, isolated = true): Promise<void> {
+    await this.#asRoot(node, `SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);
+  }
+
+  /** Undoes whatever happened to it. */
+  async mend(node: NodeNumber, fault: 'kill' | 'freeze' | 'isolate'): Promise<void> {
+    if (fault === 'kill') await cluster(this.folder, this.port, 'node', 'start', String(node));
+    else if (fault === 'isolate') await this.isolate(node, false);
+    else this.#signal(`node${node}/pid.launched`, 'SIGCONT');
+  }
+
+  /** Waits until the node is in the majority, has everything, and takes statements, as HAProxy asks it too. */
+  async untilFit(node: NodeNumber): Promise<void> {
+    const giveUp = Date.now() + PATIENCE_MS;
+    while (!(await this.#isFit(node))) {
+      if (Date.now() > giveUp) throw new Error(`node${node} did not come back: ${this.logOf(node)}`);
+      await sleep(100);
+    }
+  }
+
+  logOf(node: NodeNumber): string {
+    return readFileSync(join(this.folder, `node${node}`, 'node.log'), 'utf8').slice(-3000);
+  }
+
+  /** What the doctor finds on one node. */
+  async findings(node: NodeNumber): Promise<string[]> {
+    const dataSource = await createDataSource(parseDatabaseUrl(this.urlOf(node)));
+    await dataSource.initialize();
+    try {
+      return (await examine(new DoctorRepository(dataSource), false)).findings;
+    } finally {
+      await dataSource.destroy();
+    }
+  }
+
+  /** A sum over each table's rows on one node. */
+  async sums(node: NodeNumber): Promise<Record<string, unknown>> {
+    const tables = await ask(
+      this.urlOf(node),
+      'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1',
+    );
+    const names = tables.map(({ name }) => `\`${String(name)}\``).join();
+    const sums = await ask(this.urlOf(node), `CHECKSUM TABLE ${names}`);
+    return Object.fromEntries(sums.map((row) => [String(row.Table), row.Checksum as unknown]));
+  }
+
+  async #isFit(node: NodeNumber): Promise<boolean> {
+    const rows = await ask(this.urlOf(node), "SHOW STATUS LIKE 'wsrep_%'").catch(() => []);
+    const said = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
+    return (
+      said.get('wsrep_cluster_status') === 'Primary' &&
+      said.get('wsrep_local_state') === '4' &&
+      said.get('wsrep_ready') === 'ON' &&
+      said.get('wsrep_cluster_size') === String(NODES.length)
+    );
+  }
+
+  async #asRoot(node: NodeNumber, sql: string): Promise<void> {
+    const socketPath = join(this.folder, `node${node}`, 'socket');
+    const connection = await createConnection({ user: 'root', socketPath });
+    await connection.query(sql);
+    await connection.end();
+  }
+
+  #signal(pidFile: string, signal: NodeJS.Signals): void {
+    try {
+      const pid = Number(readFileSync(join(this.folder, pidFile), 'utf8'));
+      if (pid > 1) process.kill(pid, signal);
+    } catch (error) {
+      // It is gone already, or never was.
+      if (!['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+}
+
+async function cluster(folder: string, port: number, ...args: string[]): Promise<string> {
+  const env = { ...process.env, FOLDER: folder, PORT: String(port), BUFFER_POOL: '128M', GCACHE: '256M' };
+  const { stdout } = await run(SCRIPT, args, { env, timeout: 2 * PATIENCE_MS });
+  return stdout;
+}
+
+/** On a connection of its own; a node that does not answer within two seconds is away. */
+export async function ask(url: string, sql: string): Promise<RowDataPacket[]> {
+  const connection = await createConnection({ uri: url, connectTimeout: 2000 });
+  connection.on('error', () => undefined);
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout: 5000 });
+    return rows;
+  } finally {
+    connection.destroy();
+  }
+}
