@@ -22,12 +22,16 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [1047, 'unreachable'], // a Galera node without quorum
   [1053, 'unreachable'], // server shutdown
   [1927, 'unreachable'], // connection killed
+  [1290, 'unreachable'], // read-only: a replica, or a primary that is being relieved
+  [1836, 'unreachable'], // the same, in MySQL
   ['ECONNREFUSED', 'unreachable'],
   ['EHOSTUNREACH', 'unreachable'],
   ['ENOTFOUND', 'unreachable'],
   ['EAI_AGAIN', 'unreachable'],
   [NOT_WAITED_FOR, 'crowded'],
   [1180, 'lost'], // error during COMMIT
+  [1021, 'lost'], // the disk is full; told at COMMIT, nobody knows
+  [1114, 'lost'], // the same, in the words of InnoDB
   [2006, 'lost'],
   [2013, 'lost'],
   [4031, 'lost'], // the server closed an idle connection
@@ -41,6 +45,8 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
 /** MySQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
 const DUPLICATE_KEY = 1062;
 const SQLITE_BUSY = 5;
+/** The disk fails, or is full. */
+const SQLITE_DISK = [10, 13];
 /** SQLite's extended codes have the plain one in their lowest byte. */
 const PRIMARY = 0xff;
 
@@ -56,7 +62,9 @@ export function faultOf(error: unknown): Fault {
   if (typeof raw !== 'object' || raw === null) return 'fatal';
   const known = FAULTS.get(raw.errno as number) ?? FAULTS.get(raw.code as string);
   if (known) return known;
-  if (typeof raw.errcode === 'number' && (raw.errcode & PRIMARY) === SQLITE_BUSY) return 'busy';
+  const sqlite = typeof raw.errcode === 'number' ? raw.errcode & PRIMARY : 0;
+  if (sqlite === SQLITE_BUSY) return 'busy';
+  if (SQLITE_DISK.includes(sqlite)) return 'lost';
   // mysql2 names no code when it is asked to use a connection that it has already lost.
   return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
     ? 'lost'
