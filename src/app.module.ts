@@ -16,6 +16,7 @@ import { LimitsModule } from './limits/limits.module';
 import { RateLimitGuard } from './limits/rate-limit.guard';
 import type { RateLimits } from './limits/rate-limiter';
 import type { Meter } from './metrics/meter';
+import { RevocationModule } from './revocation/revocation.module';
 import { TenantryModule } from './tenantry.module';
 import type { Clock } from './time/clock';
 import { UserModule } from './user/user.module';
@@ -54,6 +55,7 @@ export class AppModule {
         HealthModule,
         LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
         AdmissionModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
+        RevocationModule.with(env.REDIS_URL),
       ],
       providers: [
         FastLane,

@@ -7,18 +7,23 @@ import { accountOfSubject } from './subject';
 
 const FRESH_MS = 5000;
 
+type Forgotten = 'account' | 'session';
+type OnForget = (kind: Forgotten, key: string) => void;
+
 /**
  * Holds a token's subject against the accounts, without a query per request. A subject that is no account here is
  * taken at the token's word; one that is must be live, in that tenant, and not signed out, and its roles are those it
- * has now. What is remembered is at most five seconds old, and forgotten at once on the node that changes it.
+ * has now. What is remembered is at most five seconds old, and forgotten at once on the node that changes it; on the
+ * others too, where they tell each other.
  */
 @Injectable()
 export class SubjectGate {
   readonly #memory = new ShortMemory<AccountFacts | null>(FRESH_MS);
+  readonly #onForget: OnForget[] = [];
 
   constructor(private readonly sessions: SessionRepository) {
     sessions.onEnd((sessionId) => {
-      this.#memory.forgetIf((key) => key.endsWith(`|${sessionId}`));
+      this.#forgetHere('session', sessionId);
     });
   }
 
@@ -37,7 +42,28 @@ export class SubjectGate {
 
   /** To be called after every committed change of an account. */
   forget(subject: string): void {
-    this.#memory.forgetIf((key) => key.startsWith(`${subject}|`));
+    this.#forgetHere('account', subject);
+  }
+
+  /** Forgets what another node has changed, and tells nobody. */
+  drop(kind: Forgotten, key: string): void {
+    this.#memory.forgetIf((each) =>
+      kind === 'account' ? each.startsWith(`${key}|`) : each.endsWith(`|${key}`),
+    );
+  }
+
+  forgetAll(): void {
+    this.#memory.forgetIf(() => true);
+  }
+
+  /** Tells of every account and session that was changed here. */
+  onForget(tell: OnForget): void {
+    this.#onForget.push(tell);
+  }
+
+  #forgetHere(kind: Forgotten, key: string): void {
+    this.drop(kind, key);
+    for (const tell of this.#onForget) tell(kind, key);
   }
 }
 

@@ -13,8 +13,8 @@ const FRESH_MS = 5000;
 
 /**
  * Lets users of active tenants in, without a query per request. What it remembers is at most five seconds old,
- * and is forgotten at once on the node that changes a tenant; the days of a service period are held against the
- * clock at every request.
+ * and is forgotten at once on the node that changes a tenant (on the others too, where they tell each other); the days
+ * of a service period are held against the clock at every request.
  */
 @Injectable()
 export class TenantGate extends TenantAdmission {
@@ -29,8 +29,16 @@ export class TenantGate extends TenantAdmission {
     super();
     // Before any handler of a host: who hears of a change must not meet the memory of what was.
     events.on(TenantEvent, ({ tenantId }) => {
-      this.#memory.forget(tenantId);
+      this.forget(tenantId);
     });
+  }
+
+  forget(tenantId: string): void {
+    this.#memory.forget(tenantId);
+  }
+
+  forgetAll(): void {
+    this.#memory.forgetIf(() => true);
   }
 
   override async admit(tenantId: string): Promise<void> {

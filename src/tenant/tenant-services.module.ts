@@ -20,6 +20,6 @@ import { TenantService } from './tenant.service';
     IdBlockRepository,
     { provide: TenantAdmission, useExisting: TenantGate },
   ],
-  exports: [TenantService, TenantListService, TenantAdmission],
+  exports: [TenantService, TenantListService, TenantGate, TenantAdmission],
 })
 export class TenantServicesModule {}

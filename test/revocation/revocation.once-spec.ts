@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { redisIsInstalled, RedisServer } from '../support/redis-server';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PASSWORD = 'a-long-password';
+const FRESH_MS = 5000;
+
+interface Subject {
+  readonly tenant: { readonly id: string; readonly tenantId: string; readonly tenantName: string };
+  readonly userId: number;
+  readonly username: string;
+  /** With the tokens of a sign-in at the first replica. */
+  readonly here: ApiClient;
+  /** The same tokens at the other. */
+  readonly there: ApiClient;
+}
+
+if (!redisIsInstalled && process.env.REQUIRE_MYSQL === '1') throw new Error('redis-server is not installed.');
+
+describe('a Redis that was never there', () => {
+  it('stops nobody, and is told of once', async () => {
+    const service = await ServiceUnderTest.start({ REDIS_URL: 'redis://127.0.0.1:1' });
+    await sleep(500);
+    await aUser(service.as());
+    expect(service.log.filter((line) => line.includes('within 5 s'))).toHaveLength(1);
+    await service.stop();
+  });
+});
+
+const withRedis = () => {
+  let redis: RedisServer;
+  let first: ServiceUnderTest;
+  let second: ServiceUnderTest;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    const env = { REDIS_URL: redis.url };
+    first = await ServiceUnderTest.start(env);
+    second = await ServiceUnderTest.on(first.database, env);
+    await sleep(300);
+  });
+  afterAll(async () => {
+    await second.leave();
+    await first.stop();
+    await redis.kill();
+  });
+
+  /** Somebody whom both replicas have just let in, and remember. */
+  async function aSubject(): Promise<Subject> {
+    const tenant = await aTenant(first.as({ roles: ['superadmin'] }));
+    const admin = first.as({ tenantId: tenant.tenantId });
+    const username = `user-${Math.random()}`;
+    const userId = await aUser(admin, { username, password: PASSWORD });
+    const answer = await first.anonymous.post('/auth/login', {
+      tenantId: tenant.tenantId,
+      username,
+      password: PASSWORD,
+    });
+    const { accessToken } = answer.body.data as { accessToken: string };
+    const [here, there] = [first.anonymous.as(accessToken), second.anonymous.as(accessToken)];
+    for (const api of [here, there]) expect((await api.get('/auth/me')).status).toBe(200);
+    return { tenant, userId, username, here, there };
+  }
+
+  /** How long the other replica went on, in milliseconds, and what it said then. */
+  async function untilRefused(there: ApiClient): Promise<[number, number]> {
+    const began = performance.now();
+    for (;;) {
+      const { status } = await there.get('/auth/me');
+      const took = performance.now() - began;
+      if (status !== 200 || took > 2 * FRESH_MS) return [took, status];
+      await sleep(5);
+    }
+  }
+
+  const admin = ({ tenant }: Subject) => first.as({ tenantId: tenant.tenantId });
+  const revocations: Readonly<Record<string, [(subject: Subject) => Promise<Answer>, number]>> = {
+    'a sign-out': [({ here }) => here.post('/auth/logout', {}), 401],
+    'a password reset': [
+      (subject) =>
+        admin(subject).put('/system/user-api/password', {
+          userId: subject.userId,
+          newPassword: 'another-password',
+        }),
+      401,
+    ],
+    'a disabled account': [
+      (subject) =>
+        admin(subject).put('/system/user-api', {
+          userId: subject.userId,
+          username: subject.username,
+          status: '1',
+        }),
+      401,
+    ],
+    'a deleted account': [(subject) => admin(subject).delete(`/system/user-api/${subject.userId}`), 401],
+    'a disabled tenant': [
+      ({ tenant }) =>
+        first.as({ roles: ['superadmin'] }).patch(`/system/tenant-api/${tenant.id}`, { status: '1' }),
+      403,
+    ],
+  };
+
+  it.each(Object.entries(revocations))('is refused by the other at once: %s', async (_, [revoke, status]) => {
+    const subject = await aSubject();
+    expect((await revoke(subject)).status).toBe(200);
+    const [took, refusal] = await untilRefused(subject.there);
+    expect(refusal).toBe(status);
+    expect(took).toBeLessThan(500);
+  });
+
+  it('is refused within five seconds while Redis is away, and at once when it is back', async () => {
+    const [away, disabled] = [await aSubject(), await aSubject()];
+    await redis.kill();
+    for (const { there } of [away, disabled]) expect((await there.get('/auth/me')).status).toBe(200);
+    await away.here.post('/auth/logout', {});
+    await revocations['a disabled tenant']![0](disabled);
+    const waits = await Promise.all([away, disabled].map(({ there }) => untilRefused(there)));
+    expect(waits.map(([, status]) => status)).toEqual([401, 403]);
+    for (const [took] of waits) expect(took).toBeLessThan(FRESH_MS + 300);
+    // Nobody heard of this one; who listens again forgets all that it remembered meanwhile.
+    const back = await aSubject();
+    await back.here.post('/auth/logout', {});
+    await redis.revive();
+    const [took, status] = await untilRefused(back.there);
+    expect(status).toBe(401);
+    expect(took).toBeLessThan(3000);
+    const again = await aSubject();
+    await again.here.post('/auth/logout', {});
+    expect((await untilRefused(again.there))[0]).toBeLessThan(500);
+  });
+};
+
+if (redisIsInstalled) describe('what one replica revokes', withRedis);
