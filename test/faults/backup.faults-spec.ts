@@ -1,0 +1,160 @@
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { parseDatabaseUrl } from '../../src/config/database-url';
+import { createDataSource } from '../../src/database/data-source';
+import { examine } from '../../src/doctor/doctor';
+import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing';
+import { ChildService } from '../support/child-service';
+import { mariadbBinary } from '../support/mariadb-binary';
+import { freePort } from '../support/mariadb-server';
+import { ask } from './support/galera-cluster';
+import { missing, SteadyWrites } from './support/steady-writes';
+
+const run = promisify(execFile);
+const BEFORE = 300;
+const SERVER = process.env.TENANTRY_TEST_SERVER!;
+
+/** As docs/operations.md tells an operator to do it. */
+describe('a backup that is taken while clients write', () => {
+  let folder: string;
+  let source: ThrowAwayDatabase;
+  let service: ChildService;
+  const servers: ChildProcess[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tenantry-backup-'));
+  });
+  afterEach(async () => {
+    await service.stop();
+    await source.drop();
+    for (const server of servers.splice(0)) server.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Takes a backup under load; gives what had been acknowledged before it began. */
+  async function under(
+    database: ThrowAwayDatabase,
+    backup: () => Promise<unknown>,
+  ): Promise<readonly number[]> {
+    source = database;
+    service = await ChildService.start(database);
+    const writes = new SteadyWrites(service.as());
+    await writes.untilMore(BEFORE);
+    const before = writes.acknowledged;
+    await backup();
+    const during = writes.acknowledged.length - before.length;
+    await writes.untilMore(10);
+    await writes.stop();
+    process.stderr.write(`${JSON.stringify({ before: before.length, during })}\n`);
+    return before;
+  }
+
+  /** Serves the restored database with the same secret: it must be sound, complete, open to its accounts, and writable. */
+  async function expectWhole(url: string, before: readonly number[]): Promise<void> {
+    const restored = await ChildService.start({ url, folder } as ThrowAwayDatabase);
+    try {
+      const dataSource = await (await createDataSource(parseDatabaseUrl(url))).initialize();
+      expect((await examine(new DoctorRepository(dataSource), false)).findings).toEqual([]);
+      expect(await missing(dataSource, before)).toEqual([]);
+      await dataSource.destroy();
+      const admin = { tenantId: '000000', username: 'admin', password: 'admin-password' };
+      expect((await restored.anonymous.post('/auth/login', admin)).status).toBe(200);
+      const child = await restored.as().post('/system/dept-api', { parentId: before[0] });
+      expect(child.status).toBe(200);
+    } finally {
+      await restored.stop();
+    }
+  }
+
+  it.each([
+    ['VACUUM INTO', (file: string) => `VACUUM INTO '${file}'`],
+    ['.backup', (file: string) => `.backup '${file}'`],
+  ])('of a SQLite file, by %s', async (_, command) => {
+    const database = await throwAwayDatabase();
+    const copy = join(folder, 'copy.sqlite');
+    const { path } = parseDatabaseUrl(database.url) as { path: string };
+    const patience = ['-cmd', '.timeout 10000'];
+    const before = await under(database, () => run('sqlite3', [...patience, path, command(copy)]));
+    await expectWhole(`sqlite:${copy}`, before);
+  });
+
+  it('of a MariaDB, by mariadb-dump', async () => {
+    const { hostname, port } = new URL(SERVER);
+    const login = ['--no-defaults', `--host=${hostname}`, `--port=${port}`, '--user=root'];
+    const file = join(folder, 'dump.sql');
+    const before = await under(await throwAwayDatabase({ server: SERVER }), () =>
+      run('mariadb-dump', [
+        ...login,
+        '--single-transaction',
+        '--quick',
+        '--hex-blob',
+        '--default-character-set=utf8mb4',
+        `--result-file=${file}`,
+        new URL(source.url).pathname.slice(1),
+      ]),
+    );
+    const target = await throwAwayDatabase({ server: SERVER });
+    try {
+      const name = new URL(target.url).pathname.slice(1);
+      execFileSync('mariadb', [...login, '--default-character-set=utf8mb4', name], {
+        stdio: [openSync(file, 'r'), 'pipe', 'pipe'],
+      });
+      await expectWhole(target.url, before);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  it('of a MariaDB, by mariadb-backup', async () => {
+    const { hostname, port } = new URL(SERVER);
+    const copy = join(folder, 'data');
+    const [server] = await ask(SERVER, 'SELECT @@datadir AS folder');
+    const before = await under(await throwAwayDatabase({ server: SERVER }), () =>
+      run('mariadb-backup', [
+        '--no-defaults',
+        '--backup',
+        `--target-dir=${copy}`,
+        `--datadir=${String(server?.folder)}`,
+        `--host=${hostname}`,
+        `--port=${port}`,
+        '--user=root',
+      ]),
+    );
+    await run('mariadb-backup', ['--no-defaults', '--prepare', `--target-dir=${copy}`]);
+    const url = new URL(source.url);
+    url.port = String(await serve(copy));
+    await expectWhole(url.href, before);
+  });
+
+  /** A server on the restored files. */
+  async function serve(data: string): Promise<number> {
+    const port = await freePort();
+    const server = spawn(
+      mariadbBinary()!,
+      [
+        '--no-defaults',
+        `--datadir=${data}`,
+        `--user=${userInfo().username}`,
+        `--port=${port}`,
+        '--bind-address=127.0.0.1',
+        `--socket=${join(folder, 'socket')}`,
+        `--pid-file=${join(folder, 'pid')}`,
+        '--skip-log-bin',
+      ],
+      { stdio: 'ignore' },
+    );
+    servers.push(server);
+    process.once('exit', () => server.kill('SIGKILL'));
+    const url = `mysql://root@127.0.0.1:${port}`;
+    for (let tries = 0; tries < 300; tries += 1) {
+      if (await ask(url, 'SELECT 1').catch(() => null)) return port;
+      await sleep(100);
+    }
+    throw new Error('The restored server did not start.');
+  }
+});
