@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,7 +36,7 @@ export class GaleraCluster {
 
   static async start(): Promise<GaleraCluster> {
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-galera-'));
-    const port = await freePort();
+    const port = await freePorts();
     const began = performance.now();
     await cluster(folder, port, 'start').catch(async (error: unknown) => {
       await cluster(folder, port, 'stop');
@@ -143,6 +144,29 @@ export class GaleraCluster {
       if (!['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
+}
+
+/** A port that is free, together with those that the nodes take after it. */
+async function freePorts(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    const taken = NODES.flatMap((node) => [0, 1, 2, 3].map((n) => port + 10 * node + n));
+    if ((await Promise.all(taken.map(isFree))).every(Boolean)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+      .once('error', () => {
+        resolve(false);
+      })
+      .listen(port, '127.0.0.1', () => {
+        server.close(() => {
+          resolve(true);
+        });
+      });
+  });
 }
 
 async function cluster(folder: string, port: number, ...args: string[]): Promise<string> {
