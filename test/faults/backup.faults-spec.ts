@@ -59,7 +59,7 @@ describe('a backup that is taken while clients write', () => {
     const restored = await ChildService.start({ url, folder } as ThrowAwayDatabase);
     try {
       const dataSource = await (await createDataSource(parseDatabaseUrl(url))).initialize();
-      expect((await examine(new DoctorRepository(dataSource), false)).findings).toEqual([]);
+      expect((await examine(new DoctorRepository(dataSource))).findings).toEqual([]);
       expect(await missing(dataSource, before)).toEqual([]);
       await dataSource.destroy();
       const admin = { tenantId: '000000', username: 'admin', password: 'admin-password' };

@@ -100,7 +100,7 @@ export class GaleraCluster {
     const dataSource = await createDataSource(parseDatabaseUrl(this.urlOf(node)));
     await dataSource.initialize();
     try {
-      return (await examine(new DoctorRepository(dataSource), false)).findings;
+      return (await examine(new DoctorRepository(dataSource))).findings;
     } finally {
       await dataSource.destroy();
     }
