@@ -25,8 +25,7 @@ interface Watch {
 }
 
 /**
- * Refuses from the bytes. What Node does to make a request of them, and an answer, costs three times as much as to refuse
- * it, and while far more comes than can be done, that is what is done most. On a connection that had to be refused something,
+ * Refuses from the bytes. What Node does to make a request of them, and an answer, costs more than to refuse it, and while far more comes than can be done, that is what is done most. On a connection that had to be refused something,
  * a chunk that is exactly one plain request, with no other before it, is answered here as long as there is no room; everything
  * else goes on to the HTTP server, and a connection on which anything else was seen is never looked at again.
  */

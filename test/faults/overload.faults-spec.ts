@@ -60,6 +60,8 @@ describe('more than it can carry', () => {
   it('three times as much: does what it can, refuses the rest quickly, and is itself again at once', async () => {
     const pid = service.process.pid!;
     const before = await closed(6);
+    // What it has at nearly all that it can carry, from as many connections.
+    await steady(0.9 * before, 8);
     const memoryBefore = memoryMb(pid, 'VmHWM');
     const calm = await steady(before / 4, 4);
     const flood = await steady(3 * before, FLOOD_S);
