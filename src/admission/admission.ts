@@ -25,7 +25,7 @@ class Share {
 }
 
 /** Writes of one tenant take turns further in: more of them in work would only hold places that others can use. */
-const WRITES_AT_ONCE = 4;
+const WRITES_AT_ONCE = 3;
 const WRITES = '|writes';
 
 /** The name of the share that a request of this tenant belongs to. */
@@ -41,12 +41,38 @@ export interface Place {
   state: 'waiting' | 'in work' | 'idle' | 'gone';
 }
 
-/** A tenant may have half as many places as are still free: one alone a third of all, which is enough to be kept busy. */
-const GREED = 0.5;
+/** Who is alone may have most places, never all: what it asks for may take long. */
+const MOST_OF_ALL = 2 / 3;
+/** With fewer, a share could not use the time in which the database works. */
+const FEWEST = 2;
+/** Who has asked for something lately counts as somebody to share with. */
+const LATELY_MS = 100;
 /** Otherwise shares of the same size would drive each other out, and each time somebody had waited in vain. */
 const NEARLY = 0.75;
 const SWEEP_MS = 50;
 const MOST_SHARES = 10_000;
+
+/** How many different ones there were, in this stretch of time or the one before. */
+class Lately<T> {
+  readonly #now = new Set<T>();
+  #before = 0;
+  #begun = -Infinity;
+
+  constructor(private readonly stretchMs: number) {}
+
+  get count(): number {
+    return Math.max(this.#now.size, this.#before);
+  }
+
+  note(one: T, at: number): void {
+    if (at - this.#begun >= this.stretchMs) {
+      this.#before = at - this.#begun < 2 * this.stretchMs ? this.#now.size : 0;
+      this.#begun = at;
+      this.#now.clear();
+    }
+    this.#now.add(one);
+  }
+}
 
 /**
  * Lets a bounded number of visits in at once and a bounded number wait, each for a bounded time. Places are shared by
@@ -58,6 +84,7 @@ export class Admission {
   /** Tenants of which somebody waits; the first of them is the next. */
   readonly #turns: Share[] = [];
   readonly #working = new Set<Place>();
+  readonly #lately = new Lately<Share>(LATELY_MS);
   #waiting = 0;
   #idle = 0;
   #refused = 0;
@@ -85,6 +112,7 @@ export class Admission {
   enter(name: string, visit: Visit): Place {
     const share = this.#share(name);
     const place: Place = { visit, share, since: this.now(), state: 'gone' };
+    this.#lately.note(share, place.since);
     if (share.waiting.length === 0 && this.#hasRoomFor(share)) this.#takeIn(place);
     else this.#queue(place);
     return place;
@@ -103,10 +131,11 @@ export class Admission {
   }
 
   #hasRoomFor(share: Share): boolean {
-    const free = this.limits.inWork - this.#working.size;
-    if (free <= 0) return false;
-    // Whoever has nothing in work may always have one place.
-    return share.inWork < Math.min(share.most, Math.max(1, GREED * free));
+    const { inWork } = this.limits;
+    if (this.#working.size >= inWork) return false;
+    const sharing = this.#lately.count;
+    const fair = sharing > 1 ? Math.max(FEWEST, inWork / sharing) : MOST_OF_ALL * inWork;
+    return share.inWork < Math.min(share.most, Math.ceil(fair));
   }
 
   #takeIn(place: Place): void {

@@ -4,7 +4,9 @@ import { Injectable } from '@nestjs/common';
 import { request as anyRequest, type Request, type Response } from 'express';
 import { failure } from '../http/envelope';
 import type { Language } from '../http/language';
+import { noteRefusal } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
+import { SECURITY_HEADERS, SECURITY_LINES } from '../http/security-headers';
 import { StatusPolicy } from '../http/status-policy';
 import { AdmissionErrors } from './admission.errors';
 import type { RawHead } from './raw-head';
@@ -35,6 +37,7 @@ export class ShortRefusal {
       `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status] ?? ''}`,
       `Content-Type: ${TYPE}`,
       `Retry-After: ${RETRY_AFTER}`,
+      ...SECURITY_LINES,
       'Connection: keep-alive',
       'Content-Length: ',
     ].join('\r\n');
@@ -45,9 +48,9 @@ export class ShortRefusal {
     const requestId = requestIdOf(request);
     const { before, after, length } = this.#texts[spokenBy(request)];
     // For the log, where the request has come that far.
-    const { locals } = response as Partial<Response>;
-    if (locals) locals.reason = row.reason;
+    if ((response as Partial<Response>).locals) noteRefusal(response, row);
     response.statusCode = this.#status;
+    for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
     response.setHeader('Content-Type', TYPE);
     response.setHeader('Content-Length', length + requestId.length);
     response.setHeader('Retry-After', RETRY_AFTER);

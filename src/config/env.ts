@@ -46,7 +46,7 @@ const readers = {
   RATE_LIMIT_LOGIN_ADDRESS: usually(60, PER_MINUTE),
   RATE_LIMIT_LOGIN_ACCOUNT: usually(20, PER_MINUTE),
   RATE_LIMIT_USER: usually(6000, PER_MINUTE),
-  MAX_IN_WORK: usually(64, REQUESTS),
+  MAX_IN_WORK: usually(16, REQUESTS),
   MAX_WAITING: usually(128, REQUESTS),
   MAX_WAIT_MS: usually(1000, wholeNumber(1, 60_000, 'must be a number of milliseconds')),
   MAX_CONNECTIONS: usually(5000, wholeNumber(1, 1_000_000, 'must be a number of connections')),

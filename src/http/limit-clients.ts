@@ -8,6 +8,8 @@ const REQUEST_MS = 60_000;
 const LOOK_MS = 1000;
 /** Nothing has moved on the connection: longer than a request may be thought about (60 s with an idempotency key). */
 const SILENT_MS = 75_000;
+/** Longer than load balancers keep a connection for its next request (60 s as a rule): who closes first must not be we. */
+const KEPT_MS = 72_000;
 /** More than any client of this API sends. */
 const MOST_HEADERS = 200;
 
@@ -16,6 +18,7 @@ export function limitClients(server: Server, connections: number): void {
   server.headersTimeout = HEADERS_MS;
   server.requestTimeout = REQUEST_MS;
   server.timeout = SILENT_MS;
+  server.keepAliveTimeout = KEPT_MS;
   server.maxHeadersCount = MOST_HEADERS;
   server.maxConnections = connections;
 }

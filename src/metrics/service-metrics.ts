@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import { Admission } from '../admission/admission';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
@@ -24,6 +25,7 @@ export class ServiceMetrics {
       ...this.units.families,
       ...pool(() => poolStateOf(app.get(TenantryDataSource))),
       logins(app.get(PasswordHasher)),
+      ...door(app.get(Admission)),
       ...runtime.families,
     ];
     const text = (): string => `${families.map((family) => family.text()).join('\n')}\n`;
@@ -68,4 +70,20 @@ function logins(hasher: PasswordHasher): Family {
       [{ state: 'waiting' }, hasher.waiting],
     ],
   );
+}
+
+/** What is refused at the door never becomes a request that is counted: it is counted here. */
+function door(admission: Admission): Family[] {
+  return [
+    new Observed('tenantry_admission', 'Requests that are in work, or wait for a place.', 'gauge', () => [
+      [{ state: 'in work' }, admission.counts.inWork],
+      [{ state: 'waiting' }, admission.counts.waiting],
+    ]),
+    new Observed(
+      'tenantry_admission_refused_total',
+      'Requests that there was no room for (503 OVERLOADED).',
+      'counter',
+      () => [[{}, admission.counts.refused]],
+    ),
+  ];
 }

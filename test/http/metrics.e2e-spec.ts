@@ -171,6 +171,8 @@ describe('the metrics', () => {
     for (const quantile of ['0.5', '0.99', '1'])
       expect(samples.get(`nodejs_eventloop_lag_seconds{quantile="${quantile}"}`)).toBeLessThan(60);
     expect(samples.get('tenantry_password_checks{state="running"}')).toBe(0);
+    expect(samples.get('tenantry_admission{state="waiting"}')).toBe(0);
+    expect(samples.get('tenantry_admission_refused_total')).toBe(0);
     const hasher = service.app.get(PasswordHasher);
     const hashes = Array.from({ length: 20 }, () => hasher.hash('a-long-password'));
     const busy = await scrape();

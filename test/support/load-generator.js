@@ -7,10 +7,11 @@ const { clearInterval, setInterval } = require('node:timers');
  * A process that sends requests and counts answers; the one that starts it tells it what over IPC. Bare sockets and
  * prepared bytes, so that it takes little from the machine that it measures. Closed: each connection sends the next request
  * when it has its answer. Open: requests are due at times of their own, whether or not there are answers, and an answer's time
- * counts from when its request was due.
+ * counts from when its request was due; what is due before the process itself has warmed up is sent and not counted.
  */
 
 const SUCCESS = 200;
+const WARM_MS = 1500;
 
 class Tally {
   constructor() {
@@ -120,6 +121,8 @@ function closed({ place, streams, connections, seconds }) {
 function open({ place, streams, connections, seconds }) {
   return new Promise((resolve) => {
     const start = performance.now();
+    const span = WARM_MS + seconds * 1000;
+    const uncounted = new Tally();
     const idle = [];
     const waiting = [];
     let lines = 0;
@@ -144,15 +147,16 @@ function open({ place, streams, connections, seconds }) {
     for (const stream of streams) stream.sent = 0;
     const timer = setInterval(() => {
       const elapsed = performance.now() - start;
-      const over = elapsed > seconds * 1000;
+      const over = elapsed > span;
       for (const stream of streams) {
-        const due = Math.floor((Math.min(elapsed, seconds * 1000) / 1000) * stream.rate);
+        const due = Math.floor((Math.min(elapsed, span) / 1000) * stream.rate);
         for (; stream.sent < due; stream.sent += 1) {
           const since = start + ((stream.sent + 1) * 1000) / stream.rate;
-          send({ bytes: pick(stream), tally: stream.tally, since });
+          const tally = since < start + WARM_MS ? uncounted : stream.tally;
+          send({ bytes: pick(stream), tally, since });
         }
       }
-      if (elapsed < seconds * 1000 + 2000 && !(over && idle.length === lines)) return;
+      if (elapsed < span + 2000 && !(over && idle.length === lines)) return;
       clearInterval(timer);
       for (const { tally } of waiting) tally.unsent += 1;
       waiting.length = 0;

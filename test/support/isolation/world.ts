@@ -95,7 +95,7 @@ async function furnished(dataSource: DataSource, anonymous: ApiClient, bare: Bar
       userId: from + 502,
       username: `${rowMark} left`,
       delFlag: '2',
-      nameKey: from,
+      nameKey: from + 502,
     }),
   };
   // A second one, so that the list has a second page.
