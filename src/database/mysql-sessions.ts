@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { createPool, type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
 import { NOT_WAITED_FOR } from './retry-policy';
 import { Pulse, type PulseState } from './pulse';
@@ -135,12 +134,6 @@ export class MysqlSessions {
     };
     this.#cutters.set(connection, setTimeout(cutIt, this.#limitMs).unref());
   }
-}
-
-/** The sessions behind a DataSource of the service's own; nothing for SQLite, and for a host's own. */
-export function sessionsOf({ options }: DataSource): Partial<MysqlSessions> {
-  const { driver } = options as { driver?: unknown };
-  return driver instanceof MysqlSessions ? driver : {};
 }
 
 /** Not `connection.destroy()`: that one leaves the query that is waiting without an answer. */

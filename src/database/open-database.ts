@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Env } from '../config/env';
 import { ensureFirstAdmin, type FirstAdmin } from '../user/first-admin';
 import { createDataSource } from './data-source';
-import { sessionsOf } from './mysql-sessions';
+import { sessionsOf } from './sessions-of';
 import { exclusively } from './start-lock';
 
 /** A request never needs a connection for longer than this. */

@@ -55,7 +55,7 @@ export class Pulse {
   #ask(): void {
     this.#waited = 0;
     const connection = (this.#connection ??= this.#connect());
-    connection.query('SELECT 1', (error) => {
+    connection.ping((error) => {
       if (connection !== this.#connection) return;
       // A server that is away says so at once: nobody waits for it, and units of work try again by themselves.
       if (error) this.#hangUp();

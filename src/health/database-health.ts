@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor } from 'typeorm';
-import { sessionsOf } from '../database/mysql-sessions';
+import { sessionsOf } from '../database/sessions-of';
 
 export interface DatabaseReport {
   readonly database: 'up' | 'slow' | 'down';
