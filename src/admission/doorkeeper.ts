@@ -76,12 +76,11 @@ export class Doorkeeper {
 
   /** A place is free when its answer is given, even if that takes a while to arrive; or when who waits goes away. */
   #leaveAfter(response: ServerResponse, place: Place): void {
-    const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
-    response.end = (...args: unknown[]) => {
+    // Not a method of its own on the response: that would make it a slow object.
+    response.on('prefinish', () => {
       this.admission.leave(place);
-      return end(...args);
-    };
-    response.once('close', () => {
+    });
+    response.on('close', () => {
       if (place.state === 'gone') return;
       // Somebody is still at work for who has left: the place is not free yet.
       if (place.state === 'in work' && !response.headersSent) {
