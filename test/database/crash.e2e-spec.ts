@@ -2,7 +2,7 @@ import { throwAwayDatabase } from '../../src/testing';
 import { killServerOften, killServiceOften } from '../support/crash-rounds';
 import { mariadbBinary } from '../support/mariadb-binary';
 import { startMortalMariadb } from '../support/mariadb-server';
-import { SeededRandom } from '../support/seeded-random';
+import { Chance, faultsSeed } from '../support/chance';
 import { emptyDatabase, onMariadb } from '../support/test-database';
 import { swallowCommits } from '../support/unknown-commits';
 
@@ -11,7 +11,7 @@ const RECOVERY_MS = 5000;
 describe('a crash under write load loses and doubles nothing', () => {
   it('of the service', async () => {
     const database = await emptyDatabase();
-    const random = SeededRandom.announced('kill -9 of the service');
+    const random = new Chance(faultsSeed('kill -9 of the service'));
     const { slowestMs } = await killServiceOften(database, 1, random);
     expect(slowestMs).toBeLessThan(RECOVERY_MS);
     await database.drop();
@@ -21,7 +21,7 @@ describe('a crash under write load loses and doubles nothing', () => {
     it('of the database server', async () => {
       const server = await startMortalMariadb(mariadbBinary()!);
       const database = await throwAwayDatabase({ server: server.url });
-      const random = SeededRandom.announced('kill -9 of MariaDB');
+      const random = new Chance(faultsSeed('kill -9 of MariaDB'));
       const { slowestMs } = await killServerOften(server, database, 1, random);
       expect(slowestMs).toBeLessThan(RECOVERY_MS);
       await database.drop();
@@ -34,7 +34,7 @@ if (onMariadb) {
   describe('answers to COMMIT that are swallowed under load', () => {
     it('double nothing, lose nothing, and nobody is told the opposite', async () => {
       const database = await emptyDatabase();
-      const random = SeededRandom.announced('unknown commits');
+      const random = new Chance(faultsSeed('unknown commits'));
       const { swallowed, problems, untold } = await swallowCommits(database, 8, random);
       expect({ swallowed, problems, untold }).toEqual({ swallowed: 8, problems: [], untold: [] });
       await database.drop();

@@ -3,7 +3,7 @@ import { killServerOften, killServiceOften, type CrashReport } from '../support/
 import { mariadbBinary } from '../support/mariadb-binary';
 import { startMortalMariadb } from '../support/mariadb-server';
 import { times } from '../support/long-run';
-import { SeededRandom } from '../support/seeded-random';
+import { Chance, faultsSeed } from '../support/chance';
 import { emptyDatabase } from '../support/test-database';
 
 const RECOVERY_MS = 5000;
@@ -22,7 +22,7 @@ describe('crashes under write load lose and double nothing', () => {
   ] as const) {
     it(`30 of the service on ${name}`, async () => {
       const database = await make();
-      const random = SeededRandom.announced(`kill -9 of the service on ${name}`);
+      const random = new Chance(faultsSeed(`kill -9 of the service on ${name}`));
       judge(name, await killServiceOften(database, times(30, 2), random));
       await database.drop();
     });
@@ -31,7 +31,7 @@ describe('crashes under write load lose and double nothing', () => {
   it('10 of MariaDB', async () => {
     const server = await startMortalMariadb(mariadbBinary() ?? 'mariadbd');
     const database = await throwAwayDatabase({ server: server.url });
-    const random = SeededRandom.announced('kill -9 of MariaDB');
+    const random = new Chance(faultsSeed('kill -9 of MariaDB'));
     judge('server', await killServerOften(server, database, times(10, 2), random));
     await database.drop();
     await server.stop();

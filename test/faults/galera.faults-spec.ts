@@ -4,10 +4,10 @@ import { createDataSource } from '../../src/database/data-source';
 import { aDept, type ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { RedisServer } from '../support/redis-server';
+import { Chance, faultsSeed } from '../support/chance';
 import { aTenantRow } from '../support/seeds';
 import { GaleraCluster, NODES, type NodeNumber } from './support/galera-cluster';
 import { longestGap, type Outage, strikeOnce, strikes } from './support/node-faults';
-import { faultsSeed, seeded } from './support/seeded';
 import { type Acknowledged, type Arena, TreeWriter } from './support/tree-writer';
 
 const PATH = '/system/dept-api';
@@ -16,7 +16,7 @@ const WRITE_MS = 30_000;
 const ROUNDS = 100;
 
 describe('three replicas on three Galera nodes', () => {
-  const seed = faultsSeed();
+  const seed = faultsSeed('three nodes');
   let cluster: GaleraCluster;
   let redis: RedisServer;
   let replicas: ChildService[] = [];
@@ -62,7 +62,7 @@ describe('three replicas on three Galera nodes', () => {
   });
 
   it('keeps every acknowledged write, once, through 12 kills, freezes and isolations, and never pauses for 5 s', async () => {
-    const random = seeded(seed);
+    const random = new Chance(seed);
     const tenants = await onNode(await cluster.writer(), async (dataSource) => [
       await aTenantRow(dataSource),
       await aTenantRow(dataSource),
@@ -81,7 +81,7 @@ describe('three replicas on three Galera nodes', () => {
         shared,
         api: replica.as({ tenantId, username: `writer-${n}` }),
       }));
-      return new TreeWriter(`w${n}`, arenas, seeded(`${seed} writer ${n}`), log);
+      return new TreeWriter(`w${n}`, arenas, new Chance(`${seed} writer ${n}`), log);
     });
     let isOver = false;
     const began = performance.now();

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { aDept, mintToken, type ThrowAwayDatabase } from '../../src/testing';
+import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
 import { load, wire, type StreamReport } from '../support/load';
 import { fillWithDepts } from '../support/many-depts';
@@ -9,7 +10,6 @@ import { memoryMb } from '../support/process-memory';
 import { emptyDatabase } from '../support/test-database';
 
 const PATH = '/system/dept-api';
-const SEED = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
 
 describe('clients that are slow, or leave', () => {
   let database: ThrowAwayDatabase;
@@ -106,9 +106,7 @@ describe('clients that are slow, or leave', () => {
   });
 
   it('2,000 that leave in the midst leave the pool whole and nothing behind', async () => {
-    process.stdout.write(`FAULTS_SEED=${SEED}\n`);
-    let state = SEED;
-    const random = (): number => (state = (state * 48_271 + 11) % 2_147_483_647) / 2_147_483_647;
+    const random = new Chance(faultsSeed('clients that leave'));
     const asked = [
       wire(token, 'GET', path),
       wire(token, 'POST', PATH, { deptName: 'of one who left' }),
@@ -122,7 +120,7 @@ describe('clients that are slow, or leave', () => {
       new Promise<void>((resolve) => {
         const socket = connect(port, '127.0.0.1', () => {
           socket.write(asked[n % asked.length]!);
-          setTimeout(() => socket.destroy(), random() * 60);
+          setTimeout(() => socket.destroy(), random.next() * 60);
         });
         socket.on('error', () => undefined);
         socket.on('close', () => {

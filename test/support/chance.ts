@@ -27,6 +27,11 @@ export class Chance {
     return list[this.below(list.length)]!;
   }
 
+  /** Another row of numbers that follows from this one. */
+  fork(): Chance {
+    return new Chance(this.below(2 ** 32));
+  }
+
   shuffled<T>(list: readonly T[]): T[] {
     const copy = [...list];
     for (let last = copy.length - 1; last > 0; last -= 1) {

@@ -7,7 +7,7 @@ import { DoctorRepository } from '../../src/doctor/doctor.repository';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from './child-service';
 import { freePort, type MortalMariadb } from './mariadb-server';
-import type { SeededRandom } from './seeded-random';
+import type { Chance } from './chance';
 import { WriteLoad } from './write-load';
 
 /** Writes that must have been acknowledged before somebody dies, within a random time after. */
@@ -37,7 +37,7 @@ export async function problemsAfter(load: WriteLoad, dataSource: DataSource): Pr
 export async function killServiceOften(
   database: ThrowAwayDatabase,
   rounds: number,
-  random: SeededRandom,
+  random: Chance,
 ): Promise<CrashReport> {
   const settings = { PORT: String(await freePort()) };
   let service = await ChildService.start(database, settings);
@@ -59,7 +59,7 @@ export async function killServerOften(
   server: MortalMariadb,
   database: ThrowAwayDatabase,
   rounds: number,
-  random: SeededRandom,
+  random: Chance,
 ): Promise<CrashReport> {
   const service = await ChildService.start(database);
   const dataSource = await beside(database);
@@ -83,7 +83,7 @@ async function endure(
   load: WriteLoad,
   dataSource: DataSource,
   rounds: number,
-  random: SeededRandom,
+  random: Chance,
   kill: () => Promise<number>,
 ): Promise<CrashReport> {
   let slowestMs = 0;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MysqlSessions } from '../../src/database/mysql-sessions';
 import type { ThrowAwayDatabase } from '../../src/testing';
 import { beside, problemsAfter } from './crash-rounds';
-import type { SeededRandom } from './seeded-random';
+import type { Chance } from './chance';
 import { ServiceUnderTest } from './service-under-test';
 import { TcpProxy, type CommitFault } from './tcp-proxy';
 import { WriteLoad } from './write-load';
@@ -29,7 +29,7 @@ export interface UnknownCommitReport {
 export async function swallowCommits(
   database: ThrowAwayDatabase,
   count: number,
-  random: SeededRandom,
+  random: Chance,
 ): Promise<UnknownCommitReport> {
   const url = new URL(database.url);
   const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
@@ -41,7 +41,7 @@ export async function swallowCommits(
   const counts = { swallowed: 0, hung: 0 };
   proxy.chooseFault = () => {
     if (counts.swallowed >= count || random.below(ODDS) > 0) return null;
-    const fault = random.pick(FAULTS) ?? null;
+    const fault = random.pick(FAULTS);
     if (fault !== 'cut-before') counts.swallowed += 1;
     if (fault === 'hang-after') counts.hung += 1;
     return fault;

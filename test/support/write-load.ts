@@ -3,7 +3,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
 import { mintToken, type ApiClient } from '../../src/testing';
-import type { SeededRandom } from './seeded-random';
+import type { Chance } from './chance';
 import { aTenantRow } from './seeds';
 import { Writer } from './writer';
 
@@ -28,7 +28,7 @@ export class WriteLoad {
   static async on(
     anonymous: () => ApiClient,
     dataSource: DataSource,
-    random: SeededRandom,
+    random: Chance,
     { withoutKeys = false } = {},
   ): Promise<WriteLoad> {
     const writers: Writer[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient } from '../../src/testing';
-import type { SeededRandom } from './seeded-random';
+import type { Chance } from './chance';
 
 const DEPTS = '/system/dept-api';
 const PATIENCE_MS = 30_000;
@@ -42,7 +42,7 @@ export class Writer {
 
   constructor(
     readonly place: WriterPlace,
-    private readonly random: SeededRandom,
+    private readonly random: Chance,
     private readonly withoutKeys: boolean,
   ) {}
 
@@ -175,18 +175,17 @@ export class Writer {
   }
 
   #some(): [number, Kept] {
-    const found = this.random.pick([...this.live]);
-    if (!found) throw new Error('There is no department yet.');
-    return found;
+    if (this.live.size === 0) throw new Error('There is no department yet.');
+    return this.random.pick([...this.live]);
   }
 
   /** Not far down, so that trees stay within their depth. */
   #someParent(): number {
     const tops = [...this.live].filter(([, { parentId }]) => parentId === 0).map(([id]) => id);
-    const parent = this.random.below(2) ? (this.random.pick([...this.live.keys()]) ?? 0) : 0;
+    const parent = this.live.size > 0 && this.random.below(2) ? this.random.pick([...this.live.keys()]) : 0;
     let levels = 0;
     for (let at = parent; at !== 0; at = this.live.get(at)?.parentId ?? 0) levels += 1;
-    return levels < 8 ? parent : (this.random.pick(tops) ?? 0);
+    return levels < 8 ? parent : this.random.pick(tops);
   }
 
   #fresh(what: string): string {

@@ -1,3 +1,4 @@
+import type { Chance } from '../../support/chance';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type GaleraCluster, NODES, type NodeNumber } from './galera-cluster';
 import type { Acknowledged } from './tree-writer';
@@ -24,12 +25,12 @@ const HOLD_MS = 4000;
 const REST_MS = 1000;
 
 /** Each kind four times: twice on the node that writes, twice on one that does not. */
-export function strikes(random: () => number): Strike[] {
+export function strikes(random: Chance): Strike[] {
   const all = (['kill', 'freeze', 'isolate'] as const).flatMap((fault) =>
     [true, true, false, false].map((onWriter) => ({ fault, onWriter })),
   );
   return all
-    .map((strike) => ({ strike, at: random() }))
+    .map((strike) => ({ strike, at: random.next() }))
     .sort((a, b) => a.at - b.at)
     .map(({ strike }) => strike);
 }
@@ -38,12 +39,12 @@ export function strikes(random: () => number): Strike[] {
 export async function strikeOnce(
   cluster: GaleraCluster,
   { fault, onWriter }: Strike,
-  random: () => number,
+  random: Chance,
   log: Acknowledged,
 ): Promise<Outage> {
   const writer = await cluster.writer();
   const others = NODES.filter((each) => each !== writer);
-  const node = onWriter ? writer : others[Math.floor(random() * others.length)]!;
+  const node = onWriter ? writer : random.pick(others);
   const [began, before] = [performance.now(), log.retries];
   if (fault === 'isolate') await cluster.isolate(node);
   else cluster[fault](node);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Chance } from '../../support/chance';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../../src/dept/dept.entity';
@@ -40,7 +41,7 @@ export class TreeWriter {
   constructor(
     private readonly name: string,
     private readonly arenas: readonly Arena[],
-    private readonly random: () => number,
+    private readonly random: Chance,
     private readonly log: Acknowledged,
   ) {}
 
@@ -50,7 +51,7 @@ export class TreeWriter {
       const own = [...this.known].filter(
         ([, { tenantId, deleted }]) => tenantId === arena.tenantId && !deleted,
       );
-      const dice = this.random();
+      const dice = this.random.next();
       if (dice < 0.4 || own.length < 2) await this.#create(arena);
       else if (dice < 0.6) await this.#moveShared(arena);
       else if (dice < 0.85) await this.#move(arena, this.#pick(own)![0]);
@@ -60,7 +61,7 @@ export class TreeWriter {
 
   async #create({ api, tenantId, shared }: Arena): Promise<void> {
     const name = `${this.name}-${(this.#count += 1)}`;
-    const parentId = this.random() < 0.5 ? 0 : this.#pick(shared)!;
+    const parentId = this.random.next() < 0.5 ? 0 : this.#pick(shared)!;
     const key = { 'idempotency-key': randomUUID() };
     const { answer } = await this.#insist(() => api.post(PATH, { deptName: name, parentId }, key));
     if (answer.status !== 200) throw new Error(`A department was not made: ${answer.text}`);
@@ -74,7 +75,7 @@ export class TreeWriter {
   }
 
   async #move({ api, shared }: Arena, deptId: number): Promise<void> {
-    const parentId = this.random() < 0.3 ? 0 : this.#pick(shared)!;
+    const parentId = this.random.next() < 0.3 ? 0 : this.#pick(shared)!;
     const { answer } = await this.#insist(() => api.patch(`${PATH}/${deptId}`, { parentId }));
     if (answer.status !== 200) throw new Error(`${deptId} was not moved: ${answer.text}`);
     this.known.get(deptId)!.parentId = parentId;
@@ -106,12 +107,12 @@ export class TreeWriter {
         return { answer, wasRepeated: tries > 0 };
       }
       this.log.retries += 1;
-      await sleep(50 + 100 * this.random());
+      await sleep(50 + 100 * this.random.next());
     }
   }
 
   #pick<T>(from: readonly T[]): T | undefined {
-    return from[Math.floor(this.random() * from.length)];
+    return from[Math.floor(this.random.next() * from.length)];
   }
 
   /** What of the acknowledged is not in this database as it was acknowledged, or is there twice. */
