@@ -5,7 +5,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 
 /** The long form is test/faults/hostile-input.faults-spec.ts. */
-const COUNT = 600;
+const COUNT = 400;
 
 describe('hostile input', () => {
   let service: ServiceUnderTest;
