@@ -48,7 +48,7 @@ const readers = {
   RATE_LIMIT_USER: usually(6000, PER_MINUTE),
   MAX_IN_WORK: usually(16, REQUESTS),
   MAX_WAITING: usually(128, REQUESTS),
-  MAX_WAIT_MS: usually(3000, wholeNumber(1, 60_000, 'must be a number of milliseconds')),
+  MAX_WAIT_MS: usually(2000, wholeNumber(1, 60_000, 'must be a number of milliseconds')),
   MAX_CONNECTIONS: usually(5000, wholeNumber(1, 1_000_000, 'must be a number of connections')),
   REDIS_URL: optional(address(['redis:', 'rediss:'], 'must be a redis:// address')),
   METRICS_PORT: optional(wholeNumber(1, 65_535, 'must be a port number')),
