@@ -3,6 +3,7 @@ import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
 import { type ApiClient, mintToken } from '../../src/testing';
 import { ChildService } from '../support/child-service';
+import { isTooLarge } from '../support/examined-databases';
 import { fillWithDepts } from '../support/many-depts';
 import { memoryMb } from '../support/process-memory';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
@@ -60,6 +61,7 @@ describe('a tenant of a million departments', () => {
 
   beforeAll(async () => {
     service = await ServiceUnderTest.start();
+    await isTooLarge(service.database);
     // A connection of its own: the service's would be cut after ten seconds.
     const filler = await (await createDataSource(parseDatabaseUrl(service.database.url))).initialize();
     for (const count of [SMALL, LARGE]) {

@@ -40,6 +40,11 @@ export async function breakOnPurpose({ url }: Pick<ThrowAwayDatabase, 'url'>): P
   await forget(url);
 }
 
+/** For tests with so many departments that to examine them after each test would take minutes. */
+export async function isTooLarge({ url }: Pick<ThrowAwayDatabase, 'url'>): Promise<void> {
+  await forget(url);
+}
+
 /** For tests that lower a limit below the number of accounts, which is allowed. */
 export function limitIsLowered({ url }: Pick<ThrowAwayDatabase, 'url'>, tenantId: string): void {
   watched.get(url)?.lowered.add(tenantId);
