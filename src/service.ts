@@ -12,7 +12,7 @@ import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
 import { FastLane } from './fast-lane/fast-lane';
 import { isTraced } from './fast-lane/is-traced';
-import { cors } from './http/cors';
+import { Cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { jsonBody } from './http/json-body';
 import { limitClients } from './http/limit-clients';
@@ -44,7 +44,8 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   const log = new AccessLog(logger, metrics?.requests);
   app.use(requestIdMiddleware, log.watch, securityHeaders);
-  if (parts.env.CORS_ORIGINS.length > 0) app.use(cors(parts.env.CORS_ORIGINS));
+  const cors = parts.env.CORS_ORIGINS.length > 0 ? new Cors(parts.env.CORS_ORIGINS) : null;
+  if (cors) app.use(cors.answerPreflight);
   app.use(refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
@@ -52,7 +53,10 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use(...jsonBody);
   const lane = app.get(FastLane);
   const door = app.get(Doorkeeper);
-  adapter.meet = door.meet.bind(door);
+  adapter.meet = (request, response, serve) => {
+    cors?.mark(request, response);
+    door.meet(request, response, serve);
+  };
   app.use(door.admitWithBody.bind(door));
   if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);

@@ -50,7 +50,7 @@ export class Doorkeeper {
 
   /** Every request comes here first. */
   meet(request: Request, response: Response, serve: () => void): void {
-    this.early.note(request.socket, response);
+    this.early.note(request, response);
     if (isAlwaysServed(request.url)) serve();
     else if (!hasBody(request)) this.#admit(request, response, serve);
     else if (this.admission.turnsAway(this.#shareOf(request))) this.#refuse(request, response);

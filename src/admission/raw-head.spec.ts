@@ -17,6 +17,7 @@ describe('the head of raw bytes', () => {
       language: 'en',
     });
     expect(parse(`${POST}Content-Length: 2\r\n\r\n{}`)).toMatchObject({ method: 'POST', token: null });
+    expect(parse(`${GET}Connection: Keep-Alive\r\n\r\n`)).toMatchObject({ method: 'GET' });
     expect(parse(`${GET}X-Request-Id: <x>\r\n\r\n`)).toMatchObject({ requestId: undefined, language: 'zh' });
   });
 
@@ -33,6 +34,12 @@ describe('the head of raw bytes', () => {
     ['an expectation', `${POST}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`],
     ['another protocol', `${GET}Upgrade: h2c\r\n\r\n`],
     ['the last request of a connection', `${GET}Connection: close\r\n\r\n`],
+    ['the last one in other words', `${GET}Connection:  close\r\n\r\n`],
+    ['the last one among other words', `${GET}Connection: keep-alive, close\r\n\r\n`],
+    ['lines that end otherwise', `${GET}X: y\nZ: z\r\n\r\n`],
+    ['a line that might end', `${GET}X: y\rZ: z\r\n\r\n`],
+    ['a NUL', `${GET}X: \0\r\n\r\n`],
+    ['a page in a browser', `${GET}Origin: https://app.example\r\n\r\n`],
     ['an old version', 'GET / HTTP/1.0\r\n\r\n'],
     ['a whole address', 'GET http://x/ HTTP/1.1\r\n\r\n'],
     ['an odd method', 'OPTIONS / HTTP/1.1\r\n\r\n'],

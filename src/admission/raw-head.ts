@@ -20,7 +20,12 @@ const FIRST_LINE = /^(GET|POST|PUT|PATCH|DELETE) (\/[!-~]*) HTTP\/1\.1\r\n/;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const LENGTH = /^\d{1,6}$/;
 /** Whoever could see another end of the request than we do goes to the real parser. */
-const DOUBTFUL = ['transfer-encoding', 'upgrade', 'expect', 'connection: close', 'connection:close'];
+const DOUBTFUL = ['transfer-encoding', 'upgrade', 'expect'];
+/** Browsers send it for pages, which may need other headers in the answer. */
+const OF_A_PAGE = '\r\norigin:';
+/** Lines, and no other control characters that somebody could take for the end of one. */
+const LINES = /^(?:[\t -~\x80-\xff]*\r\n)+$/;
+const KEPT = 'keep-alive';
 const MOST_BYTES = 16_384;
 
 /**
@@ -38,6 +43,7 @@ export function parseHead(chunk: Buffer): RawHead | null {
   const lower = head.toLowerCase();
   if (DOUBTFUL.some((word) => lower.includes(word))) return null;
   if (chunk.length - end - 4 !== lengthIn(head, lower)) return null;
+  if (!LINES.test(head) || !isKept(lower) || lower.includes(OF_A_PAGE)) return null;
   const requestId = valueOf('x-request-id', head, lower);
   return {
     method,
@@ -47,6 +53,11 @@ export function parseHead(chunk: Buffer): RawHead | null {
     // A real negotiation would cost as much as all the rest.
     language: valueOf('accept-language', head, lower)?.startsWith('en') ? 'en' : 'zh',
   };
+}
+
+/** Whether the connection goes on after this request, as it does where nothing is said. */
+function isKept(lower: string): boolean {
+  return !lower.includes('connection') || valueOf('connection', lower, lower) === KEPT;
 }
 
 /** NaN, which nothing equals, where it is not plain. */

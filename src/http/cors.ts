@@ -1,4 +1,5 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** What a page may send beside what browsers always let it. */
@@ -23,26 +24,38 @@ const KEPT = '600';
  * Lets pages of these origins call the API. Without credentials: callers show a token, and a browser must never add a cookie by
  * itself. Anybody else is answered as if there were no CORS; the browser keeps the answer from the page.
  */
-export function cors(origins: readonly string[]): RequestHandler {
-  const allowed = new Set(origins);
-  return ({ method, headers }: Request, response: Response, next: NextFunction) => {
+export class Cors {
+  readonly #allowed: ReadonlySet<string>;
+
+  constructor(origins: readonly string[]) {
+    this.#allowed = new Set(origins);
+  }
+
+  /** To be called for every request before anything answers it: a page must be able to read a refusal too. */
+  mark({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
     // On every answer: a cache must not give one page what was meant for another.
     response.setHeader('Vary', 'Origin');
-    const { origin } = headers;
-    if (origin === undefined || !allowed.has(origin)) {
+    if (!this.#allows(origin)) return;
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    response.setHeader('Access-Control-Expose-Headers', READ);
+  }
+
+  /** Middleware that answers what a browser asks before it lets a page send something. */
+  readonly answerPreflight = ({ method, headers }: Request, response: Response, next: NextFunction): void => {
+    const isAsked = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+    if (!isAsked || !this.#allows(headers.origin)) {
       next();
       return;
     }
-    response.setHeader('Access-Control-Allow-Origin', origin);
-    if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) {
-      response.setHeader('Access-Control-Allow-Methods', METHODS);
-      response.setHeader('Access-Control-Allow-Headers', SENT);
-      response.setHeader('Access-Control-Max-Age', KEPT);
-      response.statusCode = 204;
-      response.end();
-      return;
-    }
-    response.setHeader('Access-Control-Expose-Headers', READ);
-    next();
+    response.removeHeader('Access-Control-Expose-Headers');
+    response.setHeader('Access-Control-Allow-Methods', METHODS);
+    response.setHeader('Access-Control-Allow-Headers', SENT);
+    response.setHeader('Access-Control-Max-Age', KEPT);
+    response.statusCode = 204;
+    response.end();
   };
+
+  #allows(origin: string | undefined): origin is string {
+    return origin !== undefined && this.#allowed.has(origin);
+  }
 }

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FullHouse, type RawAnswer, type Wire } from '../support/full-house';
+
+const PAGE = 'https://app.example';
+const bodyOf = (length: number) => `Content-Type: application/json\r\nContent-Length: ${length}\r\n`;
+/** Only Node sets it: it tells who has answered. */
+const isByNode = ({ head }: RawAnswer) => /\r\nDate:/i.test(head);
+
+describe('refusals from the bytes', () => {
+  let house: FullHouse;
+  let path: string;
+  let empty: () => Promise<void>;
+  let line: Wire;
+
+  beforeAll(async () => {
+    house = await FullHouse.start({ CORS_ORIGINS: PAGE });
+    ({ path } = house);
+  });
+  afterAll(() => house.stop());
+
+  beforeEach(async () => {
+    line = house.wire();
+    empty = await house.fill();
+  });
+  afterEach(async () => {
+    await empty();
+    line.socket.destroy();
+  });
+
+  async function refused(headers?: string): Promise<RawAnswer> {
+    line.send(`GET ${path}`, headers);
+    const answer = await line.answer();
+    expect(answer.status).toBe(503);
+    return answer;
+  }
+
+  /** Until this connection is answered from the bytes. */
+  async function refusedEarly(): Promise<void> {
+    for (let n = 0; n < 5; n += 1) if (!isByNode(await refused())) return;
+    throw new Error('Always by Node.');
+  }
+
+  it('are what a request is answered, and the same connection is served when there is room', async () => {
+    const answers: RawAnswer[] = [];
+    for (const more of ['', '', '', '', 'Accept-Language: en\r\n'])
+      answers.push(await refused(`X-Request-Id: mine-${answers.length}\r\n${more}`));
+    const early = answers.filter((answer) => !isByNode(answer));
+    expect(early.length).toBeGreaterThan(2);
+    expect(isByNode(answers[0]!)).toBe(true);
+    expect(answers[3]!.body).toBe(answers[0]!.body.replace('mine-0', 'mine-3'));
+    expect(answers[4]!.body).toContain('try again shortly');
+    for (const { head } of answers) expect(head).toMatch(/\r\nRetry-After: 1\r\n/);
+    expect(answers[3]!.head).toMatch(/\r\nX-Request-Id: mine-3(\r\n|$)/);
+    line.send('GET /health/live');
+    expect((await line.answer()).status).toBe(200);
+    await empty();
+    line.send(`GET ${path}`);
+    expect((await line.answer()).status).toBe(200);
+  });
+
+  it('are only for what is one whole request: others are read by Node, in order', async () => {
+    await refusedEarly();
+    const head = `GET ${path} HTTP/1.1\r\nAuthorization: Bearer ${house.token}\r\nX-Request-Id: `;
+    line.socket.write(`${head}a\r\n\r\n${head}b\r\n\r\n${head}c`);
+    expect([(await line.answer()).body, (await line.answer()).body].join()).toMatch(/"a".*"b"/);
+    line.socket.write('\r\n\r\n');
+    expect((await line.answer()).body).toContain('"c"');
+    await empty();
+    line.send(`GET ${path}`);
+    expect((await line.answer()).status).toBe(200);
+  });
+
+  it('can be read by pages: those are refused by Node', async () => {
+    await refusedEarly();
+    for (const origin of [PAGE, 'https://other.example', PAGE]) {
+      const { head } = await refused(`Origin: ${origin}\r\n`);
+      expect(head).toMatch(/\r\nVary: Origin\r\n/);
+      expect(head.includes(`\r\nAccess-Control-Allow-Origin: ${origin}\r\n`)).toBe(origin === PAGE);
+    }
+  });
+
+  describe('take no bytes of another request for one', () => {
+    let inside: string;
+
+    beforeAll(() => {
+      inside = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\nX-Request-Id: in\r\n\r\n`;
+    });
+
+    /** Whatever came before, the next request is answered, and it alone. */
+    async function isInStep(): Promise<void> {
+      await empty();
+      line.send(`GET ${path}`, 'X-Request-Id: mine\r\n');
+      const answer = await line.answer();
+      expect([answer.status, /x-request-id: (.*)/i.exec(answer.head)?.[1]]).toEqual([200, 'mine']);
+    }
+
+    it.each([
+      ['on a connection that was never refused anything', () => Promise.resolve()],
+      ['on a connection that is refused early', refusedEarly],
+    ])('that is a body which comes after its refusal, %s', async (_, before) => {
+      await before();
+      line.send(`GET ${path}`, bodyOf(inside.length));
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(inside);
+      await sleep(30);
+      await isInStep();
+    });
+
+    it('that is a body in parts', async () => {
+      await refusedEarly();
+      line.send(`GET ${path}`, bodyOf(2 * inside.length), inside);
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(inside);
+      await sleep(30);
+      await isInStep();
+    });
+
+    it('that is the rest of a head', async () => {
+      const begun = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
+      line.socket.write(`${begun}\r\n${begun}X-Last: `);
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(inside);
+      const { head, status } = await line.answer();
+      // One request, whose last header holds the first line of the other.
+      expect([status, isByNode({ head, status, body: '' })]).toEqual([503, true]);
+      await isInStep();
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Admission } from '../../src/admission/admission';
+import { DeptService } from '../../src/dept/dept.service';
+import { aDept, mintToken, type ApiClient } from '../../src/testing';
+import { ServiceUnderTest } from './service-under-test';
+
+const LIMITS = { MAX_IN_WORK: '1', MAX_WAITING: '1', MAX_WAIT_MS: '400' };
+const PATH = '/system/dept-api';
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** A bare connection, whose bytes a test chooses. */
+export interface Wire {
+  readonly socket: Socket;
+  send(line: string, headers?: string, body?: string): void;
+  answer(): Promise<RawAnswer>;
+}
+
+/** A service with one place and one who waits, and a department to read in it. */
+export class FullHouse {
+  private constructor(
+    readonly service: ServiceUnderTest,
+    readonly api: ApiClient,
+    /** Of the department. */
+    readonly path: string,
+    readonly token: string,
+  ) {}
+
+  static async start(env: Record<string, string> = {}): Promise<FullHouse> {
+    const service = await ServiceUnderTest.start({ ...LIMITS, ...env });
+    // Known to the service once it has been used: an unknown one belongs to nobody yet.
+    const token = mintToken();
+    const api = service.anonymous.as(token);
+    return new FullHouse(service, api, `${PATH}/${await aDept(api)}`, token);
+  }
+
+  stop(): Promise<void> {
+    return this.service.stop();
+  }
+
+  get counts(): Admission['counts'] {
+    return this.service.app.get(Admission).counts;
+  }
+
+  async until(counts: Partial<Admission['counts']>): Promise<void> {
+    const giveUp = Date.now() + 5000;
+    for (;;) {
+      try {
+        expect(this.counts).toMatchObject(counts);
+        return;
+      } catch (error) {
+        if (Date.now() > giveUp) throw error;
+        await sleep(5);
+      }
+    }
+  }
+
+  /** Keeps whoever reads a department in work until it is let go. */
+  holding(): { calls: () => number; letGo: () => void } {
+    const depts = this.service.app.get(DeptService);
+    const get = depts.get.bind(depts);
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const spy = jest.spyOn(depts, 'get').mockImplementation(async (...args) => {
+      await held;
+      return get(...args);
+    });
+    return {
+      calls: () => spy.mock.calls.length,
+      letGo: () => {
+        spy.mockRestore();
+        letGo();
+      },
+    };
+  }
+
+  /** One in work and one who waits: whoever comes now is refused, until this is called. */
+  async fill(): Promise<() => Promise<void>> {
+    const { letGo } = this.holding();
+    const first = this.api.get(this.path);
+    await this.until({ inWork: 1 });
+    const second = this.api.get(this.path);
+    await this.until({ waiting: 1 });
+    return async () => {
+      letGo();
+      await Promise.all([first, second]);
+    };
+  }
+
+  wire(): Wire {
+    const { hostname, port } = new URL(this.service.anonymous.baseUrl);
+    const socket = connect(Number(port), hostname).setNoDelay();
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('error', () => undefined);
+    const take = (): RawAnswer | null => {
+      const end = text.indexOf('\r\n\r\n');
+      if (end < 0) return null;
+      const head = text.slice(0, end);
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      const rest = Buffer.from(text.slice(end + 4));
+      if (rest.length < length) return null;
+      text = rest.subarray(length).toString();
+      return { status: Number(head.slice(9, 12)), head, body: rest.subarray(0, length).toString() };
+    };
+    return {
+      socket,
+      send: (line, headers = '', body = '') => {
+        socket.write(
+          `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${this.token}\r\n${headers}\r\n${body}`,
+        );
+      },
+      answer: async () => {
+        const giveUp = Date.now() + 5000;
+        while (Date.now() < giveUp) {
+          const raw = take();
+          if (raw) return raw;
+          await sleep(2);
+        }
+        throw new Error(`No answer, but: ${text}`);
+      },
+    };
+  }
+}
