@@ -14,24 +14,27 @@ const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', HttpErrors.TIMEOUT],
 ]);
 
+const HEAD = 'HEAD ';
+
 /** Answers in the envelope where bytes never became a request, and tells of it. */
 export function refuseInEnvelope(
   server: Server,
   statuses: StatusPolicy,
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
-  const refuse = (socket: Duplex, factory: RefusalFactory): void => {
+  const refuse = (socket: Duplex, factory: RefusalFactory, bytes?: Buffer): void => {
     const refusal = factory();
     const requestId = randomUUID();
-    socket.end(answer(refusal, requestId, statuses));
+    const { head, body } = answer(refusal, requestId, statuses);
+    socket.end(asksForHead(bytes) ? head : head + body);
     tell(requestId, refusal.row);
   };
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED);
+    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, error.rawPacket);
   });
   // Without a listener Node closes the connection and says nothing.
   server.on('connect', (_, socket) => {
@@ -39,9 +42,14 @@ export function refuseInEnvelope(
   });
 }
 
-function answer(refusal: Refusal, requestId: string, statuses: StatusPolicy): string {
+/** As far as it can be told: the bytes at hand are those that could not be read, mostly with the request's beginning. */
+function asksForHead(bytes: Buffer | undefined): boolean {
+  return bytes?.toString('latin1', 0, HEAD.length) === HEAD;
+}
+
+function answer(refusal: Refusal, requestId: string, statuses: StatusPolicy): { head: string; body: string } {
   const body = JSON.stringify(failure(refusal, requestId, 'zh'));
-  return [
+  const head = [
     `HTTP/1.1 ${statuses.statusFor(refusal.row.status)} Refused`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
@@ -49,6 +57,7 @@ function answer(refusal: Refusal, requestId: string, statuses: StatusPolicy): st
     ...SECURITY_LINES,
     'Connection: close',
     '',
-    body,
+    '',
   ].join('\r\n');
+  return { head, body };
 }
