@@ -152,7 +152,7 @@ function open({ place, streams, connections, seconds }) {
         const due = Math.floor((Math.min(elapsed, span) / 1000) * stream.rate);
         for (; stream.sent < due; stream.sent += 1) {
           const since = start + ((stream.sent + 1) * 1000) / stream.rate;
-          const tally = since < start + WARM_MS ? uncounted : stream.tally;
+          const tally = stream.sent < (WARM_MS / 1000) * stream.rate ? uncounted : stream.tally;
           send({ bytes: pick(stream), tally, since });
         }
       }
