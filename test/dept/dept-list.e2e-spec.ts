@@ -176,6 +176,8 @@ describe('the list of departments', () => {
     it.each([
       ['few families', 12, 8],
       ['families that begin alike', 60, 1],
+      ['families of which many begin alike', 60, 3],
+      ['families of which some begin alike', 120, 7],
       ['more families than are looked at one by one', 210, 5],
     ])('of a subtree with %s, as sorting all of it gives', async (_, families, orders) => {
       const top = await aDept(api);
