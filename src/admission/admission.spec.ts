@@ -1,4 +1,5 @@
-import { Admission, shareOf, type AdmissionLimits, type Place } from './admission';
+import { Admission, type AdmissionLimits } from './admission';
+import type { Kind, Place } from './share';
 
 class Crowd {
   readonly begun: string[] = [];
@@ -11,13 +12,20 @@ class Crowd {
     this.admission = new Admission(all, () => this.now);
   }
 
-  enter(share: string, name = share, isIdle = false): Place {
-    const place = this.admission.enter(share, {
+  enter(
+    tenant: string,
+    name = tenant,
+    { isIdle = false, kind = 'read' }: { isIdle?: boolean; kind?: Kind } = {},
+  ): Place {
+    return this.admission.enter(tenant, kind, {
       begin: () => this.begun.push(name),
       refuse: () => this.refused.push(name),
       isIdle,
     });
-    return place;
+  }
+
+  write(tenant: string, name = tenant): Place {
+    return this.enter(tenant, name, { kind: 'write' });
   }
 
   states(...places: Place[]): string[] {
@@ -65,9 +73,9 @@ describe('admission', () => {
     const crowd = new Crowd({ inWork: 1, waiting: 3 });
     crowd.enter('a');
     for (const name of ['a1', 'a2', 'a3']) crowd.enter('a', name);
-    expect(crowd.admission.turnsAway('a')).toBe(true);
+    expect(crowd.admission.turnsAway('a', 'read')).toBe(true);
     expect(crowd.enter('a', 'a4').state).toBe('gone');
-    expect(crowd.admission.turnsAway('b')).toBe(false);
+    expect(crowd.admission.turnsAway('b', 'read')).toBe(false);
     expect(crowd.enter('b', 'b1').state).toBe('waiting');
     expect(crowd.refused).toEqual(['a3']);
     expect(crowd.admission.counts).toEqual({ inWork: 1, waiting: 3, refused: 3 });
@@ -97,7 +105,7 @@ describe('admission', () => {
 
   it('gives the place of who waits for its own client to others', () => {
     const crowd = new Crowd({ inWork: 1 });
-    const exporting = crowd.enter('a', 'export', true);
+    const exporting = crowd.enter('a', 'export', { isIdle: true });
     crowd.enter('a', 'next');
     jest.advanceTimersByTime(60);
     expect(crowd.begun).toEqual(['next']);
@@ -108,9 +116,58 @@ describe('admission', () => {
 
   it('takes in only a few writes of one tenant, which would wait for each other', () => {
     const crowd = new Crowd({ inWork: 100, waiting: 10 });
-    const writes = times(4, () => crowd.enter(shareOf('a', 'POST')));
+    const writes = times(4, () => crowd.write('a'));
     expect(crowd.states(...writes)).toEqual(['in work', 'in work', 'in work', 'waiting']);
-    expect(crowd.enter(shareOf('a', 'GET')).state).toBe('in work');
-    expect(crowd.enter(shareOf('b', 'POST')).state).toBe('in work');
+    expect([crowd.enter('a').state, crowd.write('b').state]).toEqual(['in work', 'in work']);
+  });
+
+  it('keeps a place for the reads of a tenant that writes', () => {
+    const crowd = new Crowd({ inWork: 4, waiting: 10 });
+    crowd.admission.leave(crowd.enter('b'));
+    const writes = times(2, () => crowd.write('a'));
+    expect(crowd.states(...writes)).toEqual(['in work', 'waiting']);
+    expect(crowd.enter('a').state).toBe('in work');
+  });
+
+  it('serves reads and writes of a tenant in the order of arrival, and reads before writes that cannot begin', () => {
+    const crowd = new Crowd({ inWork: 1, waiting: 10 });
+    const first = crowd.enter('a');
+    const places = new Map<string, Place>();
+    for (const name of ['w1', 'r1', 'r2', 'w2']) {
+      crowd.now += 1;
+      places.set(name, name.startsWith('w') ? crowd.write('a', name) : crowd.enter('a', name));
+    }
+    crowd.admission.leave(first);
+    for (let n = 0; n < 4; n += 1) crowd.admission.leave(places.get(crowd.begun[n]!)!);
+    expect(crowd.begun).toEqual(['w1', 'r1', 'r2', 'w2']);
+
+    const busy = new Crowd({ inWork: 6, waiting: 10 });
+    times(2, () => busy.write('a'));
+    const reads = times(2, () => busy.enter('a'));
+    busy.write('a', 'w');
+    busy.now = 1;
+    busy.enter('a', 'r');
+    busy.admission.leave(reads[0]!);
+    expect(busy.begun).toEqual(['r']);
+  });
+
+  it('lets writes that wait for each other not fill the room in which reads wait', () => {
+    const crowd = new Crowd({ inWork: 1, waiting: 4 });
+    crowd.enter('a');
+    const writes = times(3, () => crowd.write('a'));
+    expect(crowd.states(...writes)).toEqual(['waiting', 'waiting', 'gone']);
+    expect([crowd.admission.turnsAway('a', 'write'), crowd.admission.turnsAway('a', 'read')]).toEqual([
+      true,
+      false,
+    ]);
+    expect([crowd.enter('a').state, crowd.write('b').state]).toEqual(['waiting', 'waiting']);
+  });
+
+  it('asks nobody to wait while there is room, however many wait for something else', () => {
+    const crowd = new Crowd({ inWork: 12, waiting: 2 });
+    for (const tenant of ['a', 'b']) times(4, () => crowd.write(tenant));
+    expect(crowd.admission.counts.waiting).toBe(2);
+    expect(crowd.admission.turnsAway('a', 'read')).toBe(false);
+    expect(crowd.enter('a').state).toBe('in work');
   });
 });

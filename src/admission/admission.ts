@@ -1,83 +1,33 @@
+import { Lately, Share, type Kind, type Place, type Visit } from './share';
+
 /** How much is done, and how much waits, at once. */
-export abstract class AdmissionLimits {
-  abstract readonly inWork: number;
-  abstract readonly waiting: number;
+export interface AdmissionLimits {
+  readonly inWork: number;
+  readonly waiting: number;
   /** Who has waited so long is refused: its client has more use for an answer than for a place. */
-  abstract readonly waitMs: number;
-}
-
-/** Somebody who wants to be served, and may have to wait. */
-export interface Visit {
-  /** After a wait: its turn has come. */
-  begin(): void;
-  /** After a wait: it will not come. */
-  refuse(): void;
-  /** Whether it waits for its own client, so that others may have its place. */
-  readonly isIdle: boolean;
-}
-
-/** A tenant's part in what is going on: its reads, or its writes. */
-class Share {
-  inWork = 0;
-  readonly waiting: Place[] = [];
-
-  constructor(readonly most: number) {}
+  readonly waitMs: number;
 }
 
 /** Writes of one tenant take turns further in: more of them in work would only hold places that others can use. */
 const WRITES_AT_ONCE = 3;
-const WRITES = '|writes';
-
-/** The name of the share that a request of this tenant belongs to. */
-export function shareOf(tenant: string | undefined, method: string): string {
-  return method === 'GET' || method === 'HEAD' ? (tenant ?? '') : (tenant ?? '') + WRITES;
-}
-
-/** Where a visit stands. */
-export interface Place {
-  readonly visit: Visit;
-  readonly share: Share;
-  readonly since: number;
-  state: 'waiting' | 'in work' | 'idle' | 'gone';
-}
-
+/** Nor may writes that wait for each other fill the room in which reads wait. */
+const WRITES_OF_WAITING = 1 / 2;
 /** Who is alone may have most places, never all: what it asks for may take long. */
 const MOST_OF_ALL = 2 / 3;
-/** With fewer, a share could not use the time in which the database works. */
+/** With fewer, a tenant could not use the time in which the database works, nor read while it writes. */
 const FEWEST = 2;
 /** Who has asked for something lately counts as somebody to share with. */
 const LATELY_MS = 100;
-/** Otherwise shares of the same size would drive each other out, and each time somebody had waited in vain. */
+/** Otherwise tenants with the same number would drive each other out, and each time somebody had waited in vain. */
 const NEARLY = 0.75;
 const SWEEP_MS = 50;
 const MOST_SHARES = 10_000;
 
-/** How many different ones there were, in this stretch of time or the one before. */
-class Lately<T> {
-  readonly #now = new Set<T>();
-  #before = 0;
-  #begun = -Infinity;
-
-  constructor(private readonly stretchMs: number) {}
-
-  get count(): number {
-    return Math.max(this.#now.size, this.#before);
-  }
-
-  note(one: T, at: number): void {
-    if (at - this.#begun >= this.stretchMs) {
-      this.#before = at - this.#begun < 2 * this.stretchMs ? this.#now.size : 0;
-      this.#begun = at;
-      this.#now.clear();
-    }
-    this.#now.add(one);
-  }
-}
-
 /**
  * Lets a bounded number of visits in at once and a bounded number wait, each for a bounded time. Places are shared by
  * tenant: nobody can have all of them, those who wait are served in turn by tenant, and when too many wait, the last of the
- * tenant that has most of them is sent away.
+ * tenant that has most of them is sent away. Within a tenant who came first is served first, whether it reads or writes: so
+ * what is done is of the same kinds as what was asked for.
  */
 export class Admission {
   readonly #shares = new Map<string, Share>();
@@ -100,21 +50,23 @@ export class Admission {
     return { inWork: this.#working.size + this.#idle, waiting: this.#waiting, refused: this.#refused };
   }
 
-  /** Whether one more of this share would be sent away at once; then it is counted as refused. */
-  turnsAway(name: string): boolean {
-    if (this.#waiting < this.limits.waiting) return false;
-    if (this.#mayReplace(this.#shares.get(name))) return false;
+  /** Whether one more of this tenant would be sent away at once; then it is counted as refused. */
+  turnsAway(tenant: string, kind: Kind): boolean {
+    if (this.#waiting < this.limits.waiting && kind === 'read') return false;
+    const share = this.#share(tenant);
+    if (this.#beginsAtOnce(share, kind) || this.#mayWait(share, kind)) return false;
     this.#refused += 1;
     return true;
   }
 
   /** The state of the place says whether it is in work at once, has to wait, or is refused. */
-  enter(name: string, visit: Visit): Place {
-    const share = this.#share(name);
-    const place: Place = { visit, share, since: this.now(), state: 'gone' };
+  enter(tenant: string, kind: Kind, visit: Visit): Place {
+    const share = this.#share(tenant);
+    const place: Place = { visit, kind, share, since: this.now(), state: 'gone' };
     this.#lately.note(share, place.since);
-    if (share.waiting.length === 0 && this.#hasRoomFor(share)) this.#takeIn(place);
-    else this.#queue(place);
+    if (this.#beginsAtOnce(share, kind)) this.#takeIn(place);
+    else if (this.#mayWait(share, kind)) this.#queue(place);
+    else this.#refused += 1;
     return place;
   }
 
@@ -124,37 +76,51 @@ export class Admission {
     place.state = 'gone';
     if (state === 'in work') {
       this.#working.delete(place);
-      place.share.inWork -= 1;
+      place.share.inWork[place.kind] -= 1;
       if (this.#waiting > 0) this.#beginNext();
     } else if (state === 'idle') this.#idle -= 1;
     else if (state === 'waiting') this.#forget(place);
   }
 
-  #hasRoomFor(share: Share): boolean {
+  #beginsAtOnce(share: Share, kind: Kind): boolean {
+    return share.waiting[kind].length === 0 && this.#hasRoomFor(share, kind);
+  }
+
+  #hasRoomFor(share: Share, kind: Kind): boolean {
     const { inWork } = this.limits;
     if (this.#working.size >= inWork) return false;
     const sharing = this.#lately.count;
-    const fair = sharing > 1 ? Math.max(FEWEST, inWork / sharing) : MOST_OF_ALL * inWork;
-    return share.inWork < Math.min(share.most, Math.ceil(fair));
+    const fair = Math.ceil(sharing > 1 ? Math.max(FEWEST, inWork / sharing) : MOST_OF_ALL * inWork);
+    if (share.countInWork >= fair) return false;
+    return (
+      kind === 'read' || share.inWork.write < Math.min(WRITES_AT_ONCE, Math.max(1, Math.floor(fair / 2)))
+    );
   }
 
   #takeIn(place: Place): void {
     place.state = 'in work';
-    place.share.inWork += 1;
+    place.share.inWork[place.kind] += 1;
     this.#working.add(place);
+  }
+
+  /** Where there is no room left: instead of one of those that have most, unless it has nearly as many. */
+  #mayWait(share: Share, kind: Kind): boolean {
+    const { waiting } = this.limits;
+    if (kind === 'write' && share.waiting.write.length >= WRITES_OF_WAITING * waiting) return false;
+    if (this.#waiting < waiting) return true;
+    const own = share.countWaiting;
+    return own < (own === 0 ? 1 : NEARLY) * (this.#longest()?.countWaiting ?? 0);
   }
 
   #queue(place: Place): void {
     if (this.#waiting >= this.limits.waiting) {
-      const last = this.#longest().waiting.at(-1);
-      if (!last || !this.#mayReplace(place.share)) {
-        this.#refused += 1;
-        return;
-      }
-      this.#refuse(last);
+      const last = this.#longest()?.last();
+      if (last) this.#refuse(last);
     }
+    const { share, kind } = place;
     place.state = 'waiting';
-    if (place.share.waiting.push(place) === 1) this.#turns.push(place.share);
+    if (share.countWaiting === 0) this.#turns.push(share);
+    share.waiting[kind].push(place);
     this.#waiting += 1;
     this.#sweeper ??= setInterval(() => {
       this.#sweep();
@@ -168,21 +134,20 @@ export class Admission {
     place.visit.refuse();
   }
 
-  /** Takes it out of those who wait. */
   #forget(place: Place): void {
     const { share } = place;
-    share.waiting.splice(share.waiting.indexOf(place), 1);
-    if (share.waiting.length === 0) this.#turns.splice(this.#turns.indexOf(share), 1);
+    share.forget(place);
+    if (share.countWaiting === 0) this.#turns.splice(this.#turns.indexOf(share), 1);
     this.#waiting -= 1;
   }
 
   #beginNext(): void {
     for (let inVain = 0; inVain < this.#turns.length; inVain += 1) {
       const share = this.#turns.shift();
-      const place = share?.waiting[0];
-      if (!share || !place) return;
+      if (!share) return;
       this.#turns.push(share);
-      if (!this.#hasRoomFor(share)) continue;
+      const place = share.next((kind) => this.#hasRoomFor(share, kind));
+      if (!place) continue;
       this.#forget(place);
       this.#takeIn(place);
       place.visit.begin();
@@ -190,14 +155,11 @@ export class Admission {
     }
   }
 
-  /** Whether one more of this share may wait instead of one of those that have most; not if it has nearly as many. */
-  #mayReplace(share: Share | undefined): boolean {
-    const own = share?.waiting.length ?? 0;
-    return own < (own === 0 ? 1 : NEARLY) * this.#longest().waiting.length;
-  }
-
-  #longest(): Share {
-    return this.#turns.reduce((most, share) => (share.waiting.length > most.waiting.length ? share : most));
+  #longest(): Share | undefined {
+    let longest: Share | undefined;
+    for (const share of this.#turns)
+      if (!longest || share.countWaiting > longest.countWaiting) longest = share;
+    return longest;
   }
 
   /** While somebody waits: places of those who only wait for their clients are given away, and old ones given up. */
@@ -211,25 +173,25 @@ export class Admission {
     }
     const oldest = this.now() - this.limits.waitMs;
     for (const share of [...this.#turns]) {
-      for (const place of share.waiting.filter(({ since }) => since < oldest)) this.#refuse(place);
+      for (const place of share.waitingSince(oldest)) this.#refuse(place);
     }
     if (this.#waiting > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
 
-  #share(name: string): Share {
-    let share = this.#shares.get(name);
+  #share(tenant: string): Share {
+    let share = this.#shares.get(tenant);
     if (share) return share;
     if (this.#shares.size >= MOST_SHARES) this.#forgetIdle();
-    share = new Share(name.endsWith(WRITES) ? WRITES_AT_ONCE : Infinity);
-    this.#shares.set(name, share);
+    share = new Share();
+    this.#shares.set(tenant, share);
     return share;
   }
 
   #forgetIdle(): void {
-    for (const [name, { inWork, waiting }] of this.#shares) {
-      if (inWork === 0 && waiting.length === 0) this.#shares.delete(name);
+    for (const [tenant, { countInWork, countWaiting }] of this.#shares) {
+      if (countInWork === 0 && countWaiting === 0) this.#shares.delete(tenant);
     }
   }
 }

@@ -3,9 +3,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { hasBody } from '../http/json-body';
-import { Admission, shareOf, type Place, type Visit } from './admission';
+import { Admission } from './admission';
 import { EarlyRefusals } from './early-refusals';
 import { isAlwaysServed } from './raw-head';
+import { kindOf, type Place, type Visit } from './share';
 import { ShortRefusal } from './short-refusal';
 
 /** No work goes on for longer after its client has left; what streams ends with the client. */
@@ -53,7 +54,8 @@ export class Doorkeeper {
     this.early.note(request, response);
     if (isAlwaysServed(request.url)) serve();
     else if (!hasBody(request)) this.#admit(request, response, serve);
-    else if (this.admission.turnsAway(this.#shareOf(request))) this.#refuse(request, response);
+    else if (this.admission.turnsAway(this.#tenantOf(request), kindOf(request.method)))
+      this.#refuse(request, response);
     else serve();
   }
 
@@ -65,7 +67,7 @@ export class Doorkeeper {
 
   #admit(request: Request, response: Response, serve: () => void): void {
     const caller = new Caller(request, response, serve, this.#turnAway);
-    const place = this.admission.enter(this.#shareOf(request), caller);
+    const place = this.admission.enter(this.#tenantOf(request), kindOf(request.method), caller);
     if (place.state === 'gone') {
       this.#refuse(request, response);
       return;
@@ -112,7 +114,7 @@ export class Doorkeeper {
   }
 
   /** Those whose token has not been seen before share one part, so that nobody takes another's by naming it. */
-  #shareOf(request: Request): string {
-    return shareOf(this.tokens.tenantOf(request), request.method);
+  #tenantOf(request: Request): string {
+    return this.tokens.tenantOf(request) ?? '';
   }
 }

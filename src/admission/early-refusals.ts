@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { VerifiedTokens } from '../auth/verified-tokens';
-import { Admission, shareOf } from './admission';
+import { Admission } from './admission';
 import { isAlwaysServed, parseHead, type RawHead } from './raw-head';
+import { kindOf } from './share';
 import { ShortRefusal } from './short-refusal';
 
 /** A connection on which nothing was refused for so long is the HTTP server's alone again. */
@@ -85,8 +86,8 @@ export class EarlyRefusals {
   #read(socket: Watched, watched: Watch, chunk: Buffer): void {
     const head = watched.pending ? null : parseHead(chunk);
     if (head && watched.inStep && !isAlwaysServed(head.url)) {
-      const tenant = this.tokens.tenantOfToken(head.token);
-      if (this.admission.turnsAway(shareOf(tenant, head.method))) {
+      const tenant = this.tokens.tenantOfToken(head.token) ?? '';
+      if (this.admission.turnsAway(tenant, kindOf(head.method))) {
         watched.refusedAt = performance.now();
         if (socket.writableLength > MOST_UNREAD) socket.destroy();
         else socket.write(this.refusal.bytes(head));

@@ -13,13 +13,15 @@ const CONNECTIONS = 512;
 /** Other settings for a look at what happens without the cure: SERVICE_ENV='{"MAX_IN_WORK":"100000"}'. */
 const SETTINGS = JSON.parse(process.env.SERVICE_ENV ?? '{}') as Record<string, string>;
 const GOODPUT = 0.8;
+const ROUNDS = 7;
+const SLICE_S = 3;
+/** Of what was done when each client waited for its answer; the last one is the flood. */
+const RATES = [0.7, 0.85, 1, 1.2, 3] as const;
 const REFUSED_MS = 500;
 /** Below this, two times differ by what else the machine does. */
 const FLOOR_MS = 15;
 
 interface Flooded {
-  /** Of the peak. */
-  readonly goodput: number;
   /** Against that at nearly full load. */
   readonly memory: number;
   readonly flood: StreamReport;
@@ -55,7 +57,7 @@ describe('more than it can carry', () => {
     mixes = [];
     for (let n = 0; n < TENANTS; n += 1) mixes.push(await mixOfTenant(service, dataSource, 4));
     // Compiles the code and fills the pool.
-    await closed(4);
+    await closed(12);
   });
   afterAll(async () => {
     await service.stop();
@@ -84,36 +86,61 @@ describe('more than it can carry', () => {
     return isGood(first) ? first : await measure();
   }
 
-  async function flooded(): Promise<Flooded> {
-    const pid = service.process.pid!;
-    const before = await closed(6);
-    // What it has at nearly all that it can carry, from as many connections.
-    await steady(0.9 * before, 8);
-    const memoryBefore = memoryMb(pid, 'VmHWM');
-    const calm = await steady(before / 4, 4);
-    const flood = await steady(3 * before, FLOOD_S);
-    const memory = memoryMb(pid, 'VmHWM') / memoryBefore;
-    await sleep(5000);
-    const calmAgain = await steady(before / 4, 4);
-    // The machine may have become faster or slower meanwhile.
-    const peak = (before + (await closed(6))) / 2;
-    const goodput = flood.good.count / FLOOD_S / peak;
+  /**
+   * What is done of three times the peak, as a part of the peak: the most that is done at any rate. In short turns, because
+   * within a minute this machine becomes half as fast again, or as slow.
+   */
+  async function goodput(): Promise<number> {
+    const estimate = await closed(6);
+    const done = new Map(RATES.map((rate) => [rate, [] as number[]]));
+    for (let n = 0; n < ROUNDS; n += 1) {
+      for (const rate of RATES) {
+        const { good } = await steady(rate * estimate, SLICE_S);
+        done.get(rate)!.push(good.count / SLICE_S);
+      }
+    }
+    const medians = RATES.map((rate) => median(done.get(rate)!));
+    const flood = medians.pop()!;
+    const peak = Math.max(...medians);
+    const told = RATES.map(
+      (rate) => `${(rate * estimate).toFixed(0)}: ${median(done.get(rate)!).toFixed(0)}`,
+    ).join(', ');
     say(
-      `peak ${peak.toFixed(0)}/s, asked ${(3 * before).toFixed(0)}/s, done ${(100 * goodput).toFixed(0)} % of the peak, ` +
-        `memory ${memory.toFixed(2)} times; ${JSON.stringify({ flood, calm, calmAgain })}`,
+      `asked and done a second: ${told}; ${((100 * flood) / peak).toFixed(0)} % of the peak; ${JSON.stringify([...done])}`,
     );
-    return { goodput, memory, flood, calm, calmAgain };
+    return flood / peak;
   }
 
-  it('three times as much: does what it can, refuses the rest quickly, and is itself again at once', async () => {
+  it('three times as much: does nearly as much as it can', async () => {
+    expect(await measured(goodput, (done) => done > GOODPUT)).toBeGreaterThan(GOODPUT);
+  });
+
+  async function flooded(): Promise<Flooded> {
+    const pid = service.process.pid!;
+    const peak = await closed(6);
+    // What it has at nearly all that it can carry, from as many connections.
+    await steady(0.9 * peak, 8);
+    const memoryBefore = memoryMb(pid, 'VmHWM');
+    const calm = await steady(peak / 4, 4);
+    const flood = await steady(3 * peak, FLOOD_S);
+    const memory = memoryMb(pid, 'VmHWM') / memoryBefore;
+    await sleep(5000);
+    const calmAgain = await steady(peak / 4, 4);
+    say(
+      `asked ${(3 * peak).toFixed(0)}/s for ${FLOOD_S} s, memory ${memory.toFixed(2)} times; ` +
+        JSON.stringify({ flood, calm, calmAgain }),
+    );
+    return { memory, flood, calm, calmAgain };
+  }
+
+  it('three times as much for long: refuses the rest quickly, and is itself again at once', async () => {
     const found = await measured(
       flooded,
-      ({ goodput, calm, calmAgain }) => goodput > GOODPUT && calmAgain.good.p99 < nearly(calm.good.p99),
+      ({ calm, calmAgain }) => calmAgain.good.p99 < nearly(calm.good.p99),
     );
-    const { goodput, memory, flood, calm, calmAgain } = found;
+    const { memory, flood, calm, calmAgain } = found;
     expect(Object.keys(flood.byStatus).sort()).toEqual(['200', '503']);
     expect([flood.errors, flood.unsent]).toEqual([0, 0]);
-    expect(goodput).toBeGreaterThan(GOODPUT);
     expect(flood.refused.p99).toBeLessThan(REFUSED_MS);
     expect(memory).toBeLessThan(1.3);
     expect(calmAgain.byStatus).toEqual({ 200: calmAgain.good.count });
