@@ -13,6 +13,7 @@ import {
   type ReadBy,
 } from './readers';
 
+const PRELOAD = /\s(?:-r|--require|--import|--(?:experimental-)?loader)\b/;
 const ON_OR_OFF = oneOf('on', 'off');
 const REQUESTS = wholeNumber(1, 100_000, 'must be a number of requests');
 const PER_MINUTE = wholeNumber(1, 999_999_999, 'must be a number of requests');
@@ -88,6 +89,14 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 export function loadEnv(file = '.env'): Env {
   if (existsSync(file)) process.loadEnvFile(file);
   return parseEnv(process.env);
+}
+
+/** Whether Node was told to load something before the service, on its command line or in its own variable. */
+export function hasPreloads(
+  commandLine: readonly string[] = process.execArgv,
+  variable = process.env.NODE_OPTIONS ?? '',
+): boolean {
+  return PRELOAD.test(` ${commandLine.join(' ')} ${variable}`);
 }
 
 function isTimeZone(zone: string): boolean {

@@ -1,17 +1,14 @@
-import { createRequire } from 'node:module';
 import type { DatabaseLocation } from '../config/database-url';
 import type { Backend } from './backend';
 import type * as MysqlBackendFile from './mysql.backend';
 import type * as SqliteBackendFile from './sqlite/sqlite.backend';
 
-const load = createRequire(__filename);
-
 /** Loads the one driver that this location needs: the other would add a tenth to every start. */
 export function backendOf(location: DatabaseLocation): Backend {
   if (location.kind === 'sqlite') {
-    const { SqliteBackend } = load('./sqlite/sqlite.backend') as typeof SqliteBackendFile;
+    const { SqliteBackend } = require('./sqlite/sqlite.backend') as typeof SqliteBackendFile;
     return new SqliteBackend(location);
   }
-  const { MysqlBackend } = load('./mysql.backend') as typeof MysqlBackendFile;
+  const { MysqlBackend } = require('./mysql.backend') as typeof MysqlBackendFile;
   return new MysqlBackend(location);
 }

@@ -1,10 +1,7 @@
-import { createRequire } from 'node:module';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { MemoryCounter, RateCounter } from './rate-counter';
 import { RateLimiter, RateLimits } from './rate-limiter';
 import type * as RedisCounterFile from './redis-counter';
-
-const load = createRequire(__filename);
 
 /** Limits of the standalone service; a host has its own. */
 @Module({})
@@ -25,6 +22,6 @@ export class LimitsModule {
 
 /** Loads the client of Redis only for who has one. */
 function counterOn(redisUrl: string): RateCounter {
-  const { RedisCounter } = load('./redis-counter') as typeof RedisCounterFile;
+  const { RedisCounter } = require('./redis-counter') as typeof RedisCounterFile;
   return new RedisCounter(redisUrl);
 }

@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import type * as RelayFile from './revocation-relay';
-
-const load = createRequire(__filename);
 
 /** What is revoked on one replica of the standalone service is refused by the others at once, if they share a Redis. */
 @Module({})
@@ -11,7 +8,7 @@ export class RevocationModule {
   static with(redisUrl: string | undefined): DynamicModule {
     if (redisUrl === undefined) return { module: RevocationModule };
     // Loads the client of Redis only for who has one.
-    const { RevocationRelay, REVOCATION_REDIS } = load('./revocation-relay') as typeof RelayFile;
+    const { RevocationRelay, REVOCATION_REDIS } = require('./revocation-relay') as typeof RelayFile;
     return {
       module: RevocationModule,
       imports: [AuthModule],
