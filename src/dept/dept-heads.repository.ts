@@ -68,7 +68,8 @@ export async function findFirstBelow(
   const all = new Map(
     [...found, ...(await placesIn(dataSource, [ofTied]))].map((place) => [place[1], place]),
   );
-  return [...all.values()];
+  // Each of so many families had one: somebody is taking them away.
+  return all.size < limit ? null : [...all.values()];
 }
 
 async function placesIn(dataSource: DataSource, parts: readonly Part[]): Promise<Place[]> {
@@ -80,11 +81,12 @@ async function placesIn(dataSource: DataSource, parts: readonly Part[]): Promise
   return rows.map(({ orderNum, deptId }) => [orderNum, Number(deptId)]);
 }
 
-/** The first of each of these families, which stand in the order of their heads. */
+/** The first of each of these families. */
 function partsOfEach(families: readonly Family[], tenantId: string, limit: number): Part[] {
-  return families.map(({ ancestors }, nth) => {
-    // As many heads as there are families before it come before all of its own.
-    return [`${PLACES} AND ancestors = ? ${IN_ORDER} ${limit - nth}`, [tenantId, ancestors]];
+  return families.map(({ ancestors, orderNum }) => {
+    // Heads that come before its own come before all of it; of those with the same `orderNum` nobody knows yet.
+    const before = families.filter((other) => other.orderNum < orderNum).length;
+    return [`${PLACES} AND ancestors = ? ${IN_ORDER} ${limit - before}`, [tenantId, ancestors]];
   });
 }
 

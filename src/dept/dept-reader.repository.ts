@@ -94,9 +94,10 @@ export class DeptReader {
 
   /**
    * A part of the departments that match, in the order of `orderNum` and `deptId`. Where one index has both what is
-   * looked for and this order, it is read; so is the start of each family, for the first page of a subtree. Otherwise, if any criterion alone leaves few, those are collected; else the
-   * order is walked a little, in the hope that matches are frequent; else the database sorts what a criterion leaves, if
-   * that is not too much; else the walk goes on, as far as one page may go.
+   * looked for and this order, it is read; so is the start of each family, for the first page of a subtree. Otherwise, if
+   * any criterion alone leaves few, those are collected; else the order is walked a little, in the hope that matches are
+   * frequent; else the database sorts what a criterion leaves, if that is not too much; else the walk goes on, as far as
+   * one page may go.
    */
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptRow>> {
     const read = (source: KeySource, most?: number) =>
@@ -104,7 +105,11 @@ export class DeptReader {
     const walk = this.#keysOf(orderOf(criteria));
     if (isOrdered(criteria)) return read(walk);
     const first = after === null ? await this.#findFirst(criteria, limit + 1) : null;
-    if (first) return read(knownKeys(first));
+    if (first) {
+      const page = await read(knownKeys(first));
+      // Otherwise one of them has gone meanwhile, and it is not known what comes after them.
+      if (page.hasMore || first.length <= limit) return page;
+    }
     const few = await this.#findFew(criteria, FEW, FEW);
     if (few) return read(few);
     const glance = after === null && SCOUTED * limit <= GLANCED;

@@ -201,6 +201,17 @@ describe('the list of departments', () => {
       expect(await allPages({ ancestorId: top, limit: 50 })).toEqual(expected);
     });
 
+    it('of a subtree with a large family that is older than those beside it', async () => {
+      const top = await aDept(api, { deptName: 'top' });
+      const heads: number[] = [];
+      for (let n = 1; n <= 5; n += 1) heads.push(await aDept(api, { parentId: top, orderNum: n }));
+      const below: number[] = [];
+      for (let n = 0; n < 20; n += 1) below.push(await aDept(api, { parentId: heads[4]! }));
+      for (const head of heads.slice(0, 4)) below.push(await aDept(api, { parentId: head }));
+      for (const limit of [1, 4, 10, 19, 20, 22, 50])
+        expect(await allPages({ ancestorId: top, limit })).toEqual([...below, ...heads]);
+    });
+
     it('that stay right while rows come and go between them', async () => {
       const made: number[] = [];
       for (let n = 0; n < 6; n += 1) made.push(await aDept(api, { orderNum: n * 10 }));
