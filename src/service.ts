@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { Doorkeeper } from './admission/doorkeeper';
+import { EarlyRefusals } from './admission/early-refusals';
 import { AppModule, type ServiceParts } from './app.module';
 import { refuseInOAuthForm } from './auth/oauth-body';
 import { describeDatabase } from './config/database-url';
@@ -55,14 +56,20 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   const door = app.get(Doorkeeper);
   adapter.meet = (request, response, serve) => {
     cors?.mark(request, response);
-    door.meet(request, response, serve);
+    // A page could not read the refusal of what its browser asks by itself, and to answer costs no more.
+    if (cors?.isPreflight(request)) serve();
+    else door.meet(request, response, serve);
   };
   app.use(door.admitWithBody.bind(door));
   if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
   limitClients(app.getHttpServer(), parts.env.MAX_CONNECTIONS);
   refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
-  closeGracefully(app.getHttpServer(), FINISH_MS, app.get(Stopping));
+  const stopping = app.get(Stopping);
+  stopping.onAsked(() => {
+    app.get(EarlyRefusals).end();
+  });
+  closeGracefully(app.getHttpServer(), FINISH_MS, stopping);
   await metrics?.serve(app, parts.env);
   return app;
 }

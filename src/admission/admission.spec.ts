@@ -170,4 +170,21 @@ describe('admission', () => {
     expect(crowd.admission.turnsAway('a', 'read')).toBe(false);
     expect(crowd.enter('a').state).toBe('in work');
   });
+
+  it('gives places that nobody else asks for any more to who waits', () => {
+    const crowd = new Crowd({ inWork: 8, waiting: 10, waitMs: 1000 });
+    for (const other of ['b', 'c', 'd']) crowd.admission.leave(crowd.enter(other));
+    const places = times(3, () => crowd.enter('a'));
+    expect(crowd.states(...places)).toEqual(['in work', 'in work', 'waiting']);
+    crowd.now = 250;
+    jest.advanceTimersByTime(60);
+    expect(places[2]!.state).toBe('in work');
+  });
+
+  it('never sends the next in turn away for a newcomer', () => {
+    const crowd = new Crowd({ inWork: 1, waiting: 3 });
+    crowd.enter('x');
+    for (const tenant of ['a', 'b', 'c', 'd', 'e']) crowd.enter(tenant);
+    expect(crowd.refused).toEqual(['c', 'd']);
+  });
 });

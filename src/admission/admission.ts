@@ -89,7 +89,7 @@ export class Admission {
   #hasRoomFor(share: Share, kind: Kind): boolean {
     const { inWork } = this.limits;
     if (this.#working.size >= inWork) return false;
-    const sharing = this.#lately.count;
+    const sharing = this.#lately.countAt(this.now());
     const fair = Math.ceil(sharing > 1 ? Math.max(FEWEST, inWork / sharing) : MOST_OF_ALL * inWork);
     if (share.countInWork >= fair) return false;
     return (
@@ -155,10 +155,11 @@ export class Admission {
     }
   }
 
+  /** Of several the one whose turn is farthest away. */
   #longest(): Share | undefined {
     let longest: Share | undefined;
     for (const share of this.#turns)
-      if (!longest || share.countWaiting > longest.countWaiting) longest = share;
+      if (!longest || share.countWaiting >= longest.countWaiting) longest = share;
     return longest;
   }
 
@@ -175,6 +176,8 @@ export class Admission {
     for (const share of [...this.#turns]) {
       for (const place of share.waitingSince(oldest)) this.#refuse(place);
     }
+    // Others may have stopped asking, so that there is room now.
+    if (this.#waiting > 0) this.#beginNext();
     if (this.#waiting > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -99,7 +99,7 @@ export class Doorkeeper {
 
   #refuse(request: Request, response: Response): void {
     this.refusal.send(request, response);
-    this.early.watch(request.socket);
+    this.early.watch(request);
     this.#tell();
   }
 

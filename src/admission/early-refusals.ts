@@ -41,11 +41,18 @@ interface Watch {
  */
 @Injectable()
 export class EarlyRefusals {
+  #isOver = false;
+
   constructor(
     private readonly admission: Admission,
     private readonly tokens: VerifiedTokens,
     private readonly refusal: ShortRefusal,
   ) {}
+
+  /** To be called when the service stops: from then on the HTTP server tells clients that their connections end. */
+  end(): void {
+    this.#isOver = true;
+  }
 
   /** To be called for every request that comes through the HTTP server. */
   note(request: IncomingMessage, response: ServerResponse): void {
@@ -58,34 +65,40 @@ export class EarlyRefusals {
     });
   }
 
-  /** To be called when something had to be refused on this connection. */
-  watch(socket: Watched): void {
+  /** To be called when a request had to be refused. */
+  watch(request: IncomingMessage): void {
+    const socket: Watched = request.socket;
     const known = socket[watch];
-    if (known) {
-      known.refusedAt = performance.now();
-      return;
-    }
-    const [feed, ...others] = socket.listeners('data') as Listener[];
-    if (!feed || others.length > 0 || socket.destroyed || known === null) return;
+    if (known) known.refusedAt = performance.now();
+    if (known !== undefined) return;
+    // Not before the HTTP server has done with the chunk: the connection may be nobody's afterwards.
+    process.nextTick(() => {
+      if (socket[watch] === undefined) this.#begin(socket, request);
+    });
+  }
+
+  #begin(socket: Watched, request: IncomingMessage): void {
+    const [feed] = socket.listeners('data') as Listener[];
+    if (!feed || !isAlone(socket, feed)) return;
     const listener: Listener = (chunk) => {
       this.#read(socket, watched, chunk);
     };
     const watched: Watch = {
       feed,
       listener,
-      pending: false,
+      pending: !request.complete,
       made: [],
       inStep: false,
       refusedAt: performance.now(),
     };
     socket[watch] = watched;
-    socket.removeListener('data', feed);
-    socket.on('data', listener);
+    replace(socket, feed, listener);
   }
 
   #read(socket: Watched, watched: Watch, chunk: Buffer): void {
+    const { feed, listener } = watched;
     const head = watched.pending ? null : parseHead(chunk);
-    if (head && watched.inStep && !isAlwaysServed(head.url)) {
+    if (head && watched.inStep && !this.#isOver && !isAlwaysServed(head.url)) {
       const tenant = this.tokens.tenantOfToken(head.token) ?? '';
       if (this.admission.turnsAway(tenant, kindOf(head.method))) {
         watched.refusedAt = performance.now();
@@ -94,19 +107,25 @@ export class EarlyRefusals {
         return;
       }
     }
+    // Its own again while it reads: it may give the connection away, and takes back only what it finds.
+    replace(socket, listener, feed);
     watched.made = [];
-    watched.feed.call(socket, chunk);
+    feed.call(socket, chunk);
     watched.inStep = head !== null && isThatOnly(watched.made, head);
-    if (!watched.inStep) this.#unwatch(socket, watched, null);
-    else if (performance.now() - watched.refusedAt > CALM_MS) this.#unwatch(socket, watched, undefined);
+    if (!watched.inStep || !isAlone(socket, feed)) socket[watch] = null;
+    else if (performance.now() - watched.refusedAt > CALM_MS) socket[watch] = undefined;
+    else replace(socket, feed, listener);
   }
+}
 
-  /** With null for good: who sends in another way is served, and refused, by the HTTP server. */
-  #unwatch(socket: Watched, { feed, listener }: Watch, mark: null | undefined): void {
-    socket.removeListener('data', listener);
-    socket.on('data', feed);
-    socket[watch] = mark;
-  }
+function replace(socket: Socket, one: Listener, other: Listener): void {
+  socket.on('data', other);
+  socket.removeListener('data', one);
+}
+
+function isAlone(socket: Socket, listener: Listener): boolean {
+  const [first, ...others] = socket.listeners('data');
+  return first === listener && others.length === 0 && !socket.destroyed;
 }
 
 function isThatOnly([first, ...others]: readonly IncomingMessage[], { method, url }: RawHead): boolean {

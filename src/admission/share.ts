@@ -73,8 +73,10 @@ export class Lately<T> {
 
   constructor(private readonly stretchMs: number) {}
 
-  get count(): number {
-    return Math.max(this.#now.size, this.#before);
+  countAt(at: number): number {
+    const age = at - this.#begun;
+    if (age >= 2 * this.stretchMs) return 0;
+    return age >= this.stretchMs ? this.#now.size : Math.max(this.#now.size, this.#before);
   }
 
   note(one: T, at: number): void {

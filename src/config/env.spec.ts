@@ -90,6 +90,7 @@ describe('what Node loads before the service', () => {
     [['--max-old-space-size=512'], '--require x', true],
     [[], '--enable-source-maps --import x', true],
     [[], '--experimental-loader=x', true],
+    [[], '"--require=/a place/x.js"', true],
     [[], '', false],
     [['--expose-gc', '--enable-source-maps'], '--max-http-header-size=9999 --requires', false],
   ])('is seen in %j and "%s": %s', (commandLine, variable, seen) => {

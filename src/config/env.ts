@@ -13,7 +13,7 @@ import {
   type ReadBy,
 } from './readers';
 
-const PRELOAD = /\s(?:-r|--require|--import|--(?:experimental-)?loader)\b/;
+const PRELOAD = /[\s"](?:-r|--require|--import|--(?:experimental[-_])?loader)(?=[\s="]|$)/;
 const ON_OR_OFF = oneOf('on', 'off');
 const REQUESTS = wholeNumber(1, 100_000, 'must be a number of requests');
 const PER_MINUTE = wholeNumber(1, 999_999_999, 'must be a number of requests');

@@ -40,10 +40,14 @@ export class Cors {
     response.setHeader('Access-Control-Expose-Headers', READ);
   }
 
-  /** Middleware that answers what a browser asks before it lets a page send something. */
-  readonly answerPreflight = ({ method, headers }: Request, response: Response, next: NextFunction): void => {
+  /** Whether it is what a browser asks before it lets a page of these origins send something. */
+  isPreflight({ method, headers }: IncomingMessage): boolean {
     const isAsked = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-    if (!isAsked || !this.#allows(headers.origin)) {
+    return isAsked && this.#allows(headers.origin);
+  }
+
+  readonly answerPreflight = (request: Request, response: Response, next: NextFunction): void => {
+    if (!this.isPreflight(request)) {
       next();
       return;
     }

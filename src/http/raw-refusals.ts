@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import { maxHeaderSize, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { failure } from './envelope';
@@ -15,6 +15,11 @@ const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
 ]);
 
 const HEAD = 'HEAD ';
+/** How long a client may take to read its refusal. */
+const LINGER_MS = 2000;
+
+/** What Node tells of bytes that it could not read. */
+type UnreadError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 /** Answers in the envelope where bytes never became a request, and tells of it. */
 export function refuseInEnvelope(
@@ -22,19 +27,26 @@ export function refuseInEnvelope(
   statuses: StatusPolicy,
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
-  const refuse = (socket: Duplex, factory: RefusalFactory, bytes?: Buffer): void => {
+  const answering = new WeakMap<Socket, ServerResponse>();
+  const refuse = (socket: Duplex, factory: RefusalFactory, hasBody = true): void => {
     const refusal = factory();
     const requestId = randomUUID();
     const { head, body } = answer(refusal, requestId, statuses);
-    socket.end(asksForHead(bytes) ? head : head + body);
+    socket.end(hasBody ? head + body : head);
+    // Nothing else ends the connection of a client that does not hang up, and nobody reads what it may still send.
+    socket.resume();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
     tell(requestId, refusal.row);
   };
-  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+  server.on('request', ({ socket }, response) => answering.set(socket, response));
+  server.on('clientError', (error: UnreadError, socket: Socket) => {
+    const { headersSent, writableFinished } = answering.get(socket) ?? {};
+    // In the midst of an answer it would be taken for a part of that.
+    if (error.code === 'ECONNRESET' || !socket.writable || (headersSent && !writableFinished)) {
       socket.destroy();
       return;
     }
-    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, error.rawPacket);
+    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, !asksForHead(error.rawPacket));
   });
   // Without a listener Node closes the connection and says nothing.
   server.on('connect', (_, socket) => {
@@ -42,9 +54,11 @@ export function refuseInEnvelope(
   });
 }
 
-/** As far as it can be told: the bytes at hand are those that could not be read, mostly with the request's beginning. */
+/** As far as it can be told: whether what could not be read is a HEAD. One whose end is in sight has been read. */
 function asksForHead(bytes: Buffer | undefined): boolean {
-  return bytes?.toString('latin1', 0, HEAD.length) === HEAD;
+  if (bytes?.toString('latin1', 0, HEAD.length) !== HEAD) return false;
+  const end = bytes.indexOf('\r\n\r\n');
+  return end < 0 || end > maxHeaderSize;
 }
 
 function answer(refusal: Refusal, requestId: string, statuses: StatusPolicy): { head: string; body: string } {

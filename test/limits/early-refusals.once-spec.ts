@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Stopping } from '../../src/http/stopping';
 import { FullHouse, type RawAnswer, type Wire } from '../support/full-house';
 
 const PAGE = 'https://app.example';
@@ -77,6 +78,42 @@ describe('refusals from the bytes', () => {
       expect(head).toMatch(/\r\nVary: Origin\r\n/);
       expect(head.includes(`\r\nAccess-Control-Allow-Origin: ${origin}\r\n`)).toBe(origin === PAGE);
     }
+    // What browsers ask by themselves is never refused: no page could read it.
+    line.send(`OPTIONS ${path}`, `Origin: ${PAGE}\r\nAccess-Control-Request-Method: GET\r\n`);
+    expect((await line.answer()).status).toBe(204);
+  });
+
+  it('end with CONNECT: what follows reaches nobody else', async () => {
+    await refusedEarly();
+    line.socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect((await line.answer()).status).toBe(404);
+    const other = house.wire();
+    await sleep(30);
+    line.socket.write('GET /evil HTTP/1.1\r\nX-Ignore: ');
+    await sleep(30);
+    await empty();
+    other.send(`GET ${path}`, 'X-Request-Id: mine\r\n');
+    const { status, head } = await other.answer();
+    expect([status, /x-request-id: (.*)/i.exec(head)?.[1]]).toEqual([200, 'mine']);
+    other.socket.destroy();
+  });
+
+  it('are not given any more when the service stops: Node tells clients that their connections end', async () => {
+    await refusedEarly();
+    const own = await FullHouse.start();
+    const stopping = own.wire();
+    const letGo = await own.fill();
+    const ask = async () => {
+      stopping.send(`GET ${own.path}`);
+      return stopping.answer();
+    };
+    for (let n = 0; n < 3; n += 1) await ask();
+    expect(isByNode(await ask())).toBe(false);
+    own.service.app.get(Stopping).ask();
+    const last = await ask();
+    expect([isByNode(last), /connection: close/i.test(last.head)]).toEqual([true, true]);
+    await letGo();
+    await own.stop();
   });
 
   describe('take no bytes of another request for one', () => {
@@ -112,6 +149,19 @@ describe('refusals from the bytes', () => {
       expect((await line.answer()).status).toBe(503);
       line.socket.write(inside);
       await sleep(30);
+      await isInStep();
+    });
+
+    it('that is a body in which another one begins', async () => {
+      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
+      const rest = `${head}\r\n${head}X-Last: `;
+      const body = `${head}Content-Length: ${rest.length}\r\n\r\n`;
+      line.send(`GET ${path}`, bodyOf(body.length));
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(body + rest);
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(inside);
+      expect(isByNode(await line.answer())).toBe(true);
       await isInStep();
     });
 

@@ -97,7 +97,8 @@ export class FullHouse {
 
   wire(): Wire {
     const { hostname, port } = new URL(this.service.anonymous.baseUrl);
-    const socket = connect(Number(port), hostname).setNoDelay();
+    // Who means harm does not hang up when the other side has.
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).setNoDelay();
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
     socket.on('error', () => undefined);
