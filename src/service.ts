@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
@@ -15,6 +16,7 @@ import { FastLane } from './fast-lane/fast-lane';
 import { isTraced } from './fast-lane/is-traced';
 import { Cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
+import { watchInFlight } from './http/in-flight';
 import { jsonBody } from './http/json-body';
 import { limitClients } from './http/limit-clients';
 import { refuseInEnvelope } from './http/raw-refusals';
@@ -63,13 +65,15 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use(door.admitWithBody.bind(door));
   if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
-  limitClients(app.getHttpServer(), parts.env.MAX_CONNECTIONS);
-  refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), log.tellUnread);
+  const server: Server = app.getHttpServer();
+  const inFlight = watchInFlight(server);
+  limitClients(server, parts.env.MAX_CONNECTIONS);
+  refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
   const stopping = app.get(Stopping);
   stopping.onAsked(() => {
     app.get(EarlyRefusals).end();
   });
-  closeGracefully(app.getHttpServer(), FINISH_MS, stopping);
+  closeGracefully(server, FINISH_MS, stopping, inFlight);
   await metrics?.serve(app, parts.env);
   return app;
 }

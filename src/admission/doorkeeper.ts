@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { hasBody } from '../http/json-body';
+import { whenOver } from '../http/when-over';
 import { Admission } from './admission';
 import { EarlyRefusals } from './early-refusals';
 import { isAlwaysServed } from './raw-head';
@@ -72,17 +73,17 @@ export class Doorkeeper {
       this.#refuse(request, response);
       return;
     }
-    this.#leaveAfter(response, place);
+    this.#leaveAfter(request, response, place);
     if (place.state === 'in work') serve();
   }
 
   /** A place is free when its answer is given, even if that takes a while to arrive; or when who waits goes away. */
-  #leaveAfter(response: ServerResponse, place: Place): void {
+  #leaveAfter(request: Request, response: ServerResponse, place: Place): void {
     // Not a method of its own on the response: that would make it a slow object.
     response.on('prefinish', () => {
       this.admission.leave(place);
     });
-    response.on('close', () => {
+    whenOver(request, response, () => {
       if (place.state === 'gone') return;
       // Somebody is still at work for who has left: the place is not free yet.
       if (place.state === 'in work' && !response.headersSent) {

@@ -71,9 +71,10 @@ export class EarlyRefusals {
     const known = socket[watch];
     if (known) known.refusedAt = performance.now();
     if (known !== undefined) return;
-    // Not before the HTTP server has done with the chunk: the connection may be nobody's afterwards.
-    process.nextTick(() => {
-      if (socket[watch] === undefined) this.#begin(socket, request);
+    // Not before the HTTP server has done with the chunk, and with the body: the connection may be nobody's afterwards, and
+    // one that it has paused would never go on.
+    setImmediate(() => {
+      if (socket[watch] === undefined && !socket.isPaused()) this.#begin(socket, request);
     });
   }
 
@@ -128,6 +129,16 @@ function isAlone(socket: Socket, listener: Listener): boolean {
   return first === listener && others.length === 0 && !socket.destroyed;
 }
 
-function isThatOnly([first, ...others]: readonly IncomingMessage[], { method, url }: RawHead): boolean {
-  return others.length === 0 && first?.method === method && first.url === url && first.complete;
+/**
+ * Whether it was made of all the bytes in which we saw it: its head ends where ours does, or later; and as its body is as long and
+ * ends no later, both end with the chunk.
+ */
+function isThatOnly(
+  [first, ...others]: readonly IncomingMessage[],
+  { method, url, length }: RawHead,
+): boolean {
+  if (others.length > 0 || !first?.complete) return false;
+  return (
+    first.method === method && first.url === url && Number(first.headers['content-length'] ?? 0) === length
+  );
 }

@@ -12,11 +12,16 @@ describe('the head of raw bytes', () => {
     expect(head).toEqual({
       method: 'GET',
       url: '/system/dept-api/1',
+      length: 0,
       token: 'ea.eb.c',
       requestId: 'my-1',
       language: 'en',
     });
-    expect(parse(`${POST}Content-Length: 2\r\n\r\n{}`)).toMatchObject({ method: 'POST', token: null });
+    expect(parse(`${POST}Content-Length: 2\r\n\r\n{}`)).toMatchObject({
+      method: 'POST',
+      length: 2,
+      token: null,
+    });
     expect(parse(`${GET}Connection: Keep-Alive\r\n\r\n`)).toMatchObject({ method: 'GET' });
     expect(parse(`${GET}X-Request-Id: <x>\r\n\r\n`)).toMatchObject({ requestId: undefined, language: 'zh' });
   });

@@ -11,6 +11,8 @@ export function isAlwaysServed(url: string): boolean {
 export interface RawHead {
   readonly method: string;
   readonly url: string;
+  /** Of the body. */
+  readonly length: number;
   readonly token: string | null;
   readonly requestId: string | undefined;
   readonly language: Language;
@@ -42,12 +44,14 @@ export function parseHead(chunk: Buffer): RawHead | null {
   if (method === undefined || url === undefined) return null;
   const lower = head.toLowerCase();
   if (DOUBTFUL.some((word) => lower.includes(word))) return null;
-  if (chunk.length - end - 4 !== lengthIn(head, lower)) return null;
+  const length = chunk.length - end - 4;
+  if (length !== lengthIn(head, lower)) return null;
   if (!LINES.test(head) || !isKept(lower) || lower.includes(OF_A_PAGE)) return null;
   const requestId = valueOf('x-request-id', head, lower);
   return {
     method,
     url,
+    length,
     token: valueOf('authorization', head, lower)?.replace('Bearer ', '') ?? null,
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
     // A real negotiation would cost as much as all the rest.

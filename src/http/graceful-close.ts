@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { InFlight } from './in-flight';
 import type { Stopping } from './stopping';
 
 const SWEEP_MS = 50;
@@ -15,20 +16,22 @@ const QUEUE_MS = 500;
  * still taken, and has none left that could break under a request. Then, on close, connections that already wait to be
  * taken are taken, those without a request are closed, and what is still in flight after `limitMs` is cut.
  */
-export function closeGracefully(server: Server, limitMs: number, stopping: Stopping): void {
+export function closeGracefully(
+  server: Server,
+  limitMs: number,
+  stopping: Stopping,
+  inFlight: InFlight,
+): void {
   const close = server.close.bind(server);
   const sockets = new Set<Socket>();
-  const inFlight = new Map<ServerResponse, Socket>();
   let taken = 0;
   server.on('connection', (socket: Socket) => {
     taken += 1;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+  server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
     if (stopping.isAsked) announceEnd(response);
-    inFlight.set(response, request.socket);
-    response.once('close', () => inFlight.delete(response));
   });
   stopping.onAsked(() => {
     for (const response of inFlight.keys()) announceEnd(response);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { maxHeaderSize, type Server, type ServerResponse } from 'node:http';
+import { maxHeaderSize, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { failure } from './envelope';
 import type { Refusal, RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
+import type { InFlight } from './in-flight';
 import type { Outcome } from './outcome';
 import { SECURITY_LINES } from './security-headers';
 import type { StatusPolicy } from './status-policy';
@@ -25,24 +26,27 @@ type UnreadError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 export function refuseInEnvelope(
   server: Server,
   statuses: StatusPolicy,
+  inFlight: InFlight,
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
-  const answering = new WeakMap<Socket, ServerResponse>();
   const refuse = (socket: Duplex, factory: RefusalFactory, hasBody = true): void => {
+    // After CONNECT nobody else hears of a reset, and an error that nobody hears ends the process.
+    socket.on('error', () => undefined);
+    if (isAnswered(socket, inFlight)) {
+      socket.destroy();
+      return;
+    }
     const refusal = factory();
     const requestId = randomUUID();
     const { head, body } = answer(refusal, requestId, statuses);
     socket.end(hasBody ? head + body : head);
-    // Nothing else ends the connection of a client that does not hang up, and nobody reads what it may still send.
-    socket.resume();
+    // Nothing else ends the connection of a client that does not hang up, and nobody may read what it still sends.
+    socket.removeAllListeners('data').resume();
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     tell(requestId, refusal.row);
   };
-  server.on('request', ({ socket }, response) => answering.set(socket, response));
   server.on('clientError', (error: UnreadError, socket: Socket) => {
-    const { headersSent, writableFinished } = answering.get(socket) ?? {};
-    // In the midst of an answer it would be taken for a part of that.
-    if (error.code === 'ECONNRESET' || !socket.writable || (headersSent && !writableFinished)) {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -52,6 +56,11 @@ export function refuseInEnvelope(
   server.on('connect', (_, socket) => {
     refuse(socket, HttpErrors.NO_ROUTE);
   });
+}
+
+/** Whether an answer has begun on this connection: a refusal in its midst would be taken for a part of it. */
+function isAnswered(socket: Duplex, inFlight: InFlight): boolean {
+  return [...inFlight].some(([response, its]) => its === socket && response.headersSent);
 }
 
 /** As far as it can be told: whether what could not be read is a HEAD. One whose end is in sight has been read. */

@@ -79,6 +79,19 @@ describe('a service with one place and one who waits', () => {
     await house.until({ inWork: 0 });
   });
 
+  it('has all its places back when a client leaves that had sent several at once', async () => {
+    const wide = await FullHouse.start({ MAX_IN_WORK: '6' });
+    const { letGo } = wide.holding();
+    const leaving = wide.wire();
+    const one = `GET ${wide.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${wide.token}\r\n\r\n`;
+    leaving.socket.write(one + one + one);
+    await wide.until({ inWork: 3 });
+    leaving.socket.resetAndDestroy();
+    letGo();
+    await wide.until({ inWork: 0 });
+    await wide.stop();
+  });
+
   it('gives no place to a body that is still on its way', async () => {
     const slow = Array.from({ length: 5 }, () => house.wire());
     for (const each of slow)

@@ -98,6 +98,31 @@ describe('refusals from the bytes', () => {
     other.socket.destroy();
   });
 
+  it('leave a connection whose refused body was long as good as any other', async () => {
+    for (const length of [1000, 40_000, 150_000]) {
+      const own = house.wire();
+      own.send(`GET ${path}`, bodyOf(length), 'x'.repeat(length));
+      expect((await own.answer()).status).toBe(503);
+      for (let n = 0; n < 3; n += 1) {
+        own.send(`GET ${path}`);
+        expect((await own.answer()).status).toBe(503);
+      }
+      own.socket.destroy();
+    }
+  });
+
+  it('leave the service alive when a connection is given up after CONNECT', async () => {
+    for (const before of [() => Promise.resolve(), refusedEarly]) {
+      await before();
+      line.socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+      await line.answer();
+      line.socket.resetAndDestroy();
+      line = house.wire();
+    }
+    await sleep(50);
+    expect((await house.service.anonymous.get('/health/live')).status).toBe(200);
+  });
+
   it('are not given any more when the service stops: Node tells clients that their connections end', async () => {
     await refusedEarly();
     const own = await FullHouse.start();
@@ -158,6 +183,19 @@ describe('refusals from the bytes', () => {
       const body = `${head}Content-Length: ${rest.length}\r\n\r\n`;
       line.send(`GET ${path}`, bodyOf(body.length));
       expect((await line.answer()).status).toBe(503);
+      line.socket.write(body + rest);
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(inside);
+      expect(isByNode(await line.answer())).toBe(true);
+      await isInStep();
+    });
+
+    it('that is a body behind another request', async () => {
+      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
+      const rest = `${head}\r\n${head}X-Last: `;
+      const body = `${head}Content-Length: ${rest.length}\r\n\r\n`;
+      line.socket.write(`${head}\r\n${head}Content-Length: ${body.length}\r\n\r\n`);
+      for (let n = 0; n < 2; n += 1) expect((await line.answer()).status).toBe(503);
       line.socket.write(body + rest);
       expect((await line.answer()).status).toBe(503);
       line.socket.write(inside);

@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+const queued = Symbol('queued');
+type Queueing = Socket & { [queued]?: Set<() => void> };
+
+/**
+ * Calls this when a response is over, sent or not; maybe more than once. Node says nothing of a response that still stood behind
+ * another when its connection closed.
+ */
+export function whenOver(request: IncomingMessage, response: ServerResponse, done: () => void): void {
+  response.once('close', done);
+  // It is its turn.
+  if (response.socket) return;
+  const all = queuedOn(request.socket);
+  all.add(done);
+  response.once('close', () => all.delete(done));
+}
+
+function queuedOn(socket: Queueing): Set<() => void> {
+  const known = socket[queued];
+  if (known) return known;
+  const all = new Set<() => void>();
+  socket[queued] = all;
+  socket.once('close', () => {
+    for (const done of all) done();
+  });
+  return all;
+}
