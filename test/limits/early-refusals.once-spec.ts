@@ -148,6 +148,21 @@ describe('refusals from the bytes', () => {
       inside = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\nX-Request-Id: in\r\n\r\n`;
     });
 
+    /** A body that looks like a request, whose own body holds another one and the beginning of a third. */
+    function nested(): { head: string; body: string; rest: string } {
+      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
+      const rest = `${head}\r\n${head}X-Last: `;
+      return { head, rest, body: `${head}Content-Length: ${rest.length}\r\n\r\n` };
+    }
+
+    async function isReadByNode(bytes: string): Promise<void> {
+      line.socket.write(bytes);
+      expect((await line.answer()).status).toBe(503);
+      line.socket.write(inside);
+      expect(isByNode(await line.answer())).toBe(true);
+      await isInStep();
+    }
+
     /** Whatever came before, the next request is answered, and it alone. */
     async function isInStep(): Promise<void> {
       await empty();
@@ -178,29 +193,17 @@ describe('refusals from the bytes', () => {
     });
 
     it('that is a body in which another one begins', async () => {
-      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
-      const rest = `${head}\r\n${head}X-Last: `;
-      const body = `${head}Content-Length: ${rest.length}\r\n\r\n`;
+      const { body, rest } = nested();
       line.send(`GET ${path}`, bodyOf(body.length));
       expect((await line.answer()).status).toBe(503);
-      line.socket.write(body + rest);
-      expect((await line.answer()).status).toBe(503);
-      line.socket.write(inside);
-      expect(isByNode(await line.answer())).toBe(true);
-      await isInStep();
+      await isReadByNode(body + rest);
     });
 
     it('that is a body behind another request', async () => {
-      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
-      const rest = `${head}\r\n${head}X-Last: `;
-      const body = `${head}Content-Length: ${rest.length}\r\n\r\n`;
+      const { head, body, rest } = nested();
       line.socket.write(`${head}\r\n${head}Content-Length: ${body.length}\r\n\r\n`);
       for (let n = 0; n < 2; n += 1) expect((await line.answer()).status).toBe(503);
-      line.socket.write(body + rest);
-      expect((await line.answer()).status).toBe(503);
-      line.socket.write(inside);
-      expect(isByNode(await line.answer())).toBe(true);
-      await isInStep();
+      await isReadByNode(body + rest);
     });
 
     it('that is the rest of a head', async () => {
