@@ -83,8 +83,7 @@ describe('a service with one place and one who waits', () => {
     const wide = await FullHouse.start({ MAX_IN_WORK: '6' });
     const { letGo } = wide.holding();
     const leaving = wide.wire();
-    const one = `GET ${wide.path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${wide.token}\r\n\r\n`;
-    leaving.socket.write(one + one + one);
+    leaving.socket.write(`${wide.head()}\r\n`.repeat(3));
     await wide.until({ inWork: 3 });
     leaving.socket.resetAndDestroy();
     letGo();

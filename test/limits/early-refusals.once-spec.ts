@@ -61,7 +61,7 @@ describe('refusals from the bytes', () => {
 
   it('are only for what is one whole request: others are read by Node, in order', async () => {
     await refusedEarly();
-    const head = `GET ${path} HTTP/1.1\r\nAuthorization: Bearer ${house.token}\r\nX-Request-Id: `;
+    const head = `${house.head()}X-Request-Id: `;
     line.socket.write(`${head}a\r\n\r\n${head}b\r\n\r\n${head}c`);
     expect([(await line.answer()).body, (await line.answer()).body].join()).toMatch(/"a".*"b"/);
     line.socket.write('\r\n\r\n');
@@ -124,7 +124,6 @@ describe('refusals from the bytes', () => {
   });
 
   it('are not given any more when the service stops: Node tells clients that their connections end', async () => {
-    await refusedEarly();
     const own = await FullHouse.start();
     const stopping = own.wire();
     const letGo = await own.fill();
@@ -145,12 +144,12 @@ describe('refusals from the bytes', () => {
     let inside: string;
 
     beforeAll(() => {
-      inside = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\nX-Request-Id: in\r\n\r\n`;
+      inside = `${house.head()}X-Request-Id: in\r\n\r\n`;
     });
 
     /** A body that looks like a request, whose own body holds another one and the beginning of a third. */
     function nested(): { head: string; body: string; rest: string } {
-      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
+      const head = house.head();
       const rest = `${head}\r\n${head}X-Last: `;
       return { head, rest, body: `${head}Content-Length: ${rest.length}\r\n\r\n` };
     }
@@ -207,7 +206,7 @@ describe('refusals from the bytes', () => {
     });
 
     it('that is the rest of a head', async () => {
-      const begun = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${house.token}\r\n`;
+      const begun = house.head();
       line.socket.write(`${begun}\r\n${begun}X-Last: `);
       expect((await line.answer()).status).toBe(503);
       line.socket.write(inside);

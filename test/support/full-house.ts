@@ -29,7 +29,7 @@ export class FullHouse {
     readonly api: ApiClient,
     /** Of the department. */
     readonly path: string,
-    readonly token: string,
+    private readonly token: string,
   ) {}
 
   static async start(env: Record<string, string> = {}): Promise<FullHouse> {
@@ -95,6 +95,11 @@ export class FullHouse {
     };
   }
 
+  /** The head of a request, up to where further headers may stand. */
+  head(line = `GET ${this.path}`): string {
+    return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${this.token}\r\n`;
+  }
+
   wire(): Wire {
     const { hostname, port } = new URL(this.service.anonymous.baseUrl);
     // Who means harm does not hang up when the other side has.
@@ -115,9 +120,7 @@ export class FullHouse {
     return {
       socket,
       send: (line, headers = '', body = '') => {
-        socket.write(
-          `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${this.token}\r\n${headers}\r\n${body}`,
-        );
+        socket.write(`${this.head(line)}${headers}\r\n${body}`);
       },
       answer: async () => {
         const giveUp = Date.now() + 5000;
