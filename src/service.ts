@@ -69,9 +69,11 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   const inFlight = watchInFlight(server);
   limitClients(server, parts.env.MAX_CONNECTIONS);
   refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
+  const early = app.get(EarlyRefusals);
+  if (parts.env.EARLY_REFUSALS === 'off') early.end();
   const stopping = app.get(Stopping);
   stopping.onAsked(() => {
-    app.get(EarlyRefusals).end();
+    early.end();
   });
   closeGracefully(server, FINISH_MS, stopping, inFlight);
   await metrics?.serve(app, parts.env);

@@ -5,11 +5,17 @@ class Crowd {
   readonly begun: string[] = [];
   readonly refused: string[] = [];
   now = 0;
+  /** What is to happen after this turn of the event loop; where nobody holds it, it does at once. */
+  held: (() => void)[] | null = null;
   readonly admission: Admission;
 
   constructor(limits: Partial<AdmissionLimits>) {
     const all = { inWork: 6, waiting: 4, waitMs: 100, ...limits };
-    this.admission = new Admission(all, () => this.now);
+    const afterThisTurn = (work: () => void) => {
+      if (this.held) this.held.push(work);
+      else work();
+    };
+    this.admission = new Admission(all, () => this.now, afterThisTurn);
   }
 
   enter(
@@ -67,6 +73,17 @@ describe('admission', () => {
     crowd.admission.leave(first);
     for (let n = 0; n < names.length; n += 1) crowd.admission.leave(places.get(crowd.begun[n]!)!);
     expect(crowd.begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+  });
+
+  it('fills places that were left in the same turn together, with as many of a tenant as may', () => {
+    const crowd = new Crowd({ inWork: 4, waiting: 10 });
+    const places = ['a', 'b', 'a', 'b'].map((tenant) => crowd.enter(tenant));
+    for (const name of ['a1', 'b1', 'a2', 'b2']) crowd.enter(name.slice(0, 1), name);
+    crowd.held = [];
+    for (const place of places) crowd.admission.leave(place);
+    expect([crowd.enter('c').state, crowd.begun]).toEqual(['waiting', []]);
+    for (const work of crowd.held) work();
+    expect([crowd.held.length, crowd.begun]).toEqual([1, ['a1', 'a2', 'b1', 'b2']]);
   });
 
   it('sends the last of the tenant with most of them away when too many wait', () => {

@@ -36,6 +36,8 @@ export class Admission {
   readonly #working = new Set<Place>();
   readonly #lately = new Lately<Share>(LATELY_MS);
   #waiting = 0;
+  /** Places that were left in this turn of the event loop: they are for those who wait. */
+  #left = 0;
   #idle = 0;
   #refused = 0;
   #sweeper: NodeJS.Timeout | undefined;
@@ -43,6 +45,7 @@ export class Admission {
   constructor(
     private readonly limits: AdmissionLimits,
     private readonly now: () => number = () => performance.now(),
+    private readonly afterThisTurn: (work: () => void) => void = setImmediate,
   ) {}
 
   /** For who watches: how many are in work, wait, and were refused so far. */
@@ -77,7 +80,7 @@ export class Admission {
     if (state === 'in work') {
       this.#working.delete(place);
       place.share.inWork[place.kind] -= 1;
-      if (this.#waiting > 0) this.#beginNext();
+      if (this.#waiting > 0) this.#beginSoon();
     } else if (state === 'idle') this.#idle -= 1;
     else if (state === 'waiting') this.#forget(place);
   }
@@ -88,7 +91,7 @@ export class Admission {
 
   #hasRoomFor(share: Share, kind: Kind): boolean {
     const { inWork } = this.limits;
-    if (this.#working.size >= inWork) return false;
+    if (this.#working.size + this.#left >= inWork) return false;
     const sharing = this.#lately.countAt(this.now());
     const fair = Math.ceil(sharing > 1 ? Math.max(FEWEST, inWork / sharing) : MOST_OF_ALL * inWork);
     if (share.countInWork >= fair) return false;
@@ -141,18 +144,33 @@ export class Admission {
     this.#waiting -= 1;
   }
 
+  /** Together with all others for whom there is room then. */
+  #beginSoon(): void {
+    this.#left += 1;
+    if (this.#left > 1) return;
+    this.afterThisTurn(() => {
+      this.#left = 0;
+      this.#beginNext();
+    });
+  }
+
+  /** As many of a tenant as may, and then of the next: what is looked up for one tenant in the same turn is looked up at once. */
   #beginNext(): void {
     for (let inVain = 0; inVain < this.#turns.length; inVain += 1) {
       const share = this.#turns.shift();
       if (!share) return;
       this.#turns.push(share);
-      const place = share.next((kind) => this.#hasRoomFor(share, kind));
-      if (!place) continue;
-      this.#forget(place);
-      this.#takeIn(place);
-      place.visit.begin();
-      inVain = -1;
+      for (let place = this.#nextOf(share); place; place = this.#nextOf(share)) {
+        this.#forget(place);
+        this.#takeIn(place);
+        place.visit.begin();
+        inVain = -1;
+      }
     }
+  }
+
+  #nextOf(share: Share): Place | undefined {
+    return share.next((kind) => this.#hasRoomFor(share, kind));
   }
 
   /** Of several the one whose turn is farthest away. */

@@ -49,7 +49,10 @@ export class EarlyRefusals {
     private readonly refusal: ShortRefusal,
   ) {}
 
-  /** To be called when the service stops: from then on the HTTP server tells clients that their connections end. */
+  /**
+   * From then on nothing is refused here: the service stops, and the HTTP server tells clients that their connections end; or
+   * its operator does not want it.
+   */
   end(): void {
     this.#isOver = true;
   }
@@ -70,7 +73,7 @@ export class EarlyRefusals {
     const socket: Watched = request.socket;
     const known = socket[watch];
     if (known) known.refusedAt = performance.now();
-    if (known !== undefined) return;
+    if (known !== undefined || this.#isOver) return;
     // Not before the HTTP server has done with the chunk, and with the body: the connection may be nobody's afterwards, and
     // one that it has paused would never go on.
     setImmediate(() => {

@@ -217,3 +217,19 @@ describe('refusals from the bytes', () => {
     });
   });
 });
+
+describe('refusals from the bytes that are off', () => {
+  it('are all by Node', async () => {
+    const house = await FullHouse.start({ EARLY_REFUSALS: 'off' });
+    const empty = await house.fill();
+    const line = house.wire();
+    for (let n = 0; n < 5; n += 1) {
+      line.send(`GET ${house.path}`);
+      const answer = await line.answer();
+      expect([answer.status, isByNode(answer)]).toEqual([503, true]);
+    }
+    await empty();
+    line.socket.destroy();
+    await house.stop();
+  });
+});

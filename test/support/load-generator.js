@@ -7,11 +7,15 @@ const { clearInterval, setInterval } = require('node:timers');
  * A process that sends requests and counts answers; the one that starts it tells it what over IPC. Bare sockets and
  * prepared bytes, so that it takes little from the machine that it measures. Closed: each connection sends the next request
  * when it has its answer. Open: requests are due at times of their own, whether or not there are answers, and an answer's time
- * counts from when its request was due; what is due before the process itself has warmed up is sent and not counted.
+ * counts from when its request was due; what is due before the process itself has warmed up is sent and not counted. In
+ * turns: open, at one rate after the other, again and again; the answers that come within a turn are counted, but for its
+ * beginning.
  */
 
 const SUCCESS = 200;
 const WARM_MS = 1500;
+/** Of a turn: what was there before has to go, and what is there while it lasts to come. */
+const TURN_WARM_MS = 300;
 
 class Tally {
   constructor() {
@@ -117,52 +121,108 @@ function closed({ place, streams, connections, seconds }) {
   });
 }
 
-/** Waits at the end for answers that are still due, for two seconds. */
-function open({ place, streams, connections, seconds }) {
+/** As many connections as are needed at once, up to so many; what is more waits here. */
+class Lines {
+  constructor(place, most) {
+    this.place = place;
+    this.most = most;
+    this.count = 0;
+    this.idle = [];
+    this.waiting = [];
+  }
+
+  get areIdle() {
+    return this.idle.length === this.count;
+  }
+
+  send(job) {
+    const line = this.idle.pop();
+    if (line) line.send(job);
+    else if (this.count < this.most) {
+      this.count += 1;
+      const free = (freed) => this.free(freed);
+      new Line(this.place, free, (ended) => this.forget(ended)).send(job);
+    } else this.waiting.push(job);
+  }
+
+  free(line) {
+    const job = this.waiting.shift();
+    if (job) line.send(job);
+    else this.idle.push(line);
+  }
+
+  forget(line) {
+    this.count -= 1;
+    const at = this.idle.indexOf(line);
+    if (at >= 0) this.idle.splice(at, 1);
+  }
+
+  giveUp() {
+    for (const { tally } of this.waiting) tally.unsent += 1;
+    this.waiting.length = 0;
+  }
+}
+
+/** Calls every millisecond, with the milliseconds since the start, until it is told that it is enough. */
+function tick(isOver) {
   return new Promise((resolve) => {
     const start = performance.now();
-    const span = WARM_MS + seconds * 1000;
-    const uncounted = new Tally();
-    const idle = [];
-    const waiting = [];
-    let lines = 0;
-    const free = (line) => {
-      const job = waiting.shift();
-      if (job) line.send(job);
-      else idle.push(line);
-    };
-    const gone = (line) => {
-      lines -= 1;
-      const at = idle.indexOf(line);
-      if (at >= 0) idle.splice(at, 1);
-    };
-    const send = (job) => {
-      const line = idle.pop();
-      if (line) line.send(job);
-      else if (lines < connections) {
-        lines += 1;
-        new Line(place, free, gone).send(job);
-      } else waiting.push(job);
-    };
-    for (const stream of streams) stream.sent = 0;
     const timer = setInterval(() => {
-      const elapsed = performance.now() - start;
-      const over = elapsed > span;
-      for (const stream of streams) {
-        const due = Math.floor((Math.min(elapsed, span) / 1000) * stream.rate);
-        for (; stream.sent < due; stream.sent += 1) {
-          const since = start + ((stream.sent + 1) * 1000) / stream.rate;
-          const tally = stream.sent < (WARM_MS / 1000) * stream.rate ? uncounted : stream.tally;
-          send({ bytes: pick(stream), tally, since });
-        }
-      }
-      if (elapsed < span + 2000 && !(over && idle.length === lines)) return;
+      if (!isOver(performance.now() - start)) return;
       clearInterval(timer);
-      for (const { tally } of waiting) tally.unsent += 1;
-      waiting.length = 0;
       resolve();
     }, 1);
   });
+}
+
+/** Waits at the end for answers that are still due, for two seconds. */
+async function open({ place, streams, connections, seconds }) {
+  const start = performance.now();
+  const span = WARM_MS + seconds * 1000;
+  const uncounted = new Tally();
+  const lines = new Lines(place, connections);
+  for (const stream of streams) stream.sent = 0;
+  await tick((elapsed) => {
+    for (const stream of streams) {
+      const due = Math.floor((Math.min(elapsed, span) / 1000) * stream.rate);
+      for (; stream.sent < due; stream.sent += 1) {
+        const since = start + ((stream.sent + 1) * 1000) / stream.rate;
+        const tally = stream.sent < (WARM_MS / 1000) * stream.rate ? uncounted : stream.tally;
+        lines.send({ bytes: pick(stream), tally, since });
+      }
+    }
+    return elapsed > span + 2000 || (elapsed > span && lines.areIdle);
+  });
+  lines.giveUp();
+}
+
+/** Each stream has connections of its own, so that none finds what another has left behind. */
+async function turns({ place, streams, connections, seconds, rounds }) {
+  for (const stream of streams) stream.lines = new Lines(place, connections);
+  for (let n = 0; n < rounds; n += 1) {
+    for (const stream of streams) await turn(stream, seconds * 1000);
+  }
+}
+
+async function turn(stream, span) {
+  const start = performance.now();
+  const { rate, lines, tally } = stream;
+  const within = () => {
+    const elapsed = performance.now() - start;
+    return elapsed >= TURN_WARM_MS && elapsed < TURN_WARM_MS + span;
+  };
+  const counted = { add: (status, ms) => within() && tally.add(status, ms), errors: 0, unsent: 0 };
+  let sent = 0;
+  await tick((elapsed) => {
+    const due = Math.floor((Math.min(elapsed, TURN_WARM_MS + span) / 1000) * rate);
+    for (; sent < due; sent += 1) {
+      lines.send({ bytes: pick(stream), tally: counted, since: start + ((sent + 1) * 1000) / rate });
+    }
+    return elapsed >= TURN_WARM_MS + span;
+  });
+  lines.giveUp();
+  tally.errors += counted.errors;
+  tally.unsent += counted.unsent;
 }
 
 process.on('message', async (task) => {
@@ -173,7 +233,7 @@ process.on('message', async (task) => {
     next: -1,
   }));
   const begun = performance.now();
-  await (task.mode === 'open' ? open : closed)({ ...task, streams });
+  await { closed, open, turns }[task.mode]({ ...task, streams });
   const reports = streams.map(({ name, tally }) => [name, tally.report()]);
   process.send({ seconds: (performance.now() - begun) / 1000, streams: Object.fromEntries(reports) });
   process.disconnect();

@@ -7,17 +7,20 @@ const GENERATOR = join(__dirname, 'load-generator.js');
 export interface Stream {
   readonly name: string;
   readonly requests: readonly string[];
-  /** A second; only for an open load. */
+  /** A second; not for a closed load. */
   readonly rate?: number;
 }
 
 export interface Load {
-  /** Closed: the next one when the answer is there. Open: when it is due. */
-  readonly mode: 'open' | 'closed';
+  /** Closed: the next one when the answer is there. Open: when it is due. In turns: one stream after the other. */
+  readonly mode: 'open' | 'closed' | 'turns';
   readonly port: number;
   readonly streams: readonly Stream[];
   readonly connections: number;
+  /** Of the whole, or of each turn of each stream. */
   readonly seconds: number;
+  /** How often each stream has its turn. */
+  readonly rounds?: number;
 }
 
 export interface Times {
