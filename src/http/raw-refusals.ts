@@ -9,6 +9,7 @@ import type { InFlight } from './in-flight';
 import type { Outcome } from './outcome';
 import { SECURITY_LINES } from './security-headers';
 import type { StatusPolicy } from './status-policy';
+import { whenOver } from './when-over';
 
 const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['HPE_HEADER_OVERFLOW', HttpErrors.HEADERS_TOO_LARGE],
@@ -29,21 +30,21 @@ export function refuseInEnvelope(
   inFlight: InFlight,
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
+  const refused = new WeakSet<Duplex>();
   const refuse = (socket: Duplex, factory: RefusalFactory, hasBody = true): void => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
     // After CONNECT nobody else hears of a reset, and an error that nobody hears ends the process.
     socket.on('error', () => undefined);
-    if (isAnswered(socket, inFlight)) {
-      socket.destroy();
-      return;
-    }
-    const refusal = factory();
-    const requestId = randomUUID();
-    const { head, body } = answer(refusal, requestId, statuses);
-    socket.end(hasBody ? head + body : head);
-    // Nothing else ends the connection of a client that does not hang up, and nobody may read what it still sends.
+    // Nobody may read what it still sends.
     socket.removeAllListeners('data').resume();
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    tell(requestId, refusal.row);
+    afterEarlierAnswers(socket, inFlight, () => {
+      const refusal = factory();
+      const requestId = randomUUID();
+      const { head, body } = answer(refusal, requestId, statuses);
+      socket.write(hasBody ? head + body : head);
+      tell(requestId, refusal.row);
+    });
   };
   server.on('clientError', (error: UnreadError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -58,9 +59,23 @@ export function refuseInEnvelope(
   });
 }
 
-/** Whether an answer has begun on this connection: a refusal in its midst would be taken for a part of it. */
-function isAnswered(socket: Duplex, inFlight: InFlight): boolean {
-  return [...inFlight].some(([response, its]) => its === socket && response.headersSent);
+/**
+ * What came before on this connection is answered first, or the refusal would be taken for its answer. To a request whose
+ * own body could not be read it is the answer, unless that has one already. Then the connection ends.
+ */
+function afterEarlierAnswers(socket: Duplex, inFlight: InFlight, refuse: () => void): void {
+  const open = [...inFlight].filter(([, its]) => its === socket).map(([response]) => response);
+  const own = open.find(({ req }) => !req.complete);
+  const end = (): void => {
+    if (!socket.writable) return;
+    if (!own?.headersSent) refuse();
+    socket.end();
+    // Nothing else ends the connection of a client that does not hang up.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+  const before = open.filter((response) => response !== own).at(-1);
+  if (before) whenOver(before.req, before, end);
+  else end();
 }
 
 /** As far as it can be told: whether what could not be read is a HEAD. One whose end is in sight has been read. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aDept, type Answer, type ApiClient } from '../../src/testing';
 import { FullHouse } from '../support/full-house';
@@ -89,6 +90,27 @@ describe('a service with one place and one who waits', () => {
     letGo();
     await wide.until({ inWork: 0 });
     await wide.stop();
+  });
+
+  it.each([
+    ['no request', 400],
+    ['CONNECT x:1 HTTP/1.1\r\nHost: x', 404],
+  ])('answers what came before %j, and refuses it then', async (broken, status) => {
+    const { letGo } = house.holding();
+    const line = house.wire();
+    const ended = once(line.socket, 'end');
+    line.send(`GET ${path}`);
+    line.send('GET /health/live');
+    await house.until({ inWork: 1 });
+    await sleep(30);
+    for (let n = 0; n < 2; n += 1) line.socket.write(`${broken}\r\n\r\n`);
+    await sleep(30);
+    letGo();
+    const answers = [await line.answer(), await line.answer(), await line.answer()];
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, status]);
+    await ended;
+    line.socket.destroy();
+    await house.until({ inWork: 0 });
   });
 
   it('gives no place to a body that is still on its way', async () => {
