@@ -168,6 +168,34 @@ describe('admission', () => {
     expect(busy.begun).toEqual(['r']);
   });
 
+  it('lets nobody take the place that was just left before others of its tenant who wait for it', () => {
+    const crowd = new Crowd({ inWork: 3, waiting: 10 });
+    const [first] = times(2, () => crowd.enter('a'));
+    crowd.write('a', 'w');
+    crowd.held = [];
+    crowd.admission.leave(first!);
+    crowd.now = 1;
+    expect(crowd.enter('a', 'r').state).toBe('waiting');
+    for (const work of crowd.held) work();
+    expect(crowd.begun).toEqual(['w']);
+  });
+
+  it('refuses nobody who has left while others were refused', () => {
+    const crowd = new Crowd({ inWork: 1 });
+    crowd.enter('a');
+    const leaving: Place[] = [];
+    const refuse = () => {
+      for (const place of leaving) crowd.admission.leave(place);
+    };
+    crowd.admission.enter('b', 'read', { begin: refuse, refuse, isIdle: false });
+    leaving.push(crowd.enter('b', 'left'));
+    crowd.now = 90;
+    crowd.enter('b', 'young');
+    crowd.now = 101;
+    jest.advanceTimersByTime(60);
+    expect([crowd.refused, crowd.admission.counts.waiting]).toEqual([[], 1]);
+  });
+
   it('lets writes that wait for each other not fill the room in which reads wait', () => {
     const crowd = new Crowd({ inWork: 1, waiting: 4 });
     crowd.enter('a');

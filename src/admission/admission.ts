@@ -85,8 +85,10 @@ export class Admission {
     else if (state === 'waiting') this.#forget(place);
   }
 
+  /** Not before others of the same tenant who wait for a place of theirs that was just left, whatever they want to do. */
   #beginsAtOnce(share: Share, kind: Kind): boolean {
-    return share.waiting[kind].length === 0 && this.#hasRoomFor(share, kind);
+    const waiting = this.#left > 0 ? share.countWaiting : share.waiting[kind].length;
+    return waiting === 0 && this.#hasRoomFor(share, kind);
   }
 
   #hasRoomFor(share: Share, kind: Kind): boolean {
@@ -192,7 +194,7 @@ export class Admission {
     }
     const oldest = this.now() - this.limits.waitMs;
     for (const share of [...this.#turns]) {
-      for (const place of share.waitingSince(oldest)) this.#refuse(place);
+      for (const place of share.waitingSince(oldest)) if (place.state === 'waiting') this.#refuse(place);
     }
     // Others may have stopped asking, so that there is room now.
     if (this.#waiting > 0) this.#beginNext();

@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { hasBody } from '../http/json-body';
-import { whenOver } from '../http/when-over';
+import { whenGiven, whenOver } from '../http/when-over';
 import { Admission } from './admission';
 import { EarlyRefusals } from './early-refusals';
 import { isAlwaysServed } from './raw-head';
@@ -79,8 +79,7 @@ export class Doorkeeper {
 
   /** A place is free when its answer is given, even if that takes a while to arrive; or when who waits goes away. */
   #leaveAfter(request: Request, response: ServerResponse, place: Place): void {
-    // Not a method of its own on the response: that would make it a slow object.
-    response.on('prefinish', () => {
+    whenGiven(response, () => {
       this.admission.leave(place);
     });
     whenOver(request, response, () => {

@@ -15,7 +15,7 @@ describe('the head of raw bytes', () => {
       length: 0,
       token: 'ea.eb.c',
       requestId: 'my-1',
-      language: 'en',
+      acceptLanguage: 'en-GB',
     });
     expect(parse(`${POST}Content-Length: 2\r\n\r\n{}`)).toMatchObject({
       method: 'POST',
@@ -23,7 +23,11 @@ describe('the head of raw bytes', () => {
       token: null,
     });
     expect(parse(`${GET}Connection: Keep-Alive\r\n\r\n`)).toMatchObject({ method: 'GET' });
-    expect(parse(`${GET}X-Request-Id: <x>\r\n\r\n`)).toMatchObject({ requestId: undefined, language: 'zh' });
+    expect(parse(`${GET}X-Request-Id: <x>\r\n\r\n`)).toMatchObject({
+      requestId: undefined,
+      acceptLanguage: undefined,
+    });
+    expect(parse(`${GET}Empty: \r\nX-Note: transfer-encoding, upgrade\r\n\r\n`)).not.toBeNull();
   });
 
   it.each([
@@ -41,6 +45,18 @@ describe('the head of raw bytes', () => {
     ['the last request of a connection', `${GET}Connection: close\r\n\r\n`],
     ['the last one in other words', `${GET}Connection:  close\r\n\r\n`],
     ['the last one among other words', `${GET}Connection: keep-alive, close\r\n\r\n`],
+    ['a length and another', `${GET}Content-Length: 0\r\ncontent-length: 0\r\n\r\n`],
+    ['a connection that ends in a second line', `${GET}Connection: keep-alive\r\nConnection: close\r\n\r\n`],
+    ['an id with a space behind it', `${GET}X-Request-Id: a \r\n\r\n`],
+    ['an id with two before it', `${GET}X-Request-Id:  a\r\n\r\n`],
+    ['an id with none before it', `${GET}X-Request-Id:a\r\n\r\n`],
+    ['two ids', `${GET}X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n`],
+    ['a line without a colon', `${GET}X\r\n\r\n`],
+    ['a name with a space', `${GET}X Y: z\r\n\r\n`],
+    ['a space before the colon', `${GET}X : y\r\n\r\n`],
+    ['a line without a name', `${GET}: y\r\n\r\n`],
+    ['a name that is not ASCII', `${GET}X\xe9: y\r\n\r\n`],
+    ['a line that goes on in the next', `${GET}X: y\r\n z\r\n\r\n`],
     ['lines that end otherwise', `${GET}X: y\nZ: z\r\n\r\n`],
     ['a line that might end', `${GET}X: y\rZ: z\r\n\r\n`],
     ['a NUL', `${GET}X: \0\r\n\r\n`],

@@ -1,5 +1,3 @@
-import type { Language } from '../http/language';
-
 /** Who looks after the service must see it above all when it has too much to do. */
 const ALWAYS = /^\/(health|metrics)(?=[/?]|$)/;
 
@@ -15,67 +13,58 @@ export interface RawHead {
   readonly length: number;
   readonly token: string | null;
   readonly requestId: string | undefined;
-  readonly language: Language;
+  readonly acceptLanguage: string | undefined;
 }
 
 const FIRST_LINE = /^(GET|POST|PUT|PATCH|DELETE) (\/[!-~]*) HTTP\/1\.1\r\n/;
+/** One line, of characters that nobody takes for the end of one. */
+const HEADER = /([\w!#$%&'*+.^`|~-]+): ([\t -~\x80-\xff]*)\r\n/y;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const LENGTH = /^\d{1,6}$/;
-/** Whoever could see another end of the request than we do goes to the real parser. */
-const DOUBTFUL = ['transfer-encoding', 'upgrade', 'expect'];
-/** Browsers send it for pages, which may need other headers in the answer. */
-const OF_A_PAGE = '\r\norigin:';
-/** Lines, and no other control characters that somebody could take for the end of one. */
-const LINES = /^(?:[\t -~\x80-\xff]*\r\n)+$/;
-const KEPT = 'keep-alive';
 const MOST_BYTES = 16_384;
 
 /**
- * What the chunk says, if it is exactly one whole request of the plainest form. Texts are looked for, not patterns: a
- * pattern that heeds no case takes longer for a token than all the rest of a refusal.
+ * Headers that are read here, and those with which only the real parser may deal: somebody could see another end of the
+ * request, or of the connection, than we do; and pages may need other headers in the answer.
  */
+const READ = new Set(['authorization', 'accept-language', 'connection', 'content-length', 'x-request-id']);
+const DOUBTFUL = new Set(['expect', 'origin', 'transfer-encoding', 'upgrade']);
+
+/** What the chunk says, if it is exactly one whole request of the plainest form. */
 export function parseHead(chunk: Buffer): RawHead | null {
   if (chunk.length > MOST_BYTES) return null;
   const end = chunk.indexOf('\r\n\r\n');
   if (end < 0) return null;
-  // With the end of the last line, so that every header has one before and one after it.
   const head = chunk.toString('latin1', 0, end + 2);
-  const [, method, url] = FIRST_LINE.exec(head) ?? [];
-  if (method === undefined || url === undefined) return null;
-  const lower = head.toLowerCase();
-  if (DOUBTFUL.some((word) => lower.includes(word))) return null;
+  const [line, method, url] = FIRST_LINE.exec(head) ?? [];
+  if (line === undefined || method === undefined || url === undefined) return null;
+  const headers = plainHeaders(head, line.length);
+  if (!headers || (headers.get('connection') ?? 'keep-alive').toLowerCase() !== 'keep-alive') return null;
   const length = chunk.length - end - 4;
-  if (length !== lengthIn(head, lower)) return null;
-  if (!LINES.test(head) || !isKept(lower) || lower.includes(OF_A_PAGE)) return null;
-  const requestId = valueOf('x-request-id', head, lower);
+  const said = headers.get('content-length') ?? '0';
+  if (!LENGTH.test(said) || Number(said) !== length) return null;
+  const requestId = headers.get('x-request-id');
   return {
     method,
     url,
     length,
-    token: valueOf('authorization', head, lower)?.replace('Bearer ', '') ?? null,
+    token: headers.get('authorization')?.replace('Bearer ', '') ?? null,
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
-    // A real negotiation would cost as much as all the rest.
-    language: valueOf('accept-language', head, lower)?.startsWith('en') ? 'en' : 'zh',
+    acceptLanguage: headers.get('accept-language'),
   };
 }
 
-/** Whether the connection goes on after this request, as it does where nothing is said. */
-function isKept(lower: string): boolean {
-  return !lower.includes('connection') || valueOf('connection', lower, lower) === KEPT;
-}
-
-/** NaN, which nothing equals, where it is not plain. */
-function lengthIn(head: string, lower: string): number {
-  const at = lower.indexOf('content-length');
-  if (at < 0) return 0;
-  const value = valueOf('content-length', head, lower);
-  const isOnly = !lower.includes('content-length', at + 1);
-  return isOnly && value !== undefined && LENGTH.test(value) ? Number(value) : NaN;
-}
-
-function valueOf(name: string, head: string, lower: string): string | undefined {
-  const at = lower.indexOf(`\r\n${name}: `);
-  if (at < 0) return undefined;
-  const start = at + name.length + 4;
-  return head.slice(start, head.indexOf('\r\n', start));
+/** Those that are read here, where all from there on are plain, and none of these is there twice. */
+function plainHeaders(head: string, from: number): ReadonlyMap<string, string> | null {
+  const headers = new Map<string, string>();
+  for (HEADER.lastIndex = from; HEADER.lastIndex < head.length;) {
+    const [, written, value] = HEADER.exec(head) ?? [];
+    if (written === undefined || value === undefined) return null;
+    const name = written.toLowerCase();
+    if (DOUBTFUL.has(name)) return null;
+    if (!READ.has(name)) continue;
+    if (headers.has(name) || value !== value.trim()) return null;
+    headers.set(name, value);
+  }
+  return headers;
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { request as anyRequest, type Request, type Response } from 'express';
 import { failure } from '../http/envelope';
-import type { Language } from '../http/language';
+import { languageOf, type Language } from '../http/language';
 import { noteRefusal } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
 import { SECURITY_HEADERS, SECURITY_LINES } from '../http/security-headers';
@@ -15,6 +15,7 @@ const { row } = AdmissionErrors.OVERLOADED;
 const TYPE = 'application/json; charset=utf-8';
 const RETRY_AFTER = String(row.retryAfter);
 const ID = '<id>';
+const MOST_SPOKEN = 100;
 
 /** An envelope up to the request's id, and from there on. */
 interface Text {
@@ -28,6 +29,8 @@ interface Text {
 @Injectable()
 export class ShortRefusal {
   readonly #texts: Readonly<Record<Language, Text>> = { zh: textIn('zh'), en: textIn('en') };
+  /** By what clients say of their languages. */
+  readonly #spoken = new Map<string, Text>();
   readonly #status: number;
   readonly #head: string;
 
@@ -46,7 +49,7 @@ export class ShortRefusal {
   send(request: Request, response: Response): void {
     if (response.headersSent) return;
     const requestId = requestIdOf(request);
-    const { before, after, length } = this.#texts[spokenBy(request)];
+    const { before, after, length } = this.#textFor(request.headers['accept-language']);
     // For the log, where the request has come that far.
     if ((response as Partial<Response>).locals) noteRefusal(response, row);
     response.statusCode = this.#status;
@@ -59,18 +62,27 @@ export class ShortRefusal {
   }
 
   /** The whole answer, to bytes that were not made a request. */
-  bytes({ requestId = randomUUID(), language }: RawHead): string {
-    const { before, after, length } = this.#texts[language];
+  bytes({ requestId = randomUUID(), acceptLanguage }: RawHead): string {
+    const { before, after, length } = this.#textFor(acceptLanguage);
     const head = `${this.#head}${length + requestId.length}\r\nX-Request-Id: ${requestId}\r\n\r\n`;
     return head + before + requestId + after;
   }
+
+  /** A negotiation costs as much as all the rest of a refusal, and there are few different headers. */
+  #textFor(acceptLanguage: string | undefined): Text {
+    if (acceptLanguage === undefined) return this.#texts.zh;
+    let text = this.#spoken.get(acceptLanguage);
+    if (text) return text;
+    if (this.#spoken.size >= MOST_SPOKEN) this.#spoken.clear();
+    text = this.#texts[languageOf(asRequest({ 'accept-language': acceptLanguage }))];
+    this.#spoken.set(acceptLanguage, text);
+    return text;
+  }
 }
 
-/** Who does not say a language, as most, needs no negotiation. */
-function spokenBy(request: Request): Language {
-  if (request.headers['accept-language'] === undefined) return 'zh';
-  // Express has not seen it yet, and may not have given it its methods.
-  return anyRequest.acceptsLanguages.call(request, 'zh', 'en') === 'en' ? 'en' : 'zh';
+/** Express has not seen the real one yet, and may not have given it its methods. */
+function asRequest(headers: IncomingHttpHeaders): Request {
+  return Object.assign(Object.create(anyRequest) as Request, { headers });
 }
 
 function textIn(language: Language): Text {

@@ -17,6 +17,20 @@ export function whenOver(request: IncomingMessage, response: ServerResponse, don
   response.once('close', () => all.delete(done));
 }
 
+/** Calls this when all of an answer has been given, if not sent; maybe more than once. */
+export function whenGiven(response: ServerResponse, done: () => void): void {
+  response.on('prefinish', done);
+  // It is its turn; a method of its own would make it a slow object.
+  if (response.socket) return;
+  // Node says nothing of the end of a response that stands behind another, until its turn comes; that may be never.
+  const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
+  response.end = (...args: unknown[]) => {
+    const ended = end(...args);
+    done();
+    return ended;
+  };
+}
+
 function queuedOn(socket: Queueing): Set<() => void> {
   const known = socket[queued];
   if (known) return known;
