@@ -51,7 +51,8 @@ export class ServiceAdapter extends ExpressAdapter {
       { requireHostHeader: false, ...LOOK_FOR_SLOW, ...linkedTo(app) },
       listener,
     );
-    server.on('checkExpectation', listener);
+    // For all who watch requests it is one.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     this.setHttpServer(server);
   }
 }
