@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Stopping } from '../../src/http/stopping';
 import { aDept, type Answer, type ApiClient } from '../../src/testing';
 import { FullHouse } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
@@ -114,6 +115,19 @@ describe('a service with one place and one who waits', () => {
     await ended;
     line.socket.destroy();
     await house.until({ inWork: 0 });
+  });
+
+  it('tells a client that expects something odd, and waits, that its connection ends when the service stops', async () => {
+    const own = await FullHouse.start({ MAX_WAITING: '2' });
+    const odd = own.wire();
+    const letGo = await own.fill();
+    odd.send(`GET ${own.path}`, 'Expect: something\r\n');
+    await own.until({ waiting: 2 });
+    own.service.app.get(Stopping).ask();
+    await letGo();
+    const { status, head } = await odd.answer();
+    expect([status, /connection: close/i.test(head)]).toEqual([417, true]);
+    await own.stop();
   });
 
   it('gives no place to a body that is still on its way', async () => {

@@ -140,19 +140,6 @@ describe('refusals from the bytes', () => {
     await own.stop();
   });
 
-  it('or not, clients that expect something odd are told too', async () => {
-    const own = await FullHouse.start({ MAX_WAITING: '2' });
-    const odd = own.wire();
-    const letGo = await own.fill();
-    odd.send(`GET ${own.path}`, 'Expect: something\r\n');
-    await own.until({ waiting: 2 });
-    own.service.app.get(Stopping).ask();
-    await letGo();
-    const { status, head } = await odd.answer();
-    expect([status, /connection: close/i.test(head)]).toEqual([417, true]);
-    await own.stop();
-  });
-
   describe('take no bytes of another request for one', () => {
     let inside: string;
 
