@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { createConnection } from 'mysql2/promise';
+import { examine } from '../../src/doctor/doctor';
+import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
+import { HandClock } from '../support/hand-clock';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { emptyDatabase, onMariadb } from '../support/test-database';
+
+const FOLDER = join(__dirname, 'filled-by-0.1');
+const KIND = onMariadb ? 'mariadb' : 'sqlite';
+/** Shortly after the dump was made: its session and its idempotency key are still good. */
+const THEN = '2026-11-16T03:00:00Z';
+
+interface Row {
+  readonly deptId: number;
+}
+
+/** What version 0.1 answered before the dump was made. */
+interface Facts {
+  readonly refreshToken: string;
+  readonly tenantId: string;
+  readonly tenant: { readonly id: string };
+  readonly plant: string;
+  readonly deleted: string;
+  readonly deletedDept: number;
+  readonly depts: readonly Row[];
+  readonly tree: object;
+  readonly named: readonly number[];
+  readonly users: readonly { readonly userId: number }[];
+}
+
+const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8');
+
+async function load(database: ThrowAwayDatabase): Promise<void> {
+  if (!onMariadb) {
+    const file = new DatabaseSync(database.url.slice('sqlite:'.length));
+    file.exec(read('sqlite.sql'));
+    file.close();
+    return;
+  }
+  const connection = await createConnection({
+    uri: database.url,
+    multipleStatements: true,
+    charset: 'utf8mb4',
+  });
+  await connection.query(read('mariadb.sql'));
+  await connection.end();
+}
+
+describe('a database that version 0.1 has filled', () => {
+  const facts = JSON.parse(read(`${KIND}.json`)) as Facts;
+  let service: ServiceUnderTest;
+  let manager: ApiClient;
+  let platform: ApiClient;
+
+  beforeAll(async () => {
+    const database = await emptyDatabase();
+    await load(database);
+    const clock = new HandClock();
+    clock.set(THEN);
+    service = await ServiceUnderTest.on(database, {}, clock);
+    manager = service.as({ tenantId: facts.tenantId, username: 'manager' });
+    platform = service.as({ roles: ['superadmin'] });
+  });
+  afterAll(() => service.stop());
+
+  it('has the schema of this version, and the doctor finds nothing wrong', async () => {
+    const { upQueries } = await service.dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+    expect(await examine(new DoctorRepository(service.dataSource))).toMatchObject({
+      findings: [],
+      notes: [],
+    });
+  });
+
+  it('answers every read as version 0.1 did', async () => {
+    for (const dept of facts.depts) {
+      expect((await manager.get(`/system/dept-api/${dept.deptId}`)).body.data).toEqual(dept);
+    }
+    expect((await manager.get('/system/dept-api/tree')).body.data).toEqual(facts.tree);
+    expect((await platform.get(`/system/tenant-api/${facts.tenant.id}`)).body.data).toEqual(facts.tenant);
+    expect((await manager.get('/system/user-api')).body.data).toMatchObject({ rows: facts.users });
+    const { rows } = (await manager.get(`/system/dept-api?deptName=${encodeURIComponent('门 1')}`)).body
+      .data as { rows: Row[] };
+    expect(rows.map(({ deptId }) => deptId)).toEqual(facts.named);
+  });
+
+  it('keeps what was deleted deleted', async () => {
+    expect((await manager.get(`/system/dept-api/${facts.deletedDept}`)).status).toBe(404);
+    expect((await platform.get(`/system/tenant-api/${facts.deleted}`)).status).toBe(404);
+  });
+
+  it('knows its sessions, passwords and idempotency keys', async () => {
+    const refreshed = await service.anonymous.post('/auth/refresh', { refreshToken: facts.refreshToken });
+    expect(refreshed.status).toBe(200);
+    const login = { tenantId: facts.tenantId, username: 'zhangsan', password: 'a-long-password' };
+    expect((await service.anonymous.post('/auth/login', login)).status).toBe(200);
+    const again = await manager.post(
+      '/system/dept-api',
+      { deptName: '只建一次' },
+      { 'idempotency-key': 'once-1' },
+    );
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+  });
+
+  it('takes new departments and tenants, and finds them', async () => {
+    const dept = await manager.post('/system/dept-api', {
+      deptName: '升级后的部门',
+      parentId: facts.depts[0]!.deptId,
+    });
+    expect((await manager.get(dept.headers.location!)).body.data).toMatchObject({ deptName: '升级后的部门' });
+    const found = await manager.get(`/system/dept-api?deptName=${encodeURIComponent('级后')}`);
+    expect(found.body.data).toMatchObject({ rows: [{ deptName: '升级后的部门' }] });
+    const tenant = await platform.post('/system/tenant-api', {
+      tenantName: '升级后的租户',
+      tenantParent: facts.tenantId,
+    });
+    const { id } = (await platform.get(tenant.headers.location!)).body.data as { id: string };
+    // Ids grow: a new tenant comes after those that 0.1 has made.
+    expect(BigInt(id)).toBeGreaterThan(BigInt(facts.plant));
+  });
+});
