@@ -13,11 +13,6 @@ const PARENT = `SELECT status, del_flag, create_by, create_time, update_by, upda
 const ADD = `INSERT INTO tenantry_dept (status, del_flag, create_by, create_time, update_by, update_time, revision,
   tenant_id, parent_id, ancestors, depth, dept_name, order_num, leader, phone, email)
   VALUES (?, '0', ?, ?, '', NULL, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const ADD_ENDINGS = `INSERT INTO tenantry_dept_name (dept_id, position, tenant_id, suffix)
-  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 64)
-  SELECT d.dept_id, n.i, d.tenant_id, SUBSTR(d.dept_name, n.i)
-    FROM tenantry_dept d FORCE INDEX (PRIMARY) JOIN n ON SUBSTR(d.dept_name, n.i) <> ''
-   WHERE d.tenant_id = ? AND d.del_flag = '0' AND d.dept_id IN (?)`;
 const RECORD = 'INSERT INTO tenantry_unit (unit_id, created_at) VALUES (?, ?)';
 
 interface Sent {
@@ -83,7 +78,6 @@ async function create({ tenantId, username }: Claims, sent: Sent): Promise<numbe
       ...place,
       ...fields,
     ])) as ResultSetHeader;
-    await execute(on, ADD_ENDINGS, [tenantId, insertId]);
     await execute(on, RECORD, [randomUUID(), now]);
     await run(on, 'COMMIT');
     return insertId;

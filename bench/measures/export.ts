@@ -19,7 +19,7 @@ export const exportAll: Measure = {
   async run(bed) {
     const dataSource = await bed.dataSource();
     const tenantId = await aTenantRow(dataSource);
-    await fillQuickly(dataSource, () => fillWithDepts(dataSource, tenantId, DEPTS, { isSearchable: false }));
+    await fillQuickly(dataSource, () => fillWithDepts(dataSource, tenantId, DEPTS));
     const service = await bed.service();
     const bare = await bed.baseline('export-mariadb');
     const token = mintToken({ tenantId });

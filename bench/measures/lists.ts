@@ -15,8 +15,6 @@ const BOUND = 1.3;
 const LISTS: Record<string, (base: number) => string> = {
   'children of one': (base) => `?limit=5&parentId=${base + 150}`,
   'a subtree of few': (base) => `?limit=5&ancestorId=${base + 150}`,
-  'a subtree, a hundredth of the tree': (base) => `?limit=5&ancestorId=${base + 7}`,
-  'a name prefix': () => `?limit=5&deptName=${encodeURIComponent('部255')}`,
 };
 
 interface Tenant {

@@ -43,7 +43,7 @@ export const RAISED = { revision: () => 'revision + 1' } as const;
 export class AuditStamp {
   constructor(
     private readonly username: string,
-    private readonly now: () => Date,
+    readonly now: () => Date,
   ) {}
 
   created(): Created {

@@ -1,20 +1,9 @@
 import { SessionEntity } from '../auth/session.entity';
 import { DeptEntity } from '../dept/dept.entity';
-import { DeptNameEntity } from '../dept/dept-name.entity';
-import { IdBlockEntity } from '../tenant/id-block.entity';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { AccountEntity } from '../user/account.entity';
 import { SettingEntity } from './setting.entity';
 import { UnitEntity } from './unit.entity';
 
 /** Every entity of the library; a host adds them to its own DataSource. */
-export const entities = [
-  TenantEntity,
-  DeptEntity,
-  DeptNameEntity,
-  AccountEntity,
-  UnitEntity,
-  IdBlockEntity,
-  SessionEntity,
-  SettingEntity,
-];
+export const entities = [TenantEntity, DeptEntity, AccountEntity, UnitEntity, SessionEntity, SettingEntity];

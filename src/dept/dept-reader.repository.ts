@@ -9,36 +9,24 @@ import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
 import {
   LIVE,
-  isOrdered,
   matching,
-  narrowings,
   orderOf,
   parentsAmong,
   twinsBefore,
   withIds,
   youngerTwinsAmong,
   type DeptCriteria,
-  type Narrowing,
+  type IndexRange,
   type SiblingName,
 } from './dept.conditions';
 import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
-import { findFirstBelow } from './dept-heads.repository';
 import type { DeptLookup } from './dept-lookup.repository';
 import { findNamed } from './dept-named.repository';
-import { DeptNames } from './dept-names.repository';
 
 const ORDER = ['orderNum', 'deptId'] as const;
 const TREE_ORDER = ['ancestors', 'orderNum', 'deptId'] as const;
-/** So many are not worth a thought. */
-const FEW = 1000;
-/** So many places for each row of a page are walked before the database is asked to sort. */
-const SCOUTED = 4;
-/** So many places are walked by one statement, from the start of the order. */
-const GLANCED = 2000;
-/** So many the database sorts for one page. */
-const SORTABLE = 20_000;
-/** So many ids are fetched and looked up for one page. */
-const COLLECTABLE = 5000;
+/** The database sorts a subtree of up to so many departments; in a larger one, matches are frequent in the order of lists. */
+const MAX_SORTED = 20_000;
 
 const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
 
@@ -93,29 +81,11 @@ export class DeptReader {
   }
 
   /**
-   * A part of the departments that match, in the order of `orderNum` and `deptId`. Where one index has both what is
-   * looked for and this order, it is read; so is the start of each family, for the first page of a subtree. Otherwise, if
-   * any criterion alone leaves few, those are collected; else the order is walked a little, in the hope that matches are
-   * frequent; else the database sorts what a criterion leaves, if that is not too much; else the walk goes on, as far as
-   * one page may go.
+   * A part of the departments that match, in the order of `orderNum` and `deptId`: one index in this order is walked, and the
+   * other filters are applied to the rows at its places. How far one page walks is bounded.
    */
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptRow>> {
-    const read = (source: KeySource, most?: number) =>
-      fillPage(source, this.#rowsOf(criteria), after, limit, most);
-    const walk = this.#keysOf(orderOf(criteria));
-    if (isOrdered(criteria)) return read(walk);
-    const first = after === null ? await this.#findFirst(criteria, limit + 1) : null;
-    if (first) {
-      const page = await read(knownKeys(first));
-      // Otherwise one of them has gone meanwhile, and it is not known what comes after them.
-      if (page.hasMore || first.length <= limit) return page;
-    }
-    const few = await this.#findFew(criteria, FEW, FEW);
-    if (few) return read(few);
-    const glance = after === null && SCOUTED * limit <= GLANCED;
-    const scouted = glance ? await this.#glance(criteria, limit) : await read(walk, SCOUTED * limit);
-    if (scouted && (!scouted.hasMore || scouted.rows.length === limit)) return scouted;
-    return read((await this.#findFew(criteria, SORTABLE, COLLECTABLE)) ?? walk);
+    return fillPage(await this.#keySource(criteria), this.#rowsOf(criteria), after, limit);
   }
 
   /** What a file says of the whole tree, parents before their children: so many departments after a place. */
@@ -161,24 +131,6 @@ export class DeptReader {
     return this.#read((depts) => findNamed(depts, names));
   }
 
-  /** The first places, when all that is asked for is what stands below a department. */
-  async #findFirst(criteria: DeptCriteria, limit: number): Promise<Key[] | null> {
-    const { below: top } = criteria;
-    if (!top || !isOrdered({ ...criteria, below: undefined }) || narrowings(criteria).length > 1) return null;
-    return this.#unitOfWork.withoutTransaction((manager) => findFirstBelow(manager, this.ctx, top, limit));
-  }
-
-  /** The first page, when it is full of what is met in the first places of the order. */
-  async #glance(criteria: DeptCriteria, limit: number): Promise<Page<DeptRow> | null> {
-    const range = { ...orderOf(criteria), order: ORDER, limit: SCOUTED * limit };
-    const rows = await this.#read((depts) =>
-      depts.pickAmongFirst(range, matching(criteria), DEPT_SHOWN, limit + 1),
-    );
-    const last = rows[limit - 1];
-    if (rows.length <= limit || !last) return null;
-    return { rows: rows.slice(0, limit), hasMore: true, last: [last.orderNum, last.deptId] };
-  }
-
   #rowsOf(criteria: DeptCriteria): RowSource<DeptRow> {
     const where = matching(criteria);
     return {
@@ -190,28 +142,17 @@ export class DeptReader {
     };
   }
 
-  /** The places that match, when the ids, the name or another criterion alone leaves no more than so many. */
-  async #findFew(criteria: DeptCriteria, most: number, mostNamed: number): Promise<KeySource | null> {
-    const known = criteria.ids ?? (await this.#fewNamed(criteria.name, mostNamed));
-    if (known) return knownKeys(await inChunks(known, (chunk) => this.#allKeys(withIds(chunk))));
-    for (const { where, index } of narrowings(criteria)) {
-      if (await this.#read((depts) => depts.hasMoreThan(most, where))) continue;
-      return this.#keysOf({ where: matching(criteria), index });
-    }
-    return null;
+  async #keySource(criteria: DeptCriteria): Promise<KeySource> {
+    const { ids, below: top, parentId, leader } = criteria;
+    if (ids) return knownKeys(await inChunks(ids, (chunk) => this.#allKeys(withIds(chunk))));
+    const isSubtree = top && parentId === undefined && leader === undefined;
+    if (isSubtree && !(await this.#read((depts) => depts.hasMoreThan(MAX_SORTED, matching({ below: top })))))
+      return this.#keysOf({ where: matching(criteria), index: 'ix_dept_subtree' });
+    return this.#keysOf(orderOf(criteria));
   }
 
-  #keysOf({ where, index }: Narrowing): KeySource {
+  #keysOf({ where, index }: IndexRange): KeySource {
     return (after, limit) => this.#read((depts) => depts.keys({ where, order: ORDER, after, limit, index }));
-  }
-
-  /** The departments whose names hold this text, when it stands in few places. */
-  async #fewNamed(text: string | undefined, most: number): Promise<number[] | null> {
-    if (text === undefined) return null;
-    return this.#unitOfWork.withoutTransaction(async (manager) => {
-      const names = new DeptNames(manager, this.ctx);
-      return (await names.hasMoreThan(most, text)) ? null : names.find(text);
-    });
   }
 
   #allKeys(where: ReturnType<typeof matching>): Promise<Key[]> {

@@ -35,39 +35,18 @@ export function matching({ parentId, below: top, name, leader, status, deepest }
   };
 }
 
-/** A criterion alone, with the index that knows it. */
-export interface Narrowing {
+/** Rows that stand together in an index. */
+export interface IndexRange {
   readonly where: Where;
   readonly index: string;
 }
 
-/** The criteria that have an index in the order of the list, the narrowest first as a rule. */
-function ordered({ parentId, leader, status }: DeptCriteria): Narrowing[] {
-  return [
-    ...(parentId === undefined ? [] : [{ where: { ...LIVE, parentId }, index: 'ix_dept_children' }]),
-    ...(leader === undefined ? [] : [{ where: { ...LIVE, leader }, index: 'ix_dept_leader' }]),
-    ...(status === undefined ? [] : [{ where: { ...LIVE, status }, index: 'ix_dept_status' }]),
-  ];
-}
-
-/** All criteria that have an index, the name aside. */
-export function narrowings(criteria: DeptCriteria): Narrowing[] {
-  const { below: top } = criteria;
-  return [
-    ...(top ? [{ where: below<DeptEntity>(top), index: 'ix_dept_subtree' }] : []),
-    ...ordered(criteria),
-  ];
-}
-
-/** The index to walk through in the order of the list. */
-export function orderOf(criteria: DeptCriteria): Narrowing {
-  return ordered(criteria)[0] ?? { where: LIVE, index: 'ix_dept_order' };
-}
-
-/** Whether that index holds what is looked for and nothing else. */
-export function isOrdered(criteria: DeptCriteria): boolean {
-  const { below: top, name, ids, deepest } = criteria;
-  return ordered(criteria).length <= 1 && [top, name, ids, deepest].every((each) => each === undefined);
+/** The index to walk in the order of lists: of the criteria that have one, the narrowest as a rule. */
+export function orderOf({ parentId, leader, status }: DeptCriteria): IndexRange {
+  if (parentId !== undefined) return { where: { ...LIVE, parentId }, index: 'ix_dept_children' };
+  if (leader !== undefined) return { where: { ...LIVE, leader }, index: 'ix_dept_leader' };
+  if (status !== undefined) return { where: { ...LIVE, status }, index: 'ix_dept_status' };
+  return { where: LIVE, index: 'ix_dept_order' };
 }
 
 /** Of these departments, the ones with children: one look into an index each, however many children there are. */

@@ -9,7 +9,6 @@ import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions
 import { DEPT_DETAILS, DeptEntity, type DeptFields } from './dept.entity';
 import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
 import { findNamed } from './dept-named.repository';
-import { DeptNames } from './dept-names.repository';
 
 /** Where a department stands: its parent, and the path that follows from it. */
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
@@ -20,7 +19,6 @@ export type ReplacedDept = Pick<DeptEntity, 'deptId' | (typeof DEPT_DETAILS)[num
 /** A tenant's departments inside a unit of work that holds their tree: the only way to write to it, so no write is without its event. */
 export class LockedDeptTree {
   readonly #depts: TenantBound<DeptEntity>;
-  readonly #names: DeptNames;
   readonly #tree: TreeTable<DeptEntity>;
 
   constructor(
@@ -32,7 +30,6 @@ export class LockedDeptTree {
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
     this.#depts = new TenantBound(manager, DeptEntity, ctx);
-    this.#names = new DeptNames(manager, ctx);
     this.#tree = new TreeTable(this.#depts);
   }
 
@@ -57,7 +54,6 @@ export class LockedDeptTree {
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
     const row = Object.assign({}, fields, place, this.audit.created());
     const deptId = await this.#depts.insertRow(row);
-    if (fields.deptName !== '') await this.#names.add([deptId]);
     this.#tell(DeptCreated, [deptId]);
     return deptId;
   }
@@ -72,7 +68,6 @@ export class LockedDeptTree {
     const keys = await this.#depts.keys({ where, order: ['deptId'], after: null, limit: rows.length });
     const deptIds = keys.map(([deptId]) => Number(deptId));
     if (deptIds.length < rows.length) throw new Error('The database gave fewer ids than rows.');
-    await this.#names.add(deptIds);
     this.#tell(DeptCreated, deptIds);
     return deptIds;
   }
@@ -98,12 +93,8 @@ export class LockedDeptTree {
     this.#tell(DeptUpdated, deptIds);
   }
 
-  async replace({ deptId, deptName }: DeptEntity, fields: DeptFields): Promise<void> {
+  async replace({ deptId }: DeptEntity, fields: DeptFields): Promise<void> {
     await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.audit.touched() });
-    if (fields.deptName !== deptName) {
-      await this.#names.erase([deptId]);
-      await this.#names.add([deptId]);
-    }
     this.#tell(DeptUpdated, [deptId]);
   }
 
@@ -118,7 +109,6 @@ export class LockedDeptTree {
   /** Gives how many of them there were. */
   async markDeleted(deptIds: readonly number[]): Promise<number> {
     const marked = await this.#depts.update(withIds(deptIds), { delFlag: '2', ...this.audit.touched() });
-    await this.#names.erase(deptIds);
     this.#tell(DeptDeleted, deptIds);
     return marked;
   }

@@ -1,4 +1,4 @@
-import type { DoctorRepository, Misnamed } from './doctor.repository';
+import type { DoctorRepository } from './doctor.repository';
 import { examineTree, type TreeReport } from './examine-tree';
 import type { MenderRepository } from './mender.repository';
 
@@ -35,12 +35,6 @@ export async function examine(database: DoctorRepository, mender?: MenderReposit
     if (report.wrongPaths.length > 0) await mender?.repairDepts(code);
   }
 
-  const misnamed = await database.findMisnamed();
-  mendable.push(
-    ...misnamed.map(({ deptId }) => `department ${deptId}: a search does not find it by its name`),
-  );
-  if (mender) for (const [code, deptIds] of byTenant(misnamed)) await mender.repairNames(code, deptIds);
-
   findings.push(...(await database.findBroken()));
   for (const { tenantId, held } of await database.findOverLimit()) {
     if (held) notes.push(`tenant ${tenantId}: has more accounts than it may have now`);
@@ -58,14 +52,4 @@ function linesOf(kind: string, { orphans, cycles }: TreeReport): string[] {
 
 function pathsOf(kind: string, { wrongPaths }: TreeReport): string[] {
   return wrongPaths.map(({ key, ancestors }) => `${kind} ${key}: its path should be ${ancestors}`);
-}
-
-function byTenant(misnamed: readonly Misnamed[]): Map<string, number[]> {
-  const found = new Map<string, number[]>();
-  for (const { tenantId, deptId } of misnamed) {
-    const ids = found.get(tenantId);
-    if (ids) ids.push(deptId);
-    else found.set(tenantId, [deptId]);
-  }
-  return found;
 }

@@ -104,21 +104,3 @@ export const TENANTS_OF_ODD_DEPTS = `
          WHEN d.parent_id = 0 THEN d.ancestors <> '0' OR d.depth <> 1
          WHEN p.dept_id IS NULL THEN 1
          ELSE d.ancestors <> CONCAT(p.ancestors, ',', p.dept_id) OR d.depth <> p.depth + 1 END`;
-
-/** The last of the next so many departments. */
-export const END_OF_STRETCH = `
-  SELECT MAX(dept_id) AS subject, COUNT(*) AS size
-    FROM (SELECT dept_id FROM tenantry_dept WHERE dept_id > ? ORDER BY dept_id LIMIT ?) stretch`;
-
-/** Departments of a stretch of ids that a search by name would miss, or would find by a name they do not have. */
-export const misnamed = (lengthOf: string): string => `
-  SELECT d.dept_id AS subject, d.tenant_id AS tenant
-    FROM tenantry_dept d LEFT JOIN tenantry_dept_name n ON n.dept_id = d.dept_id
-   WHERE d.dept_id > ? AND d.dept_id <= ? AND d.del_flag = '0'
-   GROUP BY d.dept_id, d.tenant_id, d.dept_name
-  HAVING COUNT(n.position) <> ${lengthOf}(d.dept_name)
-      OR SUM(CASE WHEN n.suffix <> SUBSTR(d.dept_name, n.position) THEN 1 ELSE 0 END) > 0
-   UNION
-  SELECT n.dept_id, n.tenant_id FROM tenantry_dept_name n
-    LEFT JOIN tenantry_dept d ON d.dept_id = n.dept_id AND d.del_flag = '0' AND d.tenant_id = n.tenant_id
-   WHERE n.dept_id > ? AND n.dept_id <= ? AND d.dept_id IS NULL`;

@@ -1,14 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { inChunks } from '../database/in-chunks';
 import { DeptEntity } from '../dept/dept.entity';
-import { DeptNames } from '../dept/dept-names.repository';
-import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { DoctorRepository } from './doctor.repository';
 import { examineTree } from './examine-tree';
 
-/** Puts right what follows from other rows: paths from parents, what searches read from names. */
+/** Puts right what follows from other rows: paths from parents. */
 export class MenderRepository {
   readonly #dataSource: DataSource;
   readonly #doctor: DoctorRepository;
@@ -32,18 +29,6 @@ export class MenderRepository {
       const { wrongPaths } = examineTree(await this.#doctor.findTenants(manager));
       for (const { key, ancestors, depth } of wrongPaths)
         await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth });
-    });
-  }
-
-  /** Writes anew by what names these departments are found. */
-  async repairNames(tenantId: string, deptIds: readonly number[]): Promise<void> {
-    await this.#holding(tenantId, async (manager) => {
-      const names = new DeptNames(manager, RequestContext.system(tenantId));
-      await inChunks(deptIds, async (chunk) => {
-        await names.erase(chunk);
-        await names.add(chunk);
-        return [];
-      });
     });
   }
 

@@ -8,15 +8,7 @@ import type {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf, comesAsItIs } from '../database/columns';
-import {
-  forced,
-  inStretches,
-  keysOf,
-  named,
-  type Arrange,
-  type Key,
-  type KeyRange,
-} from './key-range.conditions';
+import { forced, inStretches, keysOf, named, type Key, type KeyRange } from './key-range.conditions';
 import type { Taken } from './taken';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
@@ -87,19 +79,6 @@ export class ScopedTable<E extends ObjectLiteral> {
   /** Some columns of the rows at the next places of an order. */
   pickNext<C extends keyof E & string>(range: KeyRange<E>, columns: readonly C[]): Promise<Pick<E, C>[]> {
     return inStretches(range, (arrange) => this.#readColumns(arrange(this.#select({})), columns));
-  }
-
-  /** Of the rows at the first places of an order, the first `most` that match as well. */
-  pickAmongFirst<C extends keyof E & string>(
-    range: Omit<KeyRange<E>, 'after'>,
-    where: Where<E>,
-    columns: readonly C[],
-    most: number,
-  ): Promise<Pick<E, C>[]> {
-    // From the start on it is one stretch: nothing is left out where few match.
-    return inStretches({ ...range, after: null }, (arrange) =>
-      this.#readColumns(this.#at(arrange, range.order, where).limit(most), columns),
-    );
   }
 
   /** The places of all rows that match, in any order. */
@@ -183,18 +162,6 @@ export class ScopedTable<E extends ObjectLiteral> {
       .andWhere(this.#scope.where)
       .execute();
     return affected ?? 0;
-  }
-
-  /** The places are found first: only the rows at them are held against the other conditions, however few pass. */
-  #at(arrange: Arrange<E>, order: KeyRange<E>['order'], where: Where<E>): SelectQueryBuilder<E> {
-    const id = order.at(-1) ?? '';
-    const select = this.#select(where, 'PRIMARY').innerJoin(
-      (places) => named(arrange(places.from(this.#entity, 't').where(this.#scope.where)), order),
-      'place',
-      `place.${id} = t.${id}`,
-    );
-    for (const column of order) select.addOrderBy(`place.${column}`);
-    return select;
   }
 
   /** The rows as the database's client made them; only what the entity has in another form is touched. */

@@ -1,10 +1,11 @@
-import { In, type EntityManager } from 'typeorm';
+import { In, Raw, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
 import type { Raise } from '../events/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../tenancy/scoped-table';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
+import { nextSnowflake, snowflakeAt } from './snowflake';
 import { subtreeOf } from './subtree-of.repository';
 import { isTenantCode } from './tenant-code';
 import type { QuotaColumns } from './tenant.columns';
@@ -45,7 +46,7 @@ export class LockedTenantTree {
     private readonly raise: Raise,
   ) {
     this.#tenants = subtreeOf(ctx, manager);
-    // For codes: they must differ from those of tenants that the caller cannot see.
+    // For ids and codes: they must differ from those of tenants that the caller cannot see.
     this.#everywhere = new ScopedTable(manager, TenantEntity, { where: {} });
     this.#tree = new TreeTable(this.#tenants);
   }
@@ -57,6 +58,19 @@ export class LockedTenantTree {
   async findByCode(tenantId: string): Promise<TenantEntity | null> {
     if (!isTenantCode(tenantId)) return null;
     return this.#tenants.findOne({ tenantId, ...LIVE });
+  }
+
+  /** A new id, greater than every id so far: the lock on the tree of tenants makes it unique. */
+  async nextId(): Promise<string> {
+    const now = this.audit.now().getTime();
+    const first = String(snowflakeAt(now));
+    // Ids are texts: only those of the same length compare as numbers do.
+    const fromNow = Raw((id) => `${id} >= :first AND LENGTH(${id}) = LENGTH(:first)`, { first });
+    const [latest] = await this.#everywhere.find(
+      { id: fromNow },
+      { order: { id: 'DESC' }, limit: 1, columns: ['id'] },
+    );
+    return String(nextSnowflake(now, BigInt(latest?.id ?? 0)));
   }
 
   /** Of these codes, the ones that any tenant has or ever had. */

@@ -1,9 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TenantAdmission } from '../tenancy/tenant-admission';
-import { IdBlockRepository } from './id-block.repository';
 import { TenantFactsRepository } from './tenant-facts.repository';
 import { TenantGate } from './tenant-gate';
-import { TenantIds } from './tenant-ids';
 import { TenantListService } from './tenant-list.service';
 import { TenantRepository } from './tenant.repository';
 import { TenantService } from './tenant.service';
@@ -16,8 +14,6 @@ import { TenantService } from './tenant.service';
     TenantRepository,
     TenantFactsRepository,
     TenantGate,
-    TenantIds,
-    IdBlockRepository,
     { provide: TenantAdmission, useExisting: TenantGate },
   ],
   exports: [TenantService, TenantListService, TenantGate, TenantAdmission],

@@ -10,7 +10,6 @@ import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
 import { freeTenantCode, isTenantCode } from './tenant-code';
 import { TenantGate } from './tenant-gate';
 import type { TenantState } from './tenant-state';
-import { TenantIds } from './tenant-ids';
 import type { TenantDto } from './tenant-view.dto';
 import type { CreateTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
@@ -23,7 +22,6 @@ import { TenantRepository } from './tenant.repository';
 export class TenantService {
   constructor(
     private readonly tenants: TenantRepository,
-    private readonly ids: TenantIds,
     private readonly gate: TenantGate,
   ) {}
 
@@ -52,11 +50,11 @@ export class TenantService {
 
   /** Gives the id of the new tenant. */
   async create(ctx: RequestContext, dto: CreateTenantDto, once?: Once): Promise<string> {
-    const id = await this.ids.next();
     const fields = toTenantFields(dto);
     const quota = { ...NO_EXTRA_QUOTAS, ...fields.quota } as TenantEntity['quota'];
     const create = async (tree: LockedTenantTree): Promise<string> => {
       const place = await placeFor(tree, dto.tenantParent ?? ctx.tenantId);
+      const id = await tree.nextId();
       const tenantId = await freeTenantCode((codes) => tree.findTakenCodes(codes));
       await tree.add({ id, tenantId, ...fields, quota, ...place });
       return id;

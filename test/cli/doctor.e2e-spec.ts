@@ -2,7 +2,6 @@ import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
 import { MenderRepository } from '../../src/doctor/mender.repository';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { DeptNameEntity } from '../../src/dept/dept-name.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
 import { aDept } from '../../src/testing';
@@ -156,21 +155,5 @@ describe('the doctor', () => {
       );
       expect(found).toEqual(['tenant 000000: has accounts, and no enabled superadmin among them']);
     }
-  });
-
-  it('finds names that a search would miss or make up', async () => {
-    const { manager } = service.dataSource;
-    const line = `department ${child}: a search does not find it by its name`;
-    const renamed = await heard(
-      () => setDept(child, { deptName: 'chili' }),
-      () => setDept(child, { deptName: 'child' }),
-    );
-    expect(renamed).toEqual([line]);
-    const left = { deptId: 987_654_321, position: 1, tenantId, suffix: 'x' };
-    const found = await heard(
-      () => manager.insert(DeptNameEntity, left),
-      () => manager.delete(DeptNameEntity, { deptId: left.deptId }),
-    );
-    expect(found).toEqual(['department 987654321: a search does not find it by its name']);
   });
 });

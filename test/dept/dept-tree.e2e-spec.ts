@@ -1,7 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/testing';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
-import { namesAreMissing } from '../support/examined-databases';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -107,7 +106,6 @@ describe('the tree of departments', () => {
         ...life(),
       };
     });
-    namesAreMissing(service.database);
     for (let start = 0; start < rows.length; start += 1000) {
       await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
     }
@@ -134,7 +132,6 @@ describe('the tree of departments', () => {
       ...{ tenantId, parentId: top, ancestors: `0,${top}`, depth: 2, deptName: 'y', orderNum: n % 7 },
       ...life(),
     }));
-    namesAreMissing(service.database);
     for (let start = 0; start < rows.length; start += 1000) {
       await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
     }

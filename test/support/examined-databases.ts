@@ -10,8 +10,6 @@ interface Watched {
   dataSource?: DataSource;
   /** Tenants whose limit a test has lowered below the number of their accounts. */
   readonly lowered: Set<string>;
-  /** Whether departments were put in by hand, without what searches read of their names. */
-  namesMissing: boolean;
 }
 
 /** Lines of a report; more help nobody. */
@@ -23,7 +21,7 @@ const watched = new Map<string, Watched>();
 /** Has a database examined after every test from now on, and before it is dropped. */
 export async function examined(database: ThrowAwayDatabase): Promise<ThrowAwayDatabase> {
   await forget(database.url);
-  watched.set(database.url, { lowered: new Set(), namesMissing: false });
+  watched.set(database.url, { lowered: new Set() });
   const drop = async (): Promise<void> => {
     try {
       await examineOne(database.url);
@@ -50,12 +48,6 @@ export function limitIsLowered({ url }: Pick<ThrowAwayDatabase, 'url'>, tenantId
   watched.get(url)?.lowered.add(tenantId);
 }
 
-/** For tests that put many departments in by hand and do not search for them. */
-export function namesAreMissing({ url }: Pick<ThrowAwayDatabase, 'url'>): void {
-  const one = watched.get(url);
-  if (one) one.namesMissing = true;
-}
-
 export async function examineAll(): Promise<void> {
   for (const url of watched.keys()) await examineOne(url);
 }
@@ -76,13 +68,10 @@ async function examineOne(url: string): Promise<void> {
 }
 
 /** All that the doctor finds; a note is one too, unless a test has said why. */
-async function problemsOf(dataSource: DataSource, { lowered, namesMissing }: Watched): Promise<string[]> {
+async function problemsOf(dataSource: DataSource, { lowered }: Watched): Promise<string[]> {
   try {
     const { findings, notes } = await examine(new DoctorRepository(dataSource));
-    return [
-      ...findings.filter((finding) => !namesMissing || !finding.endsWith('does not find it by its name')),
-      ...notes.filter((note) => !lowered.has(/tenant (\d+)/.exec(note)?.[1] ?? '')),
-    ];
+    return [...findings, ...notes.filter((note) => !lowered.has(/tenant (\d+)/.exec(note)?.[1] ?? ''))];
   } catch (error) {
     if (isUnfinished(error)) return [];
     throw error;

@@ -4,14 +4,12 @@ const NAME = `LOWER(CONV(s.seq + 100000, 10, 36))`;
 
 /**
  * Fills a tenant with departments inside MariaDB: a hundred at the top, with the rest two levels below them; every third
- * has a leader, every hundredth is disabled, each name holds 部 and a number of its own. Making names searchable takes most
- * of the time, so who does not search can do without.
+ * has a leader, every hundredth is disabled, each name holds 部 and a number of its own.
  */
 export async function fillWithDepts(
   dataSource: DataSource,
   tenantId: string,
   count: number,
-  { isSearchable = true } = {},
 ): Promise<number> {
   const [last] = await dataSource.query<{ last: string | null }[]>(
     'SELECT MAX(dept_id) AS last FROM tenantry_dept',
@@ -31,14 +29,6 @@ export async function fillWithDepts(
        CONCAT('部', ${NAME}), (s.seq * 7919) % 1000,
        IF(s.seq % 3 = 0, CONCAT('leader ', s.seq % 30), NULL), IF(s.seq % 100 = 0, '1', '0'),
        '0', 'seed', NOW(3), '' FROM seq_1_to_${count} s`,
-    [tenantId],
-  );
-  if (!isSearchable) return base;
-  await dataSource.query(
-    `INSERT INTO tenantry_dept_name (dept_id, position, tenant_id, suffix)
-     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8)
-     SELECT d.dept_id, n.i, d.tenant_id, SUBSTR(d.dept_name, n.i)
-       FROM tenantry_dept d JOIN n ON SUBSTR(d.dept_name, n.i) <> '' WHERE d.tenant_id = ?`,
     [tenantId],
   );
   return base;

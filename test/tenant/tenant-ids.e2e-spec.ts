@@ -1,24 +1,43 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { aTenant, type ApiClient } from '../../src/testing';
+import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
 
-const WORKER = join(__dirname, '..', 'support', 'snowflake-worker.js');
-const run = promisify(execFile);
+describe('ids of tenants', () => {
+  const clocks = [new HandClock(), new HandClock(), new HandClock()];
+  let services: ServiceUnderTest[];
+  let clients: ApiClient[];
 
-describe('snowflake ids', () => {
-  it('a million from four processes that restart, one with its clock stepping back an hour: no duplicate', async () => {
-    const service = await ServiceUnderTest.start();
-    const outputs = await Promise.all(
-      ['', '', '', 'back'].map((step) =>
-        run(process.execPath, [WORKER, service.database.url, '250000', step], {
-          maxBuffer: 64 * 1024 * 1024,
-        }),
-      ),
-    );
-    const ids = new Set<string>();
-    for (const { stdout } of outputs) for (const id of stdout.trimEnd().split('\n')) ids.add(id);
-    expect(ids.size).toBe(1_000_000);
-    await service.stop();
+  beforeAll(async () => {
+    const first = await ServiceUnderTest.start({}, clocks[0]);
+    const others = clocks.slice(1).map((clock) => ServiceUnderTest.on(first.database, {}, clock));
+    services = [first, ...(await Promise.all(others))];
+    clients = services.map((service) => service.as({ roles: ['superadmin'] }));
+  });
+  afterAll(async () => {
+    await Promise.all(services.slice(1).map((service) => service.leave()));
+    await services[0]!.stop();
+  });
+
+  async function makeTenants(count: number): Promise<bigint[]> {
+    const made = Array.from({ length: count }, (_, n) => aTenant(clients[n % clients.length]!));
+    return (await Promise.all(made)).map(({ id }) => BigInt(id));
+  }
+
+  it('never repeat, and new ones are greater, though the clocks of three services differ and step back', async () => {
+    const ids: bigint[] = [];
+    for (const offsets of [
+      [0, 0, 0],
+      [0, -3_600_000, 5000],
+      [-7_200_000, -7_200_000, -7_200_000],
+    ]) {
+      offsets.forEach((offset, n) => {
+        clocks[n]!.set(new Date(Date.now() + offset).toISOString());
+      });
+      const made = await makeTenants(15);
+      const greatest = ids.reduce((a, b) => (a > b ? a : b), 0n);
+      for (const id of made) expect(id).toBeGreaterThan(greatest);
+      ids.push(...made);
+    }
+    expect(new Set(ids).size).toBe(ids.length);
   });
 });

@@ -4,11 +4,10 @@ import { FifoGate } from '../fifo-gate';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
 
-/** SQLite's only 64-bit auto-increment is called INTEGER, its texts have one length and are compared by their bytes. */
+/** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
 const OWN_TYPES: ReadonlyMap<ColumnType | undefined, string> = new Map<ColumnType | undefined, string>([
   ['bigint', 'integer'],
   ['mediumtext', 'text'],
-  ['varbinary', 'varchar'],
 ]);
 
 /**
@@ -39,7 +38,7 @@ export class SqliteDriver extends BetterSqlite3Driver {
       .all(...values) as Record<string, unknown>[];
   }
 
-  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext', 'varbinary'];
+  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
 
   override normalizeType(column: {
     type?: ColumnType;
