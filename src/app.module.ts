@@ -9,7 +9,6 @@ import type { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from './auth/principal-resolver';
 import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
-import { FastLane } from './fast-lane/fast-lane';
 import { HealthModule } from './health/health.module';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
 import { LimitsModule } from './limits/limits.module';
@@ -58,7 +57,6 @@ export class AppModule {
         RevocationModule.with(env.REDIS_URL),
       ],
       providers: [
-        FastLane,
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },

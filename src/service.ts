@@ -4,7 +4,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { Doorkeeper } from './admission/doorkeeper';
-import { EarlyRefusals } from './admission/early-refusals';
 import { AppModule, type ServiceParts } from './app.module';
 import { refuseInOAuthForm } from './auth/oauth-body';
 import { describeDatabase } from './config/database-url';
@@ -12,8 +11,6 @@ import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
-import { FastLane } from './fast-lane/fast-lane';
-import { isTraced } from './fast-lane/is-traced';
 import { Cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { watchInFlight } from './http/in-flight';
@@ -54,7 +51,6 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
   app.use(...jsonBody);
-  const lane = app.get(FastLane);
   const door = app.get(Doorkeeper);
   adapter.meet = (request, response, serve) => {
     cors?.mark(request, response);
@@ -63,19 +59,12 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     else door.meet(request, response, serve);
   };
   app.use(door.admitWithBody.bind(door));
-  if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
   const server: Server = app.getHttpServer();
   const inFlight = watchInFlight(server);
   limitClients(server, parts.env.MAX_CONNECTIONS);
   refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
-  const early = app.get(EarlyRefusals);
-  if (parts.env.EARLY_REFUSALS === 'off') early.end();
-  const stopping = app.get(Stopping);
-  stopping.onAsked(() => {
-    early.end();
-  });
-  closeGracefully(server, FINISH_MS, stopping, inFlight);
+  closeGracefully(server, FINISH_MS, app.get(Stopping), inFlight);
   await metrics?.serve(app, parts.env);
   return app;
 }

@@ -72,7 +72,6 @@ describe('the house', () => {
     expect(paths(prepared).sort()).toEqual([
       'database/plain-rows.ts',
       'database/unit-ledger.ts',
-      'dept/dept-names.repository.ts',
       'tenancy/tenant-bound.ts',
       'tenancy/tenant-lookup.repository.ts',
       'tenant/tree-version.ts',

@@ -2,7 +2,6 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import { Admission, type AdmissionLimits } from './admission';
 import { Doorkeeper } from './doorkeeper';
-import { EarlyRefusals } from './early-refusals';
 import { ShortRefusal } from './short-refusal';
 
 /** Keeps the standalone service from taking on more than it can carry; a host has its own server. */
@@ -12,12 +11,7 @@ export class AdmissionModule {
     return {
       module: AdmissionModule,
       imports: [AuthModule],
-      providers: [
-        { provide: Admission, useValue: new Admission(limits) },
-        Doorkeeper,
-        EarlyRefusals,
-        ShortRefusal,
-      ],
+      providers: [{ provide: Admission, useValue: new Admission(limits) }, Doorkeeper, ShortRefusal],
       exports: [Admission],
     };
   }

@@ -5,14 +5,14 @@ import { VerifiedTokens } from '../auth/verified-tokens';
 import { hasBody } from '../http/json-body';
 import { whenGiven, whenOver } from '../http/when-over';
 import { Admission } from './admission';
-import { EarlyRefusals } from './early-refusals';
-import { isAlwaysServed } from './raw-head';
 import { kindOf, type Place, type Visit } from './share';
 import { ShortRefusal } from './short-refusal';
 
 /** No work goes on for longer after its client has left; what streams ends with the client. */
 const AFTERMATH_MS = 3000;
 const TELL_MS = 1000;
+/** Operators must see the service above all when it has too much to do. */
+const ALWAYS_SERVED = /^\/(health|metrics)(?=[/?]|$)/;
 
 /** A class, because an object with a getter would cost more than all the rest of the door. */
 class Caller implements Visit {
@@ -47,13 +47,11 @@ export class Doorkeeper {
     private readonly admission: Admission,
     private readonly tokens: VerifiedTokens,
     private readonly refusal: ShortRefusal,
-    private readonly early: EarlyRefusals,
   ) {}
 
   /** Every request comes here first. */
   meet(request: Request, response: Response, serve: () => void): void {
-    this.early.note(request, response);
-    if (isAlwaysServed(request.url)) serve();
+    if (ALWAYS_SERVED.test(request.url)) serve();
     else if (!hasBody(request)) this.#admit(request, response, serve);
     else if (this.admission.turnsAway(this.#tenantOf(request), kindOf(request.method)))
       this.#refuse(request, response);
@@ -62,7 +60,7 @@ export class Doorkeeper {
 
   /** Middleware for requests whose body has been read. */
   admitWithBody(request: Request, response: Response, next: NextFunction): void {
-    if (hasBody(request) && !isAlwaysServed(request.url)) this.#admit(request, response, next);
+    if (hasBody(request) && !ALWAYS_SERVED.test(request.url)) this.#admit(request, response, next);
     else next();
   }
 
@@ -99,7 +97,6 @@ export class Doorkeeper {
 
   #refuse(request: Request, response: Response): void {
     this.refusal.send(request, response);
-    this.early.watch(request);
     this.#tell();
   }
 

@@ -1,15 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { request as anyRequest, type Request, type Response } from 'express';
 import { failure } from '../http/envelope';
 import { languageOf, type Language } from '../http/language';
 import { noteRefusal } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
-import { SECURITY_HEADERS, SECURITY_LINES } from '../http/security-headers';
+import { SECURITY_HEADERS } from '../http/security-headers';
 import { StatusPolicy } from '../http/status-policy';
 import { AdmissionErrors } from './admission.errors';
-import type { RawHead } from './raw-head';
 
 const { row } = AdmissionErrors.OVERLOADED;
 const TYPE = 'application/json; charset=utf-8';
@@ -32,18 +30,9 @@ export class ShortRefusal {
   /** By what clients say of their languages. */
   readonly #spoken = new Map<string, Text>();
   readonly #status: number;
-  readonly #head: string;
 
   constructor(statuses: StatusPolicy) {
     this.#status = statuses.statusFor(row.status);
-    this.#head = [
-      `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status] ?? ''}`,
-      `Content-Type: ${TYPE}`,
-      `Retry-After: ${RETRY_AFTER}`,
-      ...SECURITY_LINES,
-      'Connection: keep-alive',
-      'Content-Length: ',
-    ].join('\r\n');
   }
 
   send(request: Request, response: Response): void {
@@ -59,13 +48,6 @@ export class ShortRefusal {
     response.setHeader('Retry-After', RETRY_AFTER);
     response.setHeader('X-Request-Id', requestId);
     response.end(before + requestId + after);
-  }
-
-  /** The whole answer, to bytes that were not made a request. */
-  bytes({ requestId = randomUUID(), acceptLanguage }: RawHead): string {
-    const { before, after, length } = this.#textFor(acceptLanguage);
-    const head = `${this.#head}${length + requestId.length}\r\nX-Request-Id: ${requestId}\r\n\r\n`;
-    return head + before + requestId + after;
   }
 
   /** A negotiation costs as much as all the rest of a refusal, and there are few different headers. */

@@ -40,10 +40,7 @@ export class VerifiedTokens {
 
   /** Whose token it is, as far as one was verified before; nothing for a decision about access. */
   tenantOf(request: IncomingMessage): string | undefined {
-    return this.tenantOfToken(tokenOf(request));
-  }
-
-  tenantOfToken(token: string | null): string | undefined {
+    const token = tokenOf(request);
     if (token === null) return undefined;
     return this.#verified.get(token)?.principal.tenantId ?? this.#tenants.get(token);
   }

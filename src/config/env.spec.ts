@@ -1,4 +1,4 @@
-import { BadEnvironment, hasPreloads, parseEnv } from './env';
+import { BadEnvironment, parseEnv } from './env';
 
 describe('configuration', () => {
   it('has a default for everything', () => {
@@ -79,21 +79,5 @@ describe('configuration', () => {
     expect(() => parseEnv({ NODE_ENV: 'production' })).toThrow('JWT_SECRET: must be set in production');
     expect(() => parseEnv({ NODE_ENV: 'production', PORT: 'x' })).toThrow(/PORT.*JWT_SECRET/s);
     expect(parseEnv({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32) }).DOCS).toBe('off');
-  });
-});
-
-describe('what Node loads before the service', () => {
-  it.each([
-    [['--require', 'x'], '', true],
-    [['-r', './x.js'], '', true],
-    [['--import=x'], '', true],
-    [['--max-old-space-size=512'], '--require x', true],
-    [[], '--enable-source-maps --import x', true],
-    [[], '--experimental-loader=x', true],
-    [[], '"--require=/a place/x.js"', true],
-    [[], '', false],
-    [['--expose-gc', '--enable-source-maps'], '--max-http-header-size=9999 --requires', false],
-  ])('is seen in %j and "%s": %s', (commandLine, variable, seen) => {
-    expect(hasPreloads(commandLine, variable)).toBe(seen);
   });
 });

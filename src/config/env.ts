@@ -13,7 +13,6 @@ import {
   type ReadBy,
 } from './readers';
 
-const PRELOAD = /[\s"](?:-r|--require|--import|--(?:experimental[-_])?loader)(?=[\s="]|$)/;
 const ON_OR_OFF = oneOf('on', 'off');
 const REQUESTS = wholeNumber(1, 100_000, 'must be a number of requests');
 const PER_MINUTE = wholeNumber(1, 999_999_999, 'must be a number of requests');
@@ -50,7 +49,6 @@ const readers = {
   MAX_IN_WORK: usually(32, REQUESTS),
   MAX_WAITING: usually(128, REQUESTS),
   MAX_WAIT_MS: usually(2000, wholeNumber(1, 60_000, 'must be a number of milliseconds')),
-  EARLY_REFUSALS: usually('on', ON_OR_OFF),
   MAX_CONNECTIONS: usually(5000, wholeNumber(1, 1_000_000, 'must be a number of connections')),
   REDIS_URL: optional(address(['redis:', 'rediss:'], 'must be a redis:// address')),
   METRICS_PORT: optional(wholeNumber(1, 65_535, 'must be a port number')),
@@ -90,14 +88,6 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 export function loadEnv(file = '.env'): Env {
   if (existsSync(file)) process.loadEnvFile(file);
   return parseEnv(process.env);
-}
-
-/** Whether Node was told to load something before the service, on its command line or in its own variable. */
-export function hasPreloads(
-  commandLine: readonly string[] = process.execArgv,
-  variable = process.env.NODE_OPTIONS ?? '',
-): boolean {
-  return PRELOAD.test(` ${commandLine.join(' ')} ${variable}`);
 }
 
 function isTimeZone(zone: string): boolean {
