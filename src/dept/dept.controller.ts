@@ -101,23 +101,6 @@ export class DeptController {
     return this.depts.update(ctx, dto, expected);
   }
 
-  @Patch()
-  @Operation({
-    id: 'patchNamedDept',
-    summary: 'Change some fields of the department that the body names (JSON merge patch)',
-    description: PATCHED,
-    body: { type: UpdateDeptDto, as: PATCH_TYPES, example: { deptId: 1, leader: '李四' } },
-    roles: MANAGERS,
-    refusals: CHANGE,
-  })
-  patch(
-    @Ctx() ctx: RequestContext,
-    @Body() dto: UpdateDeptDto,
-    @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.depts.patch(ctx, dto.deptId, dto, expected);
-  }
-
   @Patch(':id')
   @Operation({
     id: 'patchDept',
@@ -127,7 +110,7 @@ export class DeptController {
     roles: MANAGERS,
     refusals: CHANGE,
   })
-  patchAt(
+  patch(
     @Ctx() ctx: RequestContext,
     @PathId() deptId: number,
     @Body() dto: PatchDeptDto,

@@ -18,7 +18,7 @@ import type { RequestContext } from '../tenancy/request-context';
 import { TenantDto } from './tenant-view.dto';
 import { TenantListQuery, TenantRowDto } from './tenant-list.dto';
 import { TenantListService } from './tenant-list.service';
-import { CreateTenantDto, PatchNamedTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
+import { CreateTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
 import { TenantErrors } from './tenant.errors';
 import { TenantService } from './tenant.service';
 
@@ -117,27 +117,6 @@ export class TenantController {
     return this.tenants.update(ctx, dto, expected);
   }
 
-  @Patch()
-  @Operation({
-    id: 'patchNamedTenant',
-    summary: 'Change some fields of the tenant that the body names (JSON merge patch)',
-    description: PATCHED,
-    body: {
-      type: PatchNamedTenantDto,
-      as: PATCH_TYPES,
-      example: { id: EXAMPLE_ID, quotaBo: { enterpriseQuery: 1000 } },
-    },
-    roles: MANAGERS,
-    refusals: CHANGE,
-  })
-  patch(
-    @Ctx() ctx: RequestContext,
-    @Body() dto: PatchNamedTenantDto,
-    @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.tenants.patch(ctx, dto.id, dto, expected);
-  }
-
   @Patch(':id')
   @Operation({
     id: 'patchTenant',
@@ -147,7 +126,7 @@ export class TenantController {
     roles: MANAGERS,
     refusals: CHANGE,
   })
-  patchAt(
+  patch(
     @Ctx() ctx: RequestContext,
     @PathTextId() id: string,
     @Body() dto: PatchTenantDto,

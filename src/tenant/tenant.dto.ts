@@ -182,10 +182,3 @@ export class PatchTenantDto extends TenantChangesDto {
   @TextField(20)
   id?: string;
 }
-
-/** What shall change of the tenant that the body names. */
-export class PatchNamedTenantDto extends TenantChangesDto {
-  /** @example "1099511627776000000" */
-  @RequiredTextIdField()
-  id!: string;
-}

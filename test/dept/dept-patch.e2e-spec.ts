@@ -51,16 +51,15 @@ describe('changing a part of a department', () => {
     expect(await read(deptId)).toMatchObject({ updateBy: 'tester' });
   });
 
-  it('takes the id from the path or from the body, as application/json or as a merge patch', async () => {
+  it('takes the id from the path alone, as application/json or as a merge patch', async () => {
     const deptId = await aDept(api, WHOLE);
     const type = { 'content-type': 'application/merge-patch+json' };
-    expect((await api.patch(PATH, { deptId, leader: 'a' })).status).toBe(200);
+    expect((await api.patch(PATH, { deptId, leader: 'a' })).refusal.reason).toBe('ROUTE_NOT_FOUND');
     expect((await api.patch(`${PATH}/${deptId}`, { leader: 'b' }, type)).status).toBe(200);
     expect(await read(deptId)).toMatchObject({ ...WHOLE, leader: 'b' });
     const other = await api.patch(`${PATH}/${deptId}`, { deptId: deptId + 1, leader: 'c' });
     expect([other.status, other.refusal.fields?.[0]?.field]).toEqual([400, 'deptId']);
     expect((await api.patch(`${PATH}/${deptId}`, { deptId: String(deptId) })).status).toBe(200);
-    expect((await api.patch(PATH, { leader: 'c' })).refusal.fields?.[0]?.field).toBe('deptId');
     expect((await api.put(PATH, { deptId }, type)).status).toBe(415);
   });
 

@@ -67,8 +67,6 @@ describe('the OpenAPI document', () => {
        "logout",
        "orderDepts",
        "patchDept",
-       "patchNamedDept",
-       "patchNamedTenant",
        "patchTenant",
        "refresh",
        "token",

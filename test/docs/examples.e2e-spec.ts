@@ -23,7 +23,7 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** Nobody can know these before: a token of a session, and an id that the service draws. */
 const NEEDS_A_SECRET = ['refresh'];
-const NEEDS_AN_ID = ['updateTenant', 'patchNamedTenant', 'patchTenant', 'deleteTenant'];
+const NEEDS_AN_ID = ['updateTenant', 'patchTenant', 'deleteTenant'];
 /** These sign in as the account that an example creates, before another changes its password. */
 const NEEDS_THE_ACCOUNT = ['login', 'token'];
 

@@ -181,12 +181,6 @@ export const TENANT_PROBES: readonly Probe[] = [
   },
   {
     ...tenants,
-    operation: 'patchNamedTenant',
-    position: 'id',
-    send: (api, id) => api.patch(TENANTS, { id, tenantName: 'probe' }),
-  },
-  {
-    ...tenants,
     operation: 'patchTenant',
     position: 'path',
     send: (api, id) => api.patch(`${TENANTS}/${id}`, { tenantName: 'probe' }),

@@ -152,18 +152,6 @@ export const DEPT_PROBES: readonly Probe[] = [
   },
   {
     ...writes,
-    operation: 'patchNamedDept',
-    position: 'deptId',
-    send: (api, id) => api.patch(PATH, { deptId: num(id), leader: 'probe' }),
-  },
-  {
-    ...moves,
-    operation: 'patchNamedDept',
-    position: 'parentId',
-    send: async (api, id, own) => api.patch(PATH, { deptId: await own.dept(), parentId: num(id) }),
-  },
-  {
-    ...writes,
     operation: 'patchDept',
     position: 'path',
     send: (api, id) => api.patch(`${PATH}/${id}`, { leader: 'probe' }),
