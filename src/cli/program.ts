@@ -34,6 +34,10 @@ export function createProgram(): Command {
       .allowExcessArguments()
       .hook('preAction', refuseArguments);
 
+  command('demo', 'Fill an empty database with an example organisation.', 'tenantry demo')
+    .option('--password <text>', 'password of its accounts, 8 to 128 characters (default: generated)')
+    .action(running(async () => (await import('./demo/demo.command.js')).demoCommand));
+
   command('user:add', 'Add an account.', 'tenantry user:add --user lina --tenant 100001 --roles tenant_admin')
     .addOption(user().makeOptionMandatory())
     .addOption(tenant())
