@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { examine } from '../doctor/doctor';
 import { DoctorRepository } from '../doctor/doctor.repository';
 import { MenderRepository } from '../doctor/mender.repository';
@@ -6,10 +5,9 @@ import { print } from './print';
 import { withDatabase } from './with-database';
 
 /** Exit code 0: sound (or repaired); 1: something is wrong. */
-export async function doctorCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({ args, options: { repair: { type: 'boolean', default: false } } });
+export async function doctorCommand({ repair }: { readonly repair: boolean }): Promise<number> {
   const { findings, repaired, notes } = await withDatabase((dataSource) =>
-    examine(new DoctorRepository(dataSource), values.repair ? new MenderRepository(dataSource) : undefined),
+    examine(new DoctorRepository(dataSource), repair ? new MenderRepository(dataSource) : undefined),
   );
   for (const each of repaired) print(`repaired  ${each}`);
   for (const each of notes) print(`note      ${each}`);

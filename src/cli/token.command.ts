@@ -1,33 +1,27 @@
-import { parseArgs } from 'node:util';
-import { principalOf } from '../auth/principal';
 import { signToken } from '../auth/sign-token';
+import type { Role } from '../auth/roles';
 import { loadEnv } from '../config/env';
 import { jwtSettings } from '../config/jwt-settings';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { print } from './print';
+import { UsageError } from './values';
 
-const OPTIONS = {
-  tenant: { type: 'string', default: PLATFORM_TENANT },
-  user: { type: 'string', default: 'admin' },
-  roles: { type: 'string' },
-  minutes: { type: 'string', default: '30' },
-} as const;
+interface TokenOptions {
+  readonly tenant: string;
+  readonly user: string;
+  readonly roles?: readonly Role[];
+  readonly minutes: number;
+}
 
 /** Prints an access token, signed with this installation's secret. */
-export function tokenCommand(args: string[]): number {
-  const { values } = parseArgs({ args, options: OPTIONS });
-  const env = loadEnv();
-  const lifeSeconds = Number(values.minutes) * 60;
-  const roles = values.roles ?? (values.tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin');
-  const now = Math.floor(Date.now() / 1000);
-  const claims = {
-    sub: values.user,
-    tenantId: values.tenant,
-    username: values.user,
-    roles: roles.split(','),
-  };
-  const principal = principalOf({ ...claims, iat: now, exp: now + lifeSeconds });
-  if (!principal?.roles.length || !(lifeSeconds > 0)) throw new Error('This would be no valid token.');
-  print(signToken(principal, jwtSettings(env), lifeSeconds));
+export function tokenCommand({ tenant, user, minutes, roles = [highestRole(tenant)] }: TokenOptions): number {
+  if (roles.includes('superadmin') && tenant !== PLATFORM_TENANT)
+    throw new UsageError(`The role superadmin exists only in tenant ${PLATFORM_TENANT}, not in '${tenant}'.`);
+  const claims = { subject: user, tenantId: tenant, username: user, roles };
+  print(signToken(claims, jwtSettings(loadEnv()), Math.ceil(minutes * 60)));
   return 0;
+}
+
+function highestRole(tenant: string): Role {
+  return tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin';
 }

@@ -33,7 +33,10 @@ describe('the command line', () => {
     expect(code).toBe(0);
     expect(await login(tenantId, 'dora', out.trim().split(/\s+/)[1]!)).toBe(200);
     const over = await cli(['user:add', '--tenant', tenantId, '--user', 'eve']);
-    expect([over.code, over.err]).toEqual([2, expect.stringContaining('ACCOUNT_LIMIT')]);
+    expect([over.code, over.out]).toEqual([1, '']);
+    expect(over.err).toBe(
+      `error: Account 'eve' of tenant '${tenantId}': The tenant has as many accounts as it may have (ACCOUNT_LIMIT)\n`,
+    );
   });
 
   it('sets a password that it reads, and never shows', async () => {
@@ -45,7 +48,25 @@ describe('the command line', () => {
     );
     expect([code, out]).toEqual([0, 'frank\n']);
     expect(await login(tenantId, 'frank', 'typed-by-hand')).toBe(200);
-    expect((await cli(['user:password', '--tenant', tenantId, '--user', 'nobody'])).code).toBe(2);
+  });
+
+  it('refuses in one line that names what was typed, with exit code 1', async () => {
+    const tenantId = await aTenantRow(service.dataSource);
+    const account = ['--tenant', tenantId, '--user', 'grace'];
+    await cli(['user:add', ...account]);
+    for (const [args, line, input] of [
+      [['user:add', ...account], `'grace' of tenant '${tenantId}': The user name is taken (USERNAME_TAKEN)`],
+      [['user:password', '--user', 'nobody'], `'nobody' of tenant '000000': There is no such account`],
+      [['user:add', '--user', 'x', '--tenant', '999999'], `There is no tenant '999999'.`],
+      [['user:add', ...account, '--roles', 'superadmin'], 'ROLE_TOO_HIGH'],
+      [['user:password', ...account, '--password-stdin'], 'newPassword must be', 'short\n'],
+    ] as const) {
+      const { code, out, err } = await cli([...args], input);
+      expect([args, code, out]).toEqual([args, 1, '']);
+      expect(err).toMatch(/^error: .*\n$/);
+      expect(err).toContain(line);
+      expect(err).not.toContain('short');
+    }
   });
 
   it('lists the tenants as a tree, with their state', async () => {

@@ -1,27 +1,134 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createProgram } from '../../src/cli/program';
 import type { ThrowAwayDatabase } from '../../src/testing';
 import { runCli } from '../support/run-cli';
 import { emptyDatabase } from '../support/test-database';
 
-describe('the command line', () => {
+const ROOT = join(__dirname, '..', '..');
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+
+describe('the usage of the command line', () => {
   let database: ThrowAwayDatabase;
   const cli = (args: string[]) => runCli(database, args);
+  const commands = createProgram().commands;
 
   beforeAll(async () => {
     database = await emptyDatabase();
   });
   afterAll(() => database.drop());
 
-  it('tells what it can do when it is asked for something else', async () => {
-    for (const args of [
-      [],
-      ['user:eat'],
-      ['toString'],
-      ['user:add'],
-      ['user:add', '--user', 'x', '--roles', 'tenant-admin'],
-      ['doctor', '--wrong'],
-    ]) {
-      const { code, err } = await cli(args);
-      expect([args, code, err.includes('Usage: tenantry')]).toEqual([args, 2, true]);
+  it('lists every command with --help, -h and help', async () => {
+    const { code, out, err } = await cli(['--help']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^Usage: tenantry /);
+    for (const command of commands) {
+      expect(out).toContain(`${command.name()} `);
+      expect(out).toContain(command.description());
     }
+    for (const args of [['-h'], ['help']]) expect(await cli(args)).toEqual({ code, out, err });
+  });
+
+  it('without a command shows the help as an error', async () => {
+    const { code, out, err } = await cli([]);
+    expect([code, out, err]).toEqual([2, '', (await cli(['--help'])).out]);
+  });
+
+  it.each(commands.map((command) => [command.name(), command] as const))(
+    'explains %s, with an example',
+    async (name, { options }) => {
+      const { code, out, err } = await cli([name, '--help']);
+      expect([code, err]).toEqual([0, '']);
+      expect(out).toContain(`Usage: tenantry ${name}`);
+      expect(out).toMatch(new RegExp(`Example:\n {2}tenantry ${name}\\b`));
+      for (const { flags, description } of options)
+        expect([out.includes(flags), description]).not.toContain(false);
+    },
+  );
+
+  it('explains a command with -h and with help, too', async () => {
+    const asked = await cli(['doctor', '--help']);
+    for (const args of [
+      ['doctor', '-h'],
+      ['help', 'doctor'],
+    ])
+      expect(await cli(args)).toEqual(asked);
+  });
+
+  it('tells its version', async () => {
+    for (const flag of ['--version', '-V'])
+      expect(await cli([flag])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+
+  it.each([
+    [['user:ad'], "unknown command 'user:ad'", 'Did you mean user:add?', 'Run: tenantry --help'],
+    [['eat'], "unknown command 'eat'", 'Run: tenantry --help'],
+    [['toString'], "unknown command 'toString'"],
+    [['--wrong'], "unknown option '--wrong'", 'Run: tenantry --help'],
+    [['doctor', '--wrong'], "unknown option '--wrong'", 'Run: tenantry doctor --help'],
+    [['doctor', '--repai'], "unknown option '--repai'", 'Did you mean --repair?'],
+    [['doctor', 'now'], "unexpected argument 'now'", 'Run: tenantry doctor --help'],
+    [['user:add'], "required option '--user <name>' not specified"],
+    [['user:add', '--user'], "option '--user <name>' argument missing"],
+    [['user:add', '--user', '--password-stdin'], "argument '--password-stdin' is invalid"],
+    [
+      ['user:add', '--user', 'x', '--roles', 'boss'],
+      "argument 'boss' is invalid",
+      'superadmin, tenant_admin',
+    ],
+    [['user:add', '--user', 'x', '--tenant', 'abc'], "argument 'abc' is invalid", 'code of a tenant'],
+    [['token', '--minutes', 'abc'], "argument 'abc' is invalid", 'Expected a number of minutes above 0.'],
+    [['token', '--minutes', '0'], "argument '0' is invalid"],
+    [['token', '--minutes', ''], "argument '' is invalid"],
+    [['token', '--roles', ','], "argument ',' is invalid"],
+    [['token', '--user', ' '], "argument ' ' is invalid"],
+    [['token', '--tenant', '100001', '--roles', 'superadmin'], 'superadmin', '000000', "'100001'"],
+  ])('refuses %j with 2 and says what was typed', async (args, ...texts) => {
+    const { code, out, err } = await cli(args);
+    expect([code, out]).toEqual([2, '']);
+    for (const text of texts) expect(err).toContain(text);
+    expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+    expect(err).not.toMatch(/Usage:|\bat .*\.js/);
+  });
+
+  it('refuses with 1, in one line, what the command line cannot be blamed for', async () => {
+    const missing = await cli(['doctor']);
+    expect([missing.code, missing.out, missing.err]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^error: There is no database .*test\.sqlite\..*\n$/),
+    ]);
+    const file = join(database.folder, 'broken.sqlite');
+    writeFileSync(file, 'This is no database, but long enough to be looked at.');
+    const broken = await runCli({ ...database, url: `sqlite:${file}` }, ['tenant:list']);
+    expect([broken.code, broken.out, broken.err]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^error: Could not open the database SQLite .*broken\.sqlite: .+\n$/),
+    ]);
+  });
+
+  it('is told in README as it is', () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    for (const command of commands) {
+      const row = readme.split('\n').find((line) => line.startsWith(`| \`${command.name()}`)) ?? '';
+      expect([command.name(), row]).not.toContain('');
+      for (const { long } of command.options)
+        expect([command.name(), row]).toEqual([command.name(), expect.stringContaining(long!)]);
+    }
+  });
+
+  it.each(['cli', 'token'])('says that nothing is built, where it is so: npm run %s', async (script) => {
+    copyFileSync(join(ROOT, 'package.json'), join(database.folder, 'package.json'));
+    expect(existsSync(join(database.folder, 'dist'))).toBe(false);
+    const { code, out, err } = await new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
+      execFile('npm', ['run', '--silent', script], { cwd: database.folder }, (error, stdout, stderr) => {
+        resolve({ code: error?.code, out: stdout, err: stderr });
+      });
+    });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('Nothing is built yet. Run: npm run build\n');
+    expect(err).not.toMatch(/MODULE_NOT_FOUND|\bat .*\.js/);
   });
 });

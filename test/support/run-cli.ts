@@ -9,8 +9,9 @@ export function runCli(
   { url: DATABASE_URL, folder: DATA_DIR }: ThrowAwayDatabase,
   args: string[],
   input = '',
+  more: Record<string, string> = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
-  const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: TEST_SECRET };
+  const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR, JWT_SECRET: TEST_SECRET, ...more };
   const child = spawn(process.execPath, [CLI, ...args], { cwd: DATA_DIR, env });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { DataSource } from 'typeorm';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { AccountEntity } from '../../src/user/account.entity';
+import { aDept } from '../../src/testing';
+import { ChildService } from '../support/child-service';
+import { FreshPlace } from '../support/fresh-place';
+import { runCli } from '../support/run-cli';
+
+const shell = promisify(execFile);
+const README = readFileSync(join(__dirname, '..', '..', 'README.md'), 'utf8');
+const ROW = /^(\d{6}) {2}(\S+) +(\S+) +(superadmin|tenant_admin|member) +(\S+)$/gm;
+
+interface Node {
+  readonly children: readonly Node[];
+}
+
+describe('the demo', () => {
+  const place = new FreshPlace();
+
+  const demo = (...args: string[]) => runCli(place.database, ['demo', ...args], '', { PORT: place.port });
+  const start = (more: Record<string, string> = {}) =>
+    ChildService.start(place.database, { PORT: place.port, ...more });
+  const rowsIn = (text: string) =>
+    [...text.matchAll(ROW)].map(([, tenantId, tenantName, username, role, password]) => ({
+      ...{ tenantId: tenantId!, tenantName: tenantName!, username: username! },
+      ...{ role: role!, password: password! },
+    }));
+  const heightOf = (nodes: readonly Node[]): number =>
+    nodes.length === 0 ? 0 : 1 + Math.max(...nodes.map(({ children }) => heightOf(children)));
+  const counts = async (dataSource: DataSource) =>
+    Promise.all(
+      [TenantEntity, DeptEntity, AccountEntity].map((table) =>
+        dataSource.manager.count(table as typeof DeptEntity),
+      ),
+    );
+
+  it('fills a fresh database with an organisation whose accounts all sign in', async () => {
+    const { code, out, err } = await demo();
+    expect([code, err]).toEqual([0, '']);
+    const accounts = rowsIn(out);
+    expect(accounts[0]).toMatchObject({ tenantId: '000000', username: 'admin', role: 'superadmin' });
+    const service = await start();
+    const tenants = new Set(accounts.map(({ tenantId }) => tenantId));
+    const [departments, heights] = [[] as number[], [] as number[]];
+    for (const { tenantId, username, password, role } of accounts) {
+      const { body, status } = await service.anonymous.post('/auth/login', { tenantId, username, password });
+      expect([username, status]).toEqual([username, 200]);
+      const api = service.anonymous.as((body.data as { accessToken: string }).accessToken);
+      const me = (await api.get('/auth/me')).body.data;
+      expect(me).toMatchObject({ tenantId, username, roles: [role], tenantState: 'ACTIVE' });
+      if (!tenants.delete(tenantId)) continue;
+      const { rows } = (await api.get('/system/dept-api?limit=500')).body.data as { rows: unknown[] };
+      departments.push(rows.length);
+      const tree = (await api.get('/system/dept-api/tree')).body.data as { rows: Node[] };
+      heights.push(heightOf(tree.rows));
+    }
+    expect(departments.every((count) => count > 0)).toBe(true);
+    const total = departments.reduce((sum, count) => sum + count, 0);
+    expect(Math.abs(total - 60)).toBeLessThanOrEqual(5);
+    expect(Math.max(...heights)).toBeGreaterThanOrEqual(4);
+    await itHasAllOfIt(service);
+    await itsCommandsWork(out, accounts[3]!);
+    await service.stop();
+  });
+
+  /** Two tenants below the platform, each with its own; both roles everywhere; people in departments; one disabled. */
+  async function itHasAllOfIt(service: ChildService): Promise<void> {
+    const { rows } = (await service.as().get('/system/tenant-api')).body.data as {
+      rows: { id: string; tenantId: string; tenantParent: string | null; state: string }[];
+    };
+    const below = (code: string) => rows.filter(({ tenantParent }) => tenantParent === code);
+    expect(below('000000')).toHaveLength(2);
+    for (const { tenantId } of below('000000')) expect(below(tenantId).length).toBeGreaterThan(0);
+    for (const { id, tenantId, state } of rows) {
+      expect(state).toBe('ACTIVE');
+      const list = (await service.as({ tenantId }).get('/system/user-api')).body.data as {
+        rows: { roles: string[]; deptId: number | null }[];
+      };
+      const roles = list.rows.flatMap((account) => account.roles);
+      expect(roles).toEqual(expect.arrayContaining(['tenant_admin', 'member']));
+      expect(list.rows.some(({ deptId }) => deptId !== null)).toBe(true);
+      if (tenantId === '000000') continue;
+      const { data } = (await service.as().get(`/system/tenant-api/${id}`)).body;
+      expect(data).toMatchObject({ packageBo: { menuIds: expect.stringMatching(/\d/) as string } });
+    }
+    const dataSource = await place.database.open();
+    expect(await dataSource.manager.countBy(DeptEntity, { status: '1' })).toBe(1);
+  }
+
+  /** What it prints to try next works as it is, and so does what README shows of it. */
+  async function itsCommandsWork(
+    out: string,
+    account: Record<'tenantId' | 'password', string>,
+  ): Promise<void> {
+    const printed = out.slice(out.indexOf('  TOKEN=$(')).split('\n\n')[0]!;
+    const shown = README.split('```sh\n')
+      .find((block) => block.includes('"TENANT"'))!
+      .split('```')[0]!
+      .replaceAll(':3000', `:${place.port}`)
+      .replace('TENANT', account.tenantId)
+      .replace('PASSWORD', account.password);
+    for (const commands of [printed, shown]) {
+      const { stdout } = await shell('sh', ['-c', commands]);
+      expect(JSON.parse(stdout)).toMatchObject({ code: 200, data: { truncated: false } });
+    }
+    expect(out).toContain(`http://127.0.0.1:${place.port}/docs`);
+  }
+
+  it('works while the service is running, with a password that was chosen and is not shown', async () => {
+    const service = await start();
+    const { code, out } = await demo('--password', 'chosen-by-hand');
+    expect([code, out.includes('chosen-by-hand')]).toEqual([0, false]);
+    expect(out).toMatch(/^000000 .* admin +superadmin +as before$/m);
+    const { tenantId, username } = /^(?<tenantId>\d{6}) .* (?<username>\w+) +member +as given$/m.exec(out)!
+      .groups as Record<string, string>;
+    const credentials = { tenantId, username, password: 'chosen-by-hand' };
+    expect((await service.anonymous.post('/auth/login', credentials)).status).toBe(200);
+    await service.stop();
+  });
+
+  it('refuses a database that is not empty, and changes nothing', async () => {
+    const service = await start();
+    const dataSource = await place.database.open();
+    await aDept(service.as(), { deptName: 'somebody works here' });
+    const { code, out, err } = await demo();
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^error: The database .* is not empty: 0 tenants, 1 department, 0 accounts .*\n$/);
+    expect(await counts(dataSource)).toEqual([1, 1, 1]);
+    await service.stop();
+  });
+
+  it('does not migrate an old database that may be in use', async () => {
+    const dataSource = await place.database.open();
+    const newest = dataSource.migrations.at(-1)!.name!;
+    await dataSource.query(`DELETE FROM tenantry_migrations WHERE name = '${newest}'`);
+    const { code, err } = await demo();
+    expect([code, err]).toEqual([1, 'error: The database is not up to date: start the service once.\n']);
+  });
+
+  it('runs once: of two at the same time one fills the database, the other refuses', async () => {
+    const both = await Promise.all([demo(), demo()]);
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
+    const admins = both.flatMap(({ out }) => [...out.matchAll(/admin +(?:superadmin|\/) +([\w-]{24})/g)]);
+    expect(admins).toHaveLength(1);
+    const dataSource = await place.database.open();
+    const before = await counts(dataSource);
+    const again = await demo();
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is not empty')]);
+    expect(await counts(dataSource)).toEqual(before);
+  });
+
+  it('says so when it stops half way', async () => {
+    const dataSource = await place.database.open();
+    await dataSource.query('CREATE UNIQUE INDEX nobody_leads_two_depts ON tenantry_dept (leader)');
+    const stopped = await demo();
+    expect([stopped.code, stopped.err]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: The demo stopped half way: .* holds a part of it: remove that database .*\n$/,
+      ),
+    ]);
+    expect(stopped.out).toMatch(/Admin +admin \/ [\w-]{24} \(shown only this once\)\n$/);
+    expect((await demo()).err).toContain('is not empty');
+  });
+
+  it('refuses a password that no account may have, before anything is done', async () => {
+    const { code, err } = await demo('--password', 'short');
+    expect([code, err]).toEqual([2, 'error: --password must be 8 to 128 characters long.\n']);
+    const ready = await runCli(place.database, ['tenant:list']);
+    expect(ready.code).toBe(1);
+  });
+});
