@@ -77,8 +77,9 @@ export class TenantBoundRepository<E extends TenantOwned> {
   }
 
   #hold<T>(ctx: RequestContext, work: (manager: EntityManager) => Promise<T>, once?: Once): Promise<T> {
-    const { tenantId } = ctx;
-    return this.#unitOfWork.run(tenantId, (manager) => raiseTreeVersion(manager, tenantId), work, once);
+    const { tenantId, callerTenantId } = ctx;
+    const lock = (manager: EntityManager) => raiseTreeVersion(manager, tenantId, callerTenantId);
+    return this.#unitOfWork.run(tenantId, lock, work, once);
   }
 }
 
