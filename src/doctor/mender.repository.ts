@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { RAISED } from '../database/audited';
 import { inChunks } from '../database/in-chunks';
 import { DeptEntity } from '../dept/dept.entity';
 import { DeptNames } from '../dept/dept-names.repository';
@@ -23,7 +24,7 @@ export class MenderRepository {
     await this.#holding(tenantId, async (manager) => {
       const { wrongPaths } = examineTree(await this.#doctor.findDepts(tenantId, manager));
       for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth });
+        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth, ...RAISED });
     });
   }
 
@@ -31,7 +32,7 @@ export class MenderRepository {
     await this.#holding(PLATFORM_TENANT, async (manager) => {
       const { wrongPaths } = examineTree(await this.#doctor.findTenants(manager));
       for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth });
+        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
     });
   }
 
