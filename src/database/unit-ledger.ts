@@ -5,6 +5,7 @@ import { HourlyTask } from '../time/hourly-task';
 import type { Once } from './once';
 import { OnceErrors } from './once.errors';
 import { insertRow } from './plain-rows';
+import { toStored } from './stored-result';
 import { TenantryDataSource } from './tenantry.data-source';
 import { UnitEntity } from './unit.entity';
 
@@ -19,7 +20,7 @@ export class UnitLedger {
     await insertRow(manager, UnitEntity, {
       unitId,
       createdAt: this.now(),
-      ...(once && { bodyHash: once.bodyHash, result: asText(result) }),
+      ...(once && { bodyHash: once.bodyHash, result: toStored(result) }),
     });
   }
 
@@ -40,11 +41,6 @@ export class UnitLedger {
   async forget(manager: EntityManager, { unitId }: Once): Promise<void> {
     await manager.delete(UnitEntity, { unitId });
   }
-}
-
-/** Nothing is stored as nothing. */
-function asText(result: unknown): string | null {
-  return result === undefined ? null : JSON.stringify(result);
 }
 
 function dayBefore(now: Date): Date {
