@@ -1,12 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { LessThan, type EntityManager } from 'typeorm';
-import { Clock } from '../time/clock';
-import { HourlyTask } from '../time/hourly-task';
+import type { EntityManager } from 'typeorm';
 import type { Once } from './once';
 import { OnceErrors } from './once.errors';
 import { insertRow } from './plain-rows';
 import { toStored } from './stored-result';
-import { TenantryDataSource } from './tenantry.data-source';
 import { UnitEntity } from './unit.entity';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -43,21 +39,7 @@ export class UnitLedger {
   }
 }
 
-function dayBefore(now: Date): Date {
+/** Rows of units are kept for a day. */
+export function dayBefore(now: Date): Date {
   return new Date(now.getTime() - DAY_MS);
-}
-
-/** Removes the rows that nobody can ask for any more. */
-@Injectable()
-export class UnitLedgerCleaner extends HourlyTask {
-  constructor(
-    private readonly dataSource: TenantryDataSource,
-    private readonly clock: Clock,
-  ) {
-    super();
-  }
-
-  override async run(): Promise<void> {
-    await this.dataSource.manager.delete(UnitEntity, { createdAt: LessThan(dayBefore(this.clock.now())) });
-  }
 }
