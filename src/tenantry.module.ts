@@ -10,7 +10,7 @@ import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { TenantryDataSource } from './database/tenantry.data-source';
-import { UnitLedgerCleaner } from './database/unit-ledger';
+import { UnitLedgerCleaner } from './database/unit-ledger-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptServicesModule } from './dept/dept-services.module';
 import { DomainEvents } from './events/domain-events';
@@ -62,6 +62,7 @@ function fromOptions<T>(
     TenantryDataSource,
     DomainEvents,
     UnitOfWork,
+    Meter,
     Cursors,
     PrincipalResolver,
     UserDirectory,

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { HourlyTask } from '../time/hourly-task';
+import { HourlyCleaner } from '../database/hourly-cleaner';
+import { Meter } from '../metrics/meter';
 import { SessionRepository } from './session.repository';
 
 /** Removes the sessions whose refresh tokens have run out. */
 @Injectable()
-export class SessionCleaner extends HourlyTask {
-  constructor(private readonly sessions: SessionRepository) {
-    super();
-  }
-
-  override run(): Promise<void> {
-    return this.sessions.removeExpired();
+export class SessionCleaner extends HourlyCleaner {
+  constructor(meter: Meter, sessions: SessionRepository) {
+    super(meter, { sessions });
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, LessThan, type EntityManager } from 'typeorm';
+import { removeSome } from '../database/remove-some';
 import { UnitOfWork } from '../database/unit-of-work';
 import { raiseTreeVersion } from '../tenant/tree-version';
 import { isTenantCode } from '../tenant/tenant-code';
@@ -106,8 +107,10 @@ export class SessionRepository {
     this.#onEnd.push(tell);
   }
 
-  async removeExpired(): Promise<void> {
-    await this.#do((manager) => manager.delete(SessionEntity, { expiresAt: LessThan(this.clock.now()) }));
+  /** Removes some of the sessions whose refresh tokens have run out; gives how many. */
+  removeExpired(): Promise<number> {
+    const expired = { expiresAt: LessThan(this.clock.now()) };
+    return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
   }
 
   /** The lock is set first: MySQL assigns from left to right and would see the new count. */

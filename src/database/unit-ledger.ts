@@ -1,11 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { LessThan, type EntityManager } from 'typeorm';
-import { Clock } from '../time/clock';
-import { HourlyTask } from '../time/hourly-task';
+import type { EntityManager } from 'typeorm';
 import type { Once } from './once';
 import { OnceErrors } from './once.errors';
 import { insertRow } from './plain-rows';
-import { TenantryDataSource } from './tenantry.data-source';
+import { toStored } from './stored-result';
 import { UnitEntity } from './unit.entity';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -19,7 +16,7 @@ export class UnitLedger {
     await insertRow(manager, UnitEntity, {
       unitId,
       createdAt: this.now(),
-      ...(once && { bodyHash: once.bodyHash, result: asText(result) }),
+      ...(once && { bodyHash: once.bodyHash, result: toStored(result) }),
     });
   }
 
@@ -42,26 +39,7 @@ export class UnitLedger {
   }
 }
 
-/** Nothing is stored as nothing. */
-function asText(result: unknown): string | null {
-  return result === undefined ? null : JSON.stringify(result);
-}
-
-function dayBefore(now: Date): Date {
+/** Rows of units are kept for a day. */
+export function dayBefore(now: Date): Date {
   return new Date(now.getTime() - DAY_MS);
-}
-
-/** Removes the rows that nobody can ask for any more. */
-@Injectable()
-export class UnitLedgerCleaner extends HourlyTask {
-  constructor(
-    private readonly dataSource: TenantryDataSource,
-    private readonly clock: Clock,
-  ) {
-    super();
-  }
-
-  override async run(): Promise<void> {
-    await this.dataSource.manager.delete(UnitEntity, { createdAt: LessThan(dayBefore(this.clock.now())) });
-  }
 }

@@ -10,6 +10,7 @@ import { DatabaseErrors } from './database.errors';
 import { KeyedGate } from './keyed-gate';
 import type { Once } from './once';
 import { faultOf, isDuplicate, RetryBudget, type Fault } from './retry-policy';
+import { fromStored, toStored } from './stored-result';
 import { TenantryDataSource } from './tenantry.data-source';
 import { UnitLedger } from './unit-ledger';
 import type { UnitEntity } from './unit.entity';
@@ -77,7 +78,7 @@ export class UnitOfWork {
    * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
    * data have in common: on one server it is the lock, on a cluster it is what certification collides on. `key`
    * names that data: in this process its units queue for each other before they take a connection. A unit that a
-   * client wants done `once` gives what it gave the first time, which must be plain JSON. Events that the work raises
+   * client wants done `once` gives what it gave the first time, which must be JSON of at most 64 KB. Events that the work raises
    * are told after COMMIT, before the next unit of the same key begins.
    */
   run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: Once): Promise<T> {
@@ -162,7 +163,7 @@ export class UnitOfWork {
     const unit = await this.#ledger.findAnswer(manager, once);
     if (!unit) return undefined;
     // A row of this key may be another request's: what this one did may be lost all the same.
-    const own = unanswered && JSON.stringify(unanswered.result) === unit.result;
+    const own = unanswered && toStored(unanswered.result) === unit.result;
     return own ? unanswered : { result: replay(once, unit) as T, events: [] };
   }
 
@@ -221,7 +222,7 @@ function asInterruption(error: unknown, mayBeDone = false): unknown {
 
 function replay(once: Once, { result }: UnitEntity): unknown {
   once.onReplay();
-  return JSON.parse(result ?? 'null');
+  return fromStored(result);
 }
 
 /** Rolls back; a connection that cannot even do that must not go back to the pool with a transaction open. */

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii } from './columns';
+import { ascii, text } from './columns';
 
 /**
  * One row per committed unit of work, written in its own transaction. When the answer to a COMMIT is lost,
@@ -19,7 +19,7 @@ export class UnitEntity {
   @Column({ name: 'body_hash', type: 'varchar', length: 64, nullable: true, ...ascii })
   bodyHash!: string | null;
 
-  /** What the unit gave, as JSON, when a client's key names this row. */
-  @Column({ type: 'varchar', length: 255, nullable: true, ...ascii })
+  /** What the unit gave, as JSON of up to 64 KB, when a client's key names this row. */
+  @Column({ type: 'mediumtext', nullable: true, ...text })
   result!: string | null;
 }

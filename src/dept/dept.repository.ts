@@ -34,7 +34,7 @@ export class DeptRepository {
   transaction<T>(ctx: RequestContext, work: (tree: LockedDeptTree) => Promise<T>, once?: Once): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,
-      (manager) => raiseTreeVersion(manager, ctx.tenantId),
+      (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
       (manager, raise) => work(this.#lockedTree(ctx, manager, raise)),
       once,
     );

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { RAISED } from '../database/audited';
 import { DeptEntity } from '../dept/dept.entity';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { TenantEntity } from '../tenant/tenant.entity';
@@ -20,7 +21,7 @@ export class MenderRepository {
     await this.#holding(tenantId, async (manager) => {
       const { wrongPaths } = examineTree(await this.#doctor.findDepts(tenantId, manager));
       for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth });
+        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth, ...RAISED });
     });
   }
 
@@ -28,7 +29,7 @@ export class MenderRepository {
     await this.#holding(PLATFORM_TENANT, async (manager) => {
       const { wrongPaths } = examineTree(await this.#doctor.findTenants(manager));
       for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth });
+        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
     });
   }
 

@@ -19,6 +19,8 @@ export class RequestContext {
     readonly subject: string,
     /** The sign-in that the token belongs to, if any. */
     readonly sessionId: string | null,
+    /** The caller's own tenant; another than `tenantId` while the caller acts in a tenant below it. */
+    readonly callerTenantId: string = tenantId,
   ) {
     if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) {
       throw new Error('A request context needs the code of a tenant.');
@@ -46,6 +48,7 @@ export class RequestContext {
 
   /** The same caller in a tenant below its own. Only for code that has made sure that it is below. */
   below(tenantId: string): RequestContext {
-    return new RequestContext(tenantId, this.username, this.roles, this.subject, this.sessionId);
+    const { username, roles, subject, sessionId, callerTenantId } = this;
+    return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId);
   }
 }

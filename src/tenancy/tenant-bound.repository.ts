@@ -53,7 +53,8 @@ export class TenantBoundRepository<E extends TenantOwned> {
    * Runs `work` in one transaction while nobody else writes to this tenant. It may run again after a conflict, so it
    * must have no effects outside. Inside, use only the rows that it is given: whatever else writes to the same tenant,
    * a service of this library or `in(ctx)`, waits for this transaction, in vain, and is refused after a while. With `once` an equal request
-   * gets the first one's result, which must be plain JSON.
+   * gets the first one's result, which must be JSON of at most 64 KB: what is not (a date, a bigint, a cycle) fails before
+   * COMMIT.
    */
   async transaction<T>(
     ctx: RequestContext,
@@ -77,8 +78,9 @@ export class TenantBoundRepository<E extends TenantOwned> {
   }
 
   #hold<T>(ctx: RequestContext, work: (manager: EntityManager) => Promise<T>, once?: Once): Promise<T> {
-    const { tenantId } = ctx;
-    return this.#unitOfWork.run(tenantId, (manager) => raiseTreeVersion(manager, tenantId), work, once);
+    const { tenantId, callerTenantId } = ctx;
+    const lock = (manager: EntityManager) => raiseTreeVersion(manager, tenantId, callerTenantId);
+    return this.#unitOfWork.run(tenantId, lock, work, once);
   }
 }
 

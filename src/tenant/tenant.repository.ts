@@ -8,8 +8,7 @@ import { LockedTenantTree } from './locked-tenant-tree';
 import { PLATFORM_TENANT } from './platform-tenant';
 import { TenantReader } from './tenant-reader.repository';
 import { TenantEntity } from './tenant.entity';
-import { TenantErrors } from './tenant.errors';
-import { raiseTreeVersion } from './tree-version';
+import { goneTenant, raiseTreeVersion } from './tree-version';
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()
@@ -42,7 +41,9 @@ export class TenantRepository {
       async (manager) => {
         await raiseTreeVersion(manager, PLATFORM_TENANT);
         const own = { tenantId: ctx.tenantId, delFlag: '0' };
-        if (!(await manager.existsBy(TenantEntity, own))) throw TenantErrors.DELETED();
+        if (!(await manager.existsBy(TenantEntity, own))) {
+          throw goneTenant(ctx.tenantId, ctx.callerTenantId);
+        }
       },
       (manager, raise) => {
         const audit = new AuditStamp(ctx.username, () => this.clock.now());

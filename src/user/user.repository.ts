@@ -84,7 +84,7 @@ export class UserRepository {
   ): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,
-      (manager) => raiseTreeVersion(manager, ctx.tenantId),
+      (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
       (manager) => work(this.#locked(ctx, manager)),
       once,
     );

@@ -108,6 +108,31 @@ describe('the doctor', () => {
     expect(await findings()).toEqual([]);
   });
 
+  it('raises the revision of what it repairs: a client that remembers the wrong path gets the right one', async () => {
+    const api = service.as({ tenantId });
+    await setDept(child, { ancestors: '0,9', depth: 4 });
+    const remembered = await api.get(`/system/dept-api/${child}`);
+    expect(remembered.body.data).toMatchObject({ ancestors: '0,9' });
+    const untouched = (await api.get(`/system/dept-api/${top}`)).headers.etag!;
+
+    const { dataSource } = service;
+    await examine(new DoctorRepository(dataSource), new MenderRepository(dataSource));
+    const answer = await api.get(`/system/dept-api/${child}`, { 'if-none-match': remembered.headers.etag! });
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({ ancestors: `0,${top}` });
+    const other = await api.get(`/system/dept-api/${top}`, { 'if-none-match': untouched });
+    expect(other.status).toBe(304);
+  });
+
+  it('raises the revision of a tenant whose path it repairs', async () => {
+    await setTenant(tenantId, { ancestors: '0,9', depth: 4 });
+    const { dataSource } = service;
+    const before = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
+    await examine(new DoctorRepository(dataSource), new MenderRepository(dataSource));
+    const after = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
+    expect(after).toMatchObject({ ancestors: '0,000000', depth: 2, revision: before.revision + 1 });
+  });
+
   it('finds an account in a deleted department', async () => {
     const found = await heard(
       async () => {

@@ -4,11 +4,21 @@ import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
 import { takeLease } from '../../src/database/start-lease';
 import type { DataSource } from 'typeorm';
+import { UnitEntity } from '../../src/database/unit.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';
 import type { ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { emptyDatabase, onMariadb } from '../support/test-database';
+
+/** Takes migrations back, the newest first, up to and with this one. */
+async function undoUntil(dataSource: DataSource, name: string): Promise<void> {
+  const isDone = async () => {
+    const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM tenantry_migrations');
+    return rows.some((row) => row.name === name);
+  };
+  while (await isDone()) await dataSource.undoLastMigration();
+}
 
 describe('the schema', () => {
   let database: ThrowAwayDatabase;
@@ -33,6 +43,27 @@ describe('the schema', () => {
     const { length } = await dataSource.runMigrations();
     for (let n = 0; n < length; n += 1) await dataSource.undoLastMigration();
     expect(await dataSource.runMigrations()).toHaveLength(length);
+  });
+
+  it('keeps the answers that version 0.1 has stored, and gives up those that are too long for it', async () => {
+    await dataSource.runMigrations();
+    const { manager } = dataSource;
+    const answers = async () =>
+      Object.fromEntries((await manager.find(UnitEntity)).map(({ unitId, result }) => [unitId, result]));
+    const add = (unitId: string, result: string | null) =>
+      manager.insert(UnitEntity, { unitId, createdAt: new Date(), bodyHash: 'h', result });
+    const old = { long: 'x'.repeat(255), number: '7', none: null };
+    const fresh = { longer: 'x'.repeat(65_536), chinese: '{"name":"研发部"}' };
+
+    await undoUntil(dataSource, 'LongerUnitResults1763164800013');
+    for (const [unitId, result] of Object.entries(old)) await add(unitId, result);
+    await dataSource.runMigrations();
+    expect(await answers()).toEqual(old);
+    for (const [unitId, result] of Object.entries(fresh)) await add(unitId, result);
+    expect(await answers()).toEqual({ ...old, ...fresh });
+
+    await undoUntil(dataSource, 'LongerUnitResults1763164800013');
+    expect(await answers()).toMatchObject(old);
   });
 
   it('holds every character and tells emoji apart, whatever the server defaults to', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MysqlSessions } from '../../src/database/mysql-sessions';
-import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
+import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';

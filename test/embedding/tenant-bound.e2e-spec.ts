@@ -4,6 +4,7 @@ import {
   DeptEntity,
   DeptService,
   InjectTenantBound,
+  Once,
   TenantBoundRepository,
   tenantBoundToken,
   TenantryModule,
@@ -202,6 +203,78 @@ describe('a tenant-bound repository', () => {
       });
       const lines = await host.dataSource.manager.findBy(LineEntity, { tenantId: own.tenantId });
       expect(lines).toMatchObject([{ orderId }]);
+    });
+
+    describe('that a client wants done once', () => {
+      const LIMIT = 64 * 1024;
+      let keys = 0;
+
+      /** Runs equal requests, one after the other; each of them adds an order, if it is not a repeat. */
+      const requests = () => {
+        const scope = { tenantId: own.tenantId, subject: 's', route: 'POST /orders', key: `k${(keys += 1)}` };
+        let replays = 0;
+        const run = <T>(result: T) =>
+          orders.transaction(
+            own,
+            async (rows) => {
+              await rows.insert({ title: 'once', amount: 1 });
+              return result;
+            },
+            new Once(scope, 'body', () => (replays += 1)),
+          );
+        return { run, replays: () => replays };
+      };
+
+      it.each<[string, unknown]>([
+        ['a name in Chinese', { name: '研发部' }],
+        ['what needs four bytes, quotes and escapes', ['😀', '"\\\u0000\n', '\ud800']],
+        ['a number, which is not a text', 12],
+        ['a text, which is not a number', '12'],
+        ['an empty text', ''],
+        ['null', null],
+        ['nothing', undefined],
+        ['false', false],
+        ['nested data', { list: [1, -2.5, { deep: [[], {}] }], none: null }],
+        ['a long text', 'x'.repeat(10_000)],
+        ['as much as there may be', 'x'.repeat(LIMIT - 2)],
+        ['as much in three bytes a character', '部'.repeat(LIMIT / 3 - 2)],
+      ])('gives the repeat %s again', async (_, result) => {
+        const { run, replays } = requests();
+        expect([await run(result), replays()]).toEqual([result, 0]);
+        expect([await run('another'), replays()]).toEqual([result, 1]);
+        expect((await stored(own)).length).toBe(4);
+      });
+
+      it('leaves out a property that is undefined', async () => {
+        const { run } = requests();
+        await run({ a: 1, b: undefined });
+        expect(await run(null)).toStrictEqual({ a: 1 });
+      });
+
+      const cycle: unknown[] = [];
+      cycle.push(cycle);
+      it.each<[string, unknown, string]>([
+        ['one byte more', 'x'.repeat(LIMIT - 1), '65537 bytes'],
+        ['more bytes than characters', '部'.repeat(LIMIT / 3), 'at most 65536 bytes'],
+        ['a bigint', { amount: 1n }, 'amount'],
+        ['a cycle', cycle, 'circular'],
+        ['undefined in a list', [undefined], 'must be JSON'],
+        ['NaN', { rate: NaN }, 'rate'],
+        ['a date', { at: new Date(0) }, 'at'],
+        ['a map', { map: new Map([[1, 2]]) }, 'map'],
+        ['a function', { run: () => 1 }, 'run'],
+      ])('refuses %s, and writes nothing', async (_, result, message) => {
+        const { run } = requests();
+        await expect(run(result)).rejects.toThrow(message);
+        expect((await stored(own)).length).toBe(3);
+        // Nothing is remembered of it either.
+        expect(await run('right')).toBe('right');
+        expect((await stored(own)).length).toBe(4);
+      });
+
+      it('may give anything without a key: it is not stored', async () => {
+        expect(await orders.transaction(own, () => Promise.resolve({ amount: 1n }))).toEqual({ amount: 1n });
+      });
     });
 
     it('holds the departments it looks at', async () => {

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { UnitLedgerCleaner } from '../../src/database/unit-ledger';
+import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
 import { UnitEntity } from '../../src/database/unit.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/user/account.entity';

@@ -1,5 +1,6 @@
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { PasswordHasher } from '../../src/auth/password-hasher';
 import { AccountEntity } from '../../src/user/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
 import { limitIsLowered } from '../support/examined-databases';
@@ -235,6 +236,33 @@ describe('accounts', () => {
         404,
         'USER_NOT_FOUND',
       ]);
+    });
+
+    describe('in a tenant that is deleted while the password is hashed', () => {
+      const deletedMeanwhile = async (by: ApiClient, doomed: { id: string; tenantId: string }) => {
+        const hasher = service.app.get(PasswordHasher);
+        const hash = hasher.hash.bind(hasher);
+        const slow = jest.spyOn(hasher, 'hash').mockImplementationOnce(async (password) => {
+          expect((await root.delete(`/system/tenant-api/${doomed.id}`)).status).toBe(200);
+          return hash(password);
+        });
+        const { tenantId } = doomed;
+        const body = { username: 'late', password: PASSWORD, roles: ['tenant_admin'], tenantId };
+        const answer = await reasonOf(by.post(PATH, body));
+        slow.mockRestore();
+        expect(await service.dataSource.manager.existsBy(AccountEntity, { tenantId })).toBe(false);
+        return answer;
+      };
+
+      it('is refused as not found, when it is another than the own', async () => {
+        expect(await deletedMeanwhile(api, await aTenant(api))).toEqual([404, 'TENANT_NOT_FOUND']);
+      });
+
+      it('is refused as the own that is gone, when it is the own', async () => {
+        const own = await aTenant(root);
+        const admin = service.as({ tenantId: own.tenantId });
+        expect(await deletedMeanwhile(admin, own)).toEqual([403, 'TENANT_DELETED']);
+      });
     });
 
     it('the last live superadmin cannot be deleted, disabled or demoted', async () => {

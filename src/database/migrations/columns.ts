@@ -6,10 +6,13 @@ type More = Partial<TableColumnOptions>;
 
 /** Column builders for migrations: the few places where the two databases differ are all here. */
 export class Columns {
-  readonly #mysql: boolean;
+  /** Otherwise it is SQLite. */
+  readonly isMysql: boolean;
+  /** The type of `longText` in SQL, for a MySQL column that is changed later. */
+  readonly longTextType = 'mediumtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 
   constructor(runner: QueryRunner) {
-    this.#mysql = runner.dataSource.driver.options.type !== 'better-sqlite3';
+    this.isMysql = runner.dataSource.driver.options.type !== 'better-sqlite3';
   }
 
   autoId(name: string): TableColumnOptions {
@@ -17,11 +20,11 @@ export class Columns {
   }
 
   big(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.#mysql ? 'bigint' : 'integer', ...more };
+    return { name, type: this.isMysql ? 'bigint' : 'integer', ...more };
   }
 
   integer(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.#mysql ? 'int' : 'integer', ...more };
+    return { name, type: this.isMysql ? 'int' : 'integer', ...more };
   }
 
   /** Codes and paths: ASCII. */
@@ -36,22 +39,22 @@ export class Columns {
 
   /** A code of up to 16 MB. */
   longCode(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.#mysql ? 'mediumtext' : 'text', ...this.#charset('ascii'), ...more };
+    return { name, type: this.isMysql ? 'mediumtext' : 'text', ...this.#charset('ascii'), ...more };
   }
 
   /** A text of up to 16 MB. */
   longText(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.#mysql ? 'mediumtext' : 'text', ...this.#charset('utf8mb4'), ...more };
+    return { name, type: this.isMysql ? 'mediumtext' : 'text', ...this.#charset('utf8mb4'), ...more };
   }
 
   /** A text that is compared and ordered by its bytes: no padding, no collation. */
   bytes(name: string, length: number): TableColumnOptions {
-    return { name, type: this.#mysql ? 'varbinary' : 'varchar', length: String(length) };
+    return { name, type: this.isMysql ? 'varbinary' : 'varchar', length: String(length) };
   }
 
   /** The type of `code` in SQL, for a column that is added later. */
   codeType(length: number): string {
-    return this.#mysql ? `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin` : `varchar(${length})`;
+    return this.isMysql ? `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin` : `varchar(${length})`;
   }
 
   instant(name: string, more: More = {}): TableColumnOptions {
@@ -83,6 +86,6 @@ export class Columns {
   }
 
   #charset(charset: 'ascii' | 'utf8mb4'): More {
-    return this.#mysql ? { charset, collation: `${charset}_bin` } : {};
+    return this.isMysql ? { charset, collation: `${charset}_bin` } : {};
   }
 }

@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import { LessThan } from 'typeorm';
+import { Meter } from '../metrics/meter';
+import { Clock } from '../time/clock';
+import { HourlyCleaner } from './hourly-cleaner';
+import { removeSome } from './remove-some';
+import { dayBefore } from './unit-ledger';
+import { UnitOfWork } from './unit-of-work';
+import { UnitEntity } from './unit.entity';
+
+/** Removes the rows that nobody can ask for any more. */
+@Injectable()
+export class UnitLedgerCleaner extends HourlyCleaner {
+  constructor(unitOfWork: UnitOfWork, clock: Clock, meter: Meter) {
+    const removeExpired = (): Promise<number> => {
+      const expired = { createdAt: LessThan(dayBefore(clock.now())) };
+      return unitOfWork.withoutTransaction((manager) => removeSome(manager, UnitEntity, 'unitId', expired));
+    };
+    super(meter, { units: { removeExpired } });
+  }
+}

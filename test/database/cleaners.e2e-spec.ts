@@ -1,0 +1,111 @@
+import { SessionCleaner } from '../../src/auth/session-cleaner';
+import { SessionEntity } from '../../src/auth/session.entity';
+import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
+import { UnitEntity } from '../../src/database/unit.entity';
+import { ApiClient } from '../../src/testing';
+import { readExposition } from '../support/exposition';
+import { freePort } from '../support/mariadb-server';
+import { recordQueries } from '../support/query-recorder';
+import { bulkInsert } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Rows that one statement may remove at most. */
+const MOST = 500;
+const EXPIRED = 1234;
+const LIVE = 3;
+
+const aSession = (n: number, expiresAt: Date) => ({
+  sessionId: `session-${n}`,
+  tenantId: '000000',
+  userId: 1,
+  refreshHash: '-',
+  createdAt: expiresAt,
+  expiresAt,
+  endedAt: null,
+});
+const aUnit = (n: number, createdAt: Date) => ({ unitId: `unit-${n}`, createdAt });
+
+describe('the hourly cleaners', () => {
+  let service: ServiceUnderTest;
+  let scraper: ApiClient;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    service = await ServiceUnderTest.start({ METRICS_PORT: String(port) });
+    scraper = new ApiClient(`http://127.0.0.1:${port}`);
+  });
+  afterAll(async () => {
+    scraper.close();
+    await service.stop();
+  });
+
+  const metrics = async () => readExposition((await scraper.get('/metrics')).text);
+  const times = (kept: Date, expired: Date) => [
+    ...Array.from({ length: EXPIRED }, () => expired),
+    ...Array.from({ length: LIVE }, () => kept),
+  ];
+  const cleaners = {
+    sessions: {
+      run: () => service.app.get(SessionCleaner).run(),
+      fill: () =>
+        bulkInsert(
+          service.dataSource,
+          SessionEntity,
+          times(new Date(Date.now() + DAY_MS), new Date(Date.now() - 1000)).map((at, n) => aSession(n, at)),
+        ),
+      count: () => service.dataSource.manager.count(SessionEntity),
+      table: 'tenantry_session',
+    },
+    units: {
+      run: () => service.app.get(UnitLedgerCleaner).run(),
+      fill: () =>
+        bulkInsert(
+          service.dataSource,
+          UnitEntity,
+          times(new Date(), new Date(Date.now() - DAY_MS - 1000)).map((at, n) => aUnit(n, at)),
+        ),
+      count: () => service.dataSource.manager.count(UnitEntity),
+      table: 'tenantry_unit',
+    },
+  };
+
+  describe.each(Object.keys(cleaners) as (keyof typeof cleaners)[])('of %s', (name) => {
+    const { run, fill, count, table } = cleaners[name];
+    const removed = `tenantry_cleanup_removed_rows_total{table="${name}"}`;
+    const failed = `tenantry_cleanup_failures_total{table="${name}"}`;
+
+    it('removes what is over, few rows a statement, and counts it', async () => {
+      await fill();
+      const before = await metrics();
+      expect([before.get(removed), before.get(failed)]).toEqual([0, 0]);
+      const statements = await recordQueries(service.dataSource, run);
+      const deletions = statements.filter(({ sql }) => sql.startsWith('DELETE'));
+      expect(deletions.length).toBeGreaterThanOrEqual(Math.ceil(EXPIRED / MOST));
+      for (const { parameters } of deletions) expect(parameters.length).toBeLessThanOrEqual(MOST + 1);
+      expect(await count()).toBe(LIVE);
+      expect((await metrics()).get(removed)).toBe(EXPIRED);
+    });
+
+    it('tells of a failure, and works again the next time', async () => {
+      const before = (await metrics()).get(failed) ?? 0;
+      await service.dataSource.query(`ALTER TABLE ${table} RENAME TO somewhere_else`);
+      try {
+        await run();
+      } finally {
+        await service.dataSource.query(`ALTER TABLE somewhere_else RENAME TO ${table}`);
+      }
+      expect((await metrics()).get(failed)).toBe(before + 1);
+      const told = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(told).toContainEqual(
+        expect.objectContaining({
+          level: 40,
+          table: name,
+          msg: 'the cleanup failed; it is tried again in an hour',
+        }),
+      );
+      await run();
+      expect((await metrics()).get(failed)).toBe(before + 1);
+    });
+  });
+});
