@@ -11,6 +11,7 @@ import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
 import { FastLane } from './fast-lane/fast-lane';
 import { HealthModule } from './health/health.module';
+import { BodyGuard } from './http/body.guard';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
 import { LimitsModule } from './limits/limits.module';
 import { RateLimitGuard } from './limits/rate-limit.guard';
@@ -59,8 +60,10 @@ export class AppModule {
       ],
       providers: [
         FastLane,
+        BodyGuard,
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useExisting: BodyGuard },
         { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },
       ],
     };

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Doorkeeper } from './admission/doorkeeper';
 import { EarlyRefusals } from './admission/early-refusals';
 import { AppModule, type ServiceParts } from './app.module';
-import { refuseInOAuthForm } from './auth/oauth-body';
+import { refuseInOAuthForm } from './auth/oauth.filter';
 import { describeDatabase } from './config/database-url';
 import type { Env } from './config/env';
 import { version } from './config/version';
@@ -17,7 +17,6 @@ import { isTraced } from './fast-lane/is-traced';
 import { Cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { watchInFlight } from './http/in-flight';
-import { jsonBody } from './http/json-body';
 import { limitClients } from './http/limit-clients';
 import { refuseInEnvelope } from './http/raw-refusals';
 import { refuseOddRequests } from './http/refuse-odd-requests';
@@ -53,7 +52,6 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
-  app.use(...jsonBody);
   const lane = app.get(FastLane);
   const door = app.get(Doorkeeper);
   adapter.meet = (request, response, serve) => {
@@ -62,7 +60,6 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     if (cors?.isPreflight(request)) serve();
     else door.meet(request, response, serve);
   };
-  app.use(door.admitWithBody.bind(door));
   if (!isTraced()) app.use(lane.handle.bind(lane));
   app.use('/auth/token', refuseInOAuthForm);
   const server: Server = app.getHttpServer();

@@ -18,7 +18,7 @@ export class AdmissionModule {
         EarlyRefusals,
         ShortRefusal,
       ],
-      exports: [Admission],
+      exports: [Admission, Doorkeeper],
     };
   }
 }

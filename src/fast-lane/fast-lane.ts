@@ -4,11 +4,13 @@ import { MANAGERS, READERS, type Role } from '../auth/roles';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { CreateDeptDto } from '../dept/dept.dto';
 import { DeptService } from '../dept/dept.service';
+import { BodyGuard } from '../http/body.guard';
 import { BodyPipe } from '../http/body.pipe';
 import { success } from '../http/envelope';
 import { tag } from '../http/envelope.interceptor';
 import { parseNumericId } from '../http/ids';
 import { hasBody } from '../http/json-body';
+import { refuseNonObject } from '../http/unread-body';
 import { RateLimiter } from '../limits/rate-limiter';
 import { RequestContext } from '../tenancy/request-context';
 import { TenantAdmission } from '../tenancy/tenant-admission';
@@ -43,6 +45,7 @@ export class FastLane {
     private readonly limiter: RateLimiter,
     private readonly tenants: TenantAdmission,
     private readonly depts: DeptService,
+    private readonly bodies: BodyGuard,
   ) {}
 
   handle(request: Request, response: Response, next: NextFunction): void {
@@ -68,6 +71,10 @@ export class FastLane {
     if (!isAdmitted || !principal.roles.some((role) => roles.includes(role))) {
       next();
       return;
+    }
+    if (request.method === 'POST') {
+      await this.bodies.read(request, response);
+      refuseNonObject(request.body);
     }
     await this.tenants.admit(principal.tenantId);
     const body = JSON.stringify(success(await run(RequestContext.of(principal), response)));
@@ -97,12 +104,12 @@ export class FastLane {
     return { roles: READERS, route: ROUTES.GET, run };
   }
 
-  /** A POST of an object, without a key that would make it happen once. */
-  #creating({ url, headers, body }: Request): Operation | null {
+  /** A POST, without a key that would make it happen once. */
+  #creating(request: Request): Operation | null {
+    const { url, headers } = request;
     if (url !== DEPTS || headers['idempotency-key'] !== undefined) return null;
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return null;
     const run: Operation['run'] = async (ctx, response) => {
-      const dto = (await this.#body.transform(body, NEW_DEPT)) as CreateDeptDto;
+      const dto = (await this.#body.transform(request.body, NEW_DEPT)) as CreateDeptDto;
       response.setHeader('Location', DEPT + String(await this.depts.create(ctx, dto)));
       return null;
     };
