@@ -48,7 +48,7 @@ export function parseHead(chunk: Buffer): RawHead | null {
     method,
     url,
     length,
-    token: headers.get('authorization')?.replace('Bearer ', '') ?? null,
+    token: headers.get('authorization')?.replace(/^bearer /i, '') ?? null,
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
     acceptLanguage: headers.get('accept-language'),
   };

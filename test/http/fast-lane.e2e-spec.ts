@@ -103,7 +103,7 @@ describe('the fast lane', () => {
     expect((await compare(service.as({ roles: [] }))).refusal.reason).toBe('ROLE_REQUIRED');
     expect((await compare(service.anonymous)).status).toBe(401);
     const token = bearerOf(root).slice('Bearer '.length);
-    for (const authorization of [`bearer ${token}`, `Bearer  ${token}`, `Bearer ${token}x`, token]) {
+    for (const authorization of [`Basic ${token}`, `Bearer  ${token}`, `Bearer ${token}x`, token]) {
       expect((await compare(service.anonymous.with({ authorization }))).status).toBe(401);
     }
     const twice = service.anonymous.with({ authorization: [`Bearer ${token}`, `Bearer ${token}`] });
