@@ -10,6 +10,7 @@ import { JwtPrincipalResolver } from './auth/principal-resolver';
 import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
 import { HealthModule } from './health/health.module';
+import { BodyGuard } from './http/body.guard';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
 import { LimitsModule } from './limits/limits.module';
 import { RateLimitGuard } from './limits/rate-limit.guard';
@@ -59,6 +60,7 @@ export class AppModule {
       providers: [
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: BodyGuard },
         { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },
       ],
     };

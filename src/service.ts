@@ -5,7 +5,7 @@ import { urlencoded, type NextFunction, type Request, type Response } from 'expr
 import type { Logger } from 'pino';
 import { Doorkeeper } from './admission/doorkeeper';
 import { AppModule, type ServiceParts } from './app.module';
-import { refuseInOAuthForm } from './auth/oauth-body';
+import { refuseInOAuthForm } from './auth/oauth.filter';
 import { describeDatabase } from './config/database-url';
 import type { Env } from './config/env';
 import { version } from './config/version';
@@ -14,7 +14,6 @@ import { serveDocs } from './docs/swagger';
 import { Cors } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { watchInFlight } from './http/in-flight';
-import { jsonBody } from './http/json-body';
 import { limitClients } from './http/limit-clients';
 import { refuseInEnvelope } from './http/raw-refusals';
 import { refuseOddRequests } from './http/refuse-odd-requests';
@@ -50,7 +49,6 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
-  app.use(...jsonBody);
   const door = app.get(Doorkeeper);
   adapter.meet = (request, response, serve) => {
     cors?.mark(request, response);
@@ -58,7 +56,6 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     if (cors?.isPreflight(request)) serve();
     else door.meet(request, response, serve);
   };
-  app.use(door.admitWithBody.bind(door));
   app.use('/auth/token', refuseInOAuthForm);
   const server: Server = app.getHttpServer();
   const inFlight = watchInFlight(server);

@@ -12,7 +12,7 @@ export class AdmissionModule {
       module: AdmissionModule,
       imports: [AuthModule],
       providers: [{ provide: Admission, useValue: new Admission(limits) }, Doorkeeper, ShortRefusal],
-      exports: [Admission],
+      exports: [Admission, Doorkeeper],
     };
   }
 }

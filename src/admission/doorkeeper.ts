@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
+import type { Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { hasBody } from '../http/json-body';
 import { whenGiven, whenOver } from '../http/when-over';
@@ -58,10 +58,12 @@ export class Doorkeeper {
     else serve();
   }
 
-  /** Middleware for requests whose body has been read. */
-  admitWithBody(request: Request, response: Response, next: NextFunction): void {
-    if (hasBody(request) && !ALWAYS_SERVED.test(request.url)) this.#admit(request, response, next);
-    else next();
+  /** For requests whose body has been read: resolves when there is room; for one that is refused, never. */
+  admitWithBody(request: Request, response: Response): Promise<void> {
+    return new Promise((resolve) => {
+      if (ALWAYS_SERVED.test(request.url)) resolve();
+      else this.#admit(request, response, resolve);
+    });
   }
 
   #admit(request: Request, response: Response, serve: () => void): void {

@@ -51,9 +51,12 @@ export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
 function keyProvider({ key, local, outside }: JwtSettings): SecretOrKeyProvider {
   const published = outside && new JwksKeys(outside.jwksUri);
   const find = async (token: string): Promise<KeyObject | null> => {
+    const header = headerOf(token);
+    // RFC 7515, 4.1.11: an extension that must be understood, and none is here.
+    if (header && 'crit' in header) return null;
     const algorithm = algorithmOf(token);
     if (algorithm === JWT_ALGORITHM) return local ? key : null;
-    const id = headerOf(token)?.kid;
+    const id = header?.kid;
     return typeof id === 'string' && algorithm !== null
       ? ((await published?.find(id, algorithm)) ?? null)
       : null;

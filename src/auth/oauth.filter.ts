@@ -1,9 +1,10 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { refusalHeaders } from '../http/envelope';
-import { Refusal } from '../http/error-catalogue';
+import type { ErrorRow } from '../http/error-catalogue';
 import { isFailure, noteRefusal } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
+import { toRefusal } from '../http/to-refusal';
 
 /** An error in the words of RFC 6749. */
 export class OAuthError extends Error {
@@ -21,34 +22,48 @@ export class OAuthError extends Error {
 }
 
 /** As RFC 6749 wants it for every answer of the token endpoint. */
-export const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+/** The request itself is wrong. */
+const INVALID_REQUEST: ReadonlySet<number> = new Set([400, 413, 415, 417, 431]);
 
 @Catch()
 export class OAuthExceptionFilter implements ExceptionFilter {
   readonly #logger = new Logger('OAuth');
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const request = host.switchToHttp().getRequest<Request>();
-    const response = host.switchToHttp().getResponse<Response>();
-    const told = describe(error);
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<Request>(), http.getResponse<Response>());
+  }
+
+  answer(error: unknown, request: Request, response: Response): void {
+    const refusal = error instanceof OAuthError ? null : toRefusal(error);
+    const told = refusal ? describe(refusal.row) : (error as OAuthError);
     const { status } = told;
-    noteRefusal(response, { status, reason: error instanceof Refusal ? error.row.reason : told.code });
+    noteRefusal(response, { status, reason: refusal?.row.reason ?? told.code });
     if (isFailure({ status }, error))
       this.#logger.error({ requestId: requestIdOf(request), err: error }, 'the request failed');
     response
       .status(status)
       .set(NO_STORE)
-      .set(error instanceof Refusal && status !== 400 ? refusalHeaders(error.row) : {})
+      .set(refusal && status !== 400 ? refusalHeaders(refusal.row) : {})
       .json(told.body);
   }
 }
 
-function describe(error: unknown): OAuthError {
-  if (error instanceof OAuthError) return error;
-  if (!(error instanceof Refusal)) return new OAuthError('server_error', 'Internal server error', 500);
-  const { status, en } = error.row;
+/** Middleware: what is refused before Nest knows the route is told in the words of RFC 6749 too. */
+export function refuseInOAuthForm(
+  error: unknown,
+  request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  if (request.method === 'POST') new OAuthExceptionFilter().answer(error, request, response);
+  else next(error);
+}
+
+function describe({ status, en }: ErrorRow): OAuthError {
+  if (status === 500) return new OAuthError('server_error', en, status);
   if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
-  return status === 400
-    ? new OAuthError('invalid_request', en)
-    : new OAuthError('temporarily_unavailable', en, status);
+  const code = INVALID_REQUEST.has(status) ? 'invalid_request' : 'temporarily_unavailable';
+  return new OAuthError(code, en, status);
 }

@@ -48,8 +48,8 @@ export const HttpErrors = defineErrors({
   HEADERS_TOO_LARGE: {
     reason: 'HEADERS_TOO_LARGE',
     status: 431,
-    zh: '请求地址或请求头过长',
-    en: 'The address or the headers are too long',
+    zh: '请求地址或请求头过长，或请求头过多',
+    en: 'The address or the headers are too long, or there are too many headers',
   },
   INTERNAL: { reason: 'INTERNAL_ERROR', status: 500, zh: '服务器内部错误', en: 'Internal server error' },
 });

@@ -1,30 +1,37 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { json, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { json, type Request, type RequestHandler, type Response } from 'express';
 import { HttpErrors } from './http.errors';
 
-const LIMIT = '256kb';
 const JSON_TYPE = 'application/json';
 /** A JSON merge patch, or the same under its plain name. */
 export const PATCH_TYPES = ['application/merge-patch+json', JSON_TYPE];
 /** Deeper than any body of this API; recursive code further in must not meet 100,000 brackets. */
 const MAX_NESTING = 32;
 
-/** An empty text is not the empty object that body-parser would make of it. */
-function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer): void {
-  if (body.length === 0 || !isUtf8(body)) throw HttpErrors.MALFORMED();
-}
+/** Of any type: only bodies whose type has been looked at come here. */
+const parserUpTo = (limit: string): RequestHandler =>
+  json({ limit, strict: true, type: () => true, verify: refuseBrokenText });
+/** By what is known of the caller: everybody may send credentials. */
+const PARSERS = { credentials: parserUpTo('16kb'), caller: parserUpTo('256kb') };
 
-// Of any type: only bodies whose type has been looked at come here.
-const parse = json({ limit: LIMIT, strict: true, type: () => true, verify: refuseBrokenText });
-
-function refuseOtherTypes(request: Request, _: Response, next: NextFunction): void {
-  // A route that takes another type has seen to its body before.
-  if (request.body !== undefined) {
-    next();
-    return;
-  }
-  next(hasBody(request) && !isReadable(request) ? HttpErrors.MEDIA_TYPE() : undefined);
+/**
+ * Reads a JSON body: bounded in size and depth, of the right type, in valid UTF-8. A body that a host or another parser has
+ * read already stays as it is.
+ */
+export async function readJsonBody(
+  request: Request,
+  response: Response,
+  of: keyof typeof PARSERS,
+): Promise<void> {
+  if (!hasBody(request) || request.body !== undefined) return;
+  if (!isReadable(request)) throw HttpErrors.MEDIA_TYPE();
+  await new Promise<void>((resolve, reject) => {
+    void PARSERS[of](request, response, (error?: unknown) => {
+      if (error instanceof Error) reject(unwrap(error));
+      else resolve();
+    });
+  });
 }
 
 function isReadable(request: Request): boolean {
@@ -33,19 +40,6 @@ function isReadable(request: Request): boolean {
   if (type === JSON_TYPE) return true;
   return Boolean(request.is(request.method === 'PATCH' ? PATCH_TYPES : [JSON_TYPE])) && isUtf8Type(type);
 }
-
-function parseBody(request: Request, response: Response, next: NextFunction): void {
-  if (!hasBody(request) || request.body !== undefined) {
-    next();
-    return;
-  }
-  parse(request, response, (error?: unknown) => {
-    next(error ? unwrap(error) : isTooDeep(request.body) ? HttpErrors.MALFORMED() : undefined);
-  });
-}
-
-/** Reads JSON bodies: bounded in size and depth, of the right type, in valid UTF-8. */
-export const jsonBody: RequestHandler[] = [refuseOtherTypes, parseBody];
 
 /** JSON is UTF-8; another charset would be decoded, but who sends one means something else. */
 export function isUtf8Type(type = ''): boolean {
@@ -57,18 +51,32 @@ export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** body-parser turns what `verify` throws into a 403 of its own. */
-function unwrap(error: unknown): unknown {
-  return (error as { type?: unknown }).type === 'entity.verify.failed' ? HttpErrors.MALFORMED() : error;
+/** An empty text is not the empty object that body-parser would make of it. */
+function refuseBrokenText(_: IncomingMessage, __: ServerResponse, body: Buffer): void {
+  if (body.length === 0 || !isUtf8(body) || isTooDeep(body)) throw HttpErrors.MALFORMED();
 }
 
-function isTooDeep(body: unknown): boolean {
-  let level = [body];
-  for (let depth = 0; level.length > 0; depth += 1) {
+/** body-parser turns what `verify` throws into a 403 of its own. */
+function unwrap(error: Error & { readonly type?: unknown }): Error {
+  return error.type === 'entity.verify.failed' ? HttpErrors.MALFORMED() : error;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Counts brackets in the text: to walk what it means would cost ten times as much. */
+function isTooDeep(text: Buffer): boolean {
+  let depth = 0;
+  let inQuotes = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at] ?? 0;
+    if (byte === QUOTE) inQuotes = !inQuotes;
+    else if (inQuotes) at += byte === BACKSLASH ? 1 : 0;
+    else if (OPENING.has(byte)) depth += 1;
+    else if (CLOSING.has(byte)) depth -= 1;
     if (depth > MAX_NESTING) return true;
-    level = level.flatMap((value): unknown[] =>
-      typeof value === 'object' && value !== null ? Object.values(value) : [],
-    );
   }
   return false;
 }

@@ -15,14 +15,20 @@ const NOT_AN_OBJECT = {
  */
 export function refuseUnreadBody(context: ExecutionContext, request: Request): void {
   if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'DELETE') return;
-  const body: unknown = request.body;
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return;
+  if (isObject(request.body)) return;
   const parameters = (Reflect.getMetadata(
     ROUTE_ARGS_METADATA,
     context.getClass(),
     context.getHandler().name,
   ) ?? {}) as object;
-  if (Object.keys(parameters).some((key) => key.startsWith(`${RouteParamtypes.BODY}:`))) {
-    throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
-  }
+  if (Object.keys(parameters).some((key) => key.startsWith(`${RouteParamtypes.BODY}:`)))
+    refuseNonObject(request.body);
+}
+
+export function refuseNonObject(body: unknown): void {
+  if (!isObject(body)) throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
+}
+
+function isObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && !Array.isArray(body);
 }

@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { parseAccountName } from '../auth/account-name';
+import { readJsonBody } from '../http/json-body';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { LimitErrors } from './limits.errors';
 import { RateLimiter, RateLimits, type Limit } from './rate-limiter';
@@ -22,7 +23,10 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const isAdmitted = this.#takesCredentials(context)
+    const takesCredentials = this.#takesCredentials(context);
+    // It names the account.
+    if (takesCredentials) await readJsonBody(request, response, 'credentials');
+    const isAdmitted = takesCredentials
       ? this.limiter.admits(this.#limitsOfCredentials(request), response)
       : this.limiter.admitsCaller(request, response);
     if (await isAdmitted) return true;

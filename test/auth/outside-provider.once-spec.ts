@@ -136,6 +136,9 @@ describe('an outside identity provider', () => {
     };
     const forged: Record<string, string> = {
       'another key under a known id': sign(good, stranger, { algorithm: 'RS256', keyid: 'rsa' }),
+      'an extension that must be understood': sign(good, rsa.privateKey, {
+        header: { alg: 'RS256', kid: 'rsa', crit: ['x'] },
+      }),
       'no key id': sign(good, rsa.privateKey, { algorithm: 'RS256' }),
       'an unknown key id': sign(good, rsa.privateKey, { algorithm: 'RS256', keyid: 'nobody' }),
       'RS256 key asked to check ES256': sign(good, provider.keys.get('ec')!.privateKey, {

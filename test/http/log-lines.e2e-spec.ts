@@ -47,7 +47,7 @@ describe('the log', () => {
     ['the fast lane', 'GET', `${PATH}/999999999`, undefined, 404, 'DEPT_NOT_FOUND', `${PATH}/:id`],
     ['the router', 'GET', `${PATH}/x?secret=1`, undefined, 400, 'INVALID_INPUT', `${PATH}/:id`],
     ['nobody', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND', undefined],
-    ['the parser', 'POST', PATH, '{', 400, 'MALFORMED_REQUEST', undefined],
+    ['the parser', 'POST', PATH, '{', 400, 'MALFORMED_REQUEST', PATH],
   ])('has a warning of what %s refused', async (_, method, path, body, status, reason, route) => {
     const answer = await api.send(method, path, body);
     const lines = await linesAbout(answer.refusal.requestId);

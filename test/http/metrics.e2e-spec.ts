@@ -83,7 +83,7 @@ describe('the metrics', () => {
       [requests('GET', ONE, 404, 'DEPT_NOT_FOUND')]: 2,
       [requests('GET', ONE, 401, 'TOKEN_MISSING')]: 1,
       [requests('GET', 'none', 404, 'ROUTE_NOT_FOUND')]: 2,
-      [requests('POST', 'none', 400, 'MALFORMED_REQUEST')]: 1,
+      [requests('POST', PATH, 400, 'MALFORMED_REQUEST')]: 1,
     });
     const durations = `tenantry_http_request_duration_seconds`;
     expect(grown.get(`${durations}_count{method="GET",route="${ONE}"}`)).toBe(5);
