@@ -24,7 +24,7 @@ export class SignInController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('login')
-  @TakesCredentials(true)
+  @TakesCredentials('password')
   @Header('Cache-Control', 'no-store')
   @Operation({
     id: 'login',
@@ -40,7 +40,7 @@ export class SignInController {
   }
 
   @Post('refresh')
-  @TakesCredentials(true)
+  @TakesCredentials('refresh token')
   @Header('Cache-Control', 'no-store')
   @Operation({
     id: 'refresh',

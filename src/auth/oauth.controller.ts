@@ -34,7 +34,7 @@ export class OAuthController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('token')
-  @TakesCredentials(true)
+  @TakesCredentials('grant')
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @Header('Pragma', 'no-cache')
