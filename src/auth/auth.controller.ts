@@ -2,6 +2,7 @@ import { Body, Get, Header, Post } from '@nestjs/common';
 import { OpenController } from '../api/open-controller.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { ClientNetwork } from '../http/client-address';
 import { HttpErrors } from '../http/http.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import type { RequestContext } from '../tenancy/request-context';
@@ -33,10 +34,12 @@ export class SignInController {
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
   })
-  async login(@Body() { tenantId, username, password }: LoginDto): Promise<TokensDto> {
-    return toTokensDto(
-      await this.signIn.login({ tenantId: tenantId ?? PLATFORM_TENANT, username, password }),
-    );
+  async login(
+    @Body() { tenantId, username, password }: LoginDto,
+    @ClientNetwork() client: string,
+  ): Promise<TokensDto> {
+    const proof = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
+    return toTokensDto(await this.signIn.login(proof));
   }
 
   @Post('refresh')

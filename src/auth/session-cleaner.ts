@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { HourlyTask } from '../time/hourly-task';
+import { FailedSignInRepository } from './failed-sign-in.repository';
 import { SessionRepository } from './session.repository';
 
-/** Removes the sessions whose refresh tokens have run out. */
+/** Removes the sessions whose refresh tokens have run out, and wrong passwords that count no more. */
 @Injectable()
 export class SessionCleaner extends HourlyTask {
-  constructor(private readonly sessions: SessionRepository) {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly failures: FailedSignInRepository,
+  ) {
     super();
   }
 
-  override run(): Promise<void> {
-    return this.sessions.removeExpired();
+  override async run(): Promise<void> {
+    await this.failures.removeExpired();
+    await this.sessions.removeExpired();
   }
 }

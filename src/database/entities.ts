@@ -1,3 +1,4 @@
+import { FailedSignInEntity } from '../auth/failed-sign-in.entity';
 import { SessionEntity } from '../auth/session.entity';
 import { DeptEntity } from '../dept/dept.entity';
 import { DeptNameEntity } from '../dept/dept-name.entity';
@@ -16,5 +17,6 @@ export const entities = [
   UnitEntity,
   IdBlockEntity,
   SessionEntity,
+  FailedSignInEntity,
   SettingEntity,
 ];

@@ -9,6 +9,7 @@ import { Revisions1763164800007 } from './1763164800007-revisions';
 import { UnitAnswers1763164800008 } from './1763164800008-unit-answers';
 import { DeptNames1763164800009 } from './1763164800009-dept-names';
 import { Settings1763164800010 } from './1763164800010-settings';
+import { FailedSignIns1763164800011 } from './1763164800011-failed-sign-ins';
 
 /** The one history of the schema, for both databases; a host adds it to its own DataSource. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   UnitAnswers1763164800008,
   DeptNames1763164800009,
   Settings1763164800010,
+  FailedSignIns1763164800011,
 ];
