@@ -41,6 +41,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  app.set('trust proxy', parts.env.TRUST_PROXY);
   const log = new AccessLog(logger, metrics?.requests);
   app.use(requestIdMiddleware, log.watch, securityHeaders);
   const cors = parts.env.CORS_ORIGINS.length > 0 ? new Cors(parts.env.CORS_ORIGINS) : null;

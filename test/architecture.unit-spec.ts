@@ -64,7 +64,7 @@ describe('the house', () => {
   it('never saves by key alone, and hands no query builder out of storage', () => {
     expect(paths(files.filter(({ text }) => /\.(save|upsert|remove|softDelete)\(/.test(text)))).toEqual([]);
     const builders = files.filter(({ text }) => text.includes('createQueryBuilder'));
-    expect(paths(builders).sort()).toEqual(['auth/session.repository.ts', 'tenancy/scoped-table.ts']);
+    expect(paths(builders).sort()).toEqual(['auth/failed-sign-in.repository.ts', 'tenancy/scoped-table.ts']);
     // Each names the tenant in its statement, or writes no tenant's row.
     const prepared = files.filter(({ imports }) =>
       imports.some((each) => /^database\/(prepared|plain-rows)\.ts$/.test(each)),

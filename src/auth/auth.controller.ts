@@ -2,6 +2,7 @@ import { Body, Get, Header, Post } from '@nestjs/common';
 import { OpenController } from '../api/open-controller.decorator';
 import { Operation } from '../api/operation.decorator';
 import { OrganisationController } from '../api/organisation-controller.decorator';
+import { ClientNetwork } from '../http/client-address';
 import { HttpErrors } from '../http/http.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import type { RequestContext } from '../tenancy/request-context';
@@ -24,7 +25,7 @@ export class SignInController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('login')
-  @TakesCredentials(true)
+  @TakesCredentials('password')
   @Header('Cache-Control', 'no-store')
   @Operation({
     id: 'login',
@@ -33,14 +34,16 @@ export class SignInController {
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
   })
-  async login(@Body() { tenantId, username, password }: LoginDto): Promise<TokensDto> {
-    return toTokensDto(
-      await this.signIn.login({ tenantId: tenantId ?? PLATFORM_TENANT, username, password }),
-    );
+  async login(
+    @Body() { tenantId, username, password }: LoginDto,
+    @ClientNetwork() client: string,
+  ): Promise<TokensDto> {
+    const proof = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
+    return toTokensDto(await this.signIn.login(proof));
   }
 
   @Post('refresh')
-  @TakesCredentials(true)
+  @TakesCredentials('refresh token')
   @Header('Cache-Control', 'no-store')
   @Operation({
     id: 'refresh',

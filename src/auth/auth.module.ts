@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
 import { TenantServicesModule } from '../tenant/tenant-services.module';
 import { SessionController, SignInController } from './auth.controller';
+import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt.strategy';
 import { MeService } from './me.service';
 import { OAuthController } from './oauth.controller';
@@ -24,6 +25,7 @@ import { VerifiedTokens } from './verified-tokens';
     TokenIssuer,
     MeService,
     SessionRepository,
+    FailedSignInRepository,
     SessionCleaner,
     SubjectGate,
     VerifiedTokens,

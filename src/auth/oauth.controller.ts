@@ -7,6 +7,7 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
+import { ClientNetwork } from '../http/client-address';
 import { BodyPipe } from '../http/body.pipe';
 import { RefusalEnvelope } from '../http/refusal.dto';
 import { TakesCredentials } from '../limits/rate-limit.guard';
@@ -34,7 +35,7 @@ export class OAuthController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('token')
-  @TakesCredentials(true)
+  @TakesCredentials('grant')
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @Header('Pragma', 'no-cache')
@@ -52,8 +53,8 @@ export class OAuthController {
     example: { error: 'invalid_grant', error_description: SignInErrors.BAD_CREDENTIALS.row.en },
   })
   @ApiResponse({ status: 'default', description: 'Refused', schema: PROBLEM })
-  async token(@Body() request: TokenRequestDto): Promise<OAuthTokensDto> {
-    const { accessToken, refreshToken } = await this.#grant(request);
+  async token(@Body() request: TokenRequestDto, @ClientNetwork() client: string): Promise<OAuthTokensDto> {
+    const { accessToken, refreshToken } = await this.#grant(request, client);
     return {
       access_token: accessToken,
       token_type: 'Bearer',
@@ -62,11 +63,14 @@ export class OAuthController {
     };
   }
 
-  #grant({ grant_type, username, password, refresh_token }: TokenRequestDto): Promise<Tokens> {
+  #grant(
+    { grant_type, username, password, refresh_token }: TokenRequestDto,
+    client: string,
+  ): Promise<Tokens> {
     if (grant_type === 'password') {
       if (!username || !password)
         throw new OAuthError('invalid_request', 'username and password are required');
-      return this.signIn.login({ ...parseAccountName(username), password });
+      return this.signIn.login({ ...parseAccountName(username), password, client });
     }
     if (grant_type === 'refresh_token') {
       if (!refresh_token) throw new OAuthError('invalid_request', 'refresh_token is required');

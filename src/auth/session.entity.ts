@@ -1,9 +1,11 @@
-import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ascii, id } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-owned';
-import { TenantEntity } from '../tenant/tenant.entity';
 
-/** One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. */
+/**
+ * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. It has no foreign key to its
+ * tenant: to check it MySQL would wait for every structural write of the tenant.
+ */
 @Entity('tenantry_session')
 @Index('ix_session_user', ['tenantId', 'userId'])
 export class SessionEntity implements TenantOwned {
@@ -12,14 +14,6 @@ export class SessionEntity implements TenantOwned {
 
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii })
   tenantId!: string;
-
-  @ManyToOne(() => TenantEntity)
-  @JoinColumn({
-    name: 'tenant_id',
-    referencedColumnName: 'tenantId',
-    foreignKeyConstraintName: 'fk_session_tenant',
-  })
-  tenant?: TenantEntity;
 
   @Column({ name: 'user_id', type: 'bigint', transformer: id })
   userId!: number;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, LessThan, type EntityManager } from 'typeorm';
+import { In, IsNull, LessThan, type EntityManager } from 'typeorm';
 import { removeSome } from '../database/remove-some';
 import { UnitOfWork } from '../database/unit-of-work';
-import { raiseTreeVersion } from '../tenant/tree-version';
 import { isTenantCode } from '../tenant/tenant-code';
 import { Clock } from '../time/clock';
 import { AccountEntity } from '../user/account.entity';
+import { SignInErrors } from './auth.errors';
 import { SessionEntity } from './session.entity';
 
 /** What a token's subject is held against. */
@@ -16,12 +16,6 @@ export interface AccountFacts {
   /** Whether the session that the token belongs to is over. */
   readonly ended: boolean;
 }
-
-/** An account, by what names it. */
-type Named = Pick<AccountEntity, 'tenantId' | 'userId'>;
-
-const FAILURES = 5;
-const LOCK_MS = 10 * 60 * 1000;
 
 /** Sign-ins, and what of an account decides about them. It is asked before there is a context to look from. */
 @Injectable()
@@ -40,6 +34,12 @@ export class SessionRepository {
     // Asked for even when it cannot be a code: every answer takes the same time.
     const code = isTenantCode(tenantId) ? tenantId : '';
     return this.#do((manager) => manager.findOneBy(AccountEntity, { tenantId: code, username, nameKey: 0 }));
+  }
+
+  /** Who may sign in: a disabled account is as good as none. */
+  async findEnabled(tenantId: string, username: string): Promise<AccountEntity | null> {
+    const account = await this.findAccount(tenantId, username);
+    return account?.status === '0' ? account : null;
   }
 
   findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
@@ -68,27 +68,31 @@ export class SessionRepository {
   }
 
   /**
-   * Begins a session, if the account is still as it was when its password was checked: held together with changes of
-   * accounts, so that none that began with an old password outlives the change. Tells whether it did.
+   * Begins a session, if the account is still as it was when its password was checked. It writes to the account, as every
+   * change of the account does: none that began with an old password outlives the change, also between nodes of a cluster.
    */
-  begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt' | 'tenant'>): Promise<boolean> {
+  begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt'>): Promise<void> {
     const { tenantId, userId, passwordHash } = account;
+    const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
     return this.#unitOfWork.run(
-      tenantId,
-      (manager) => raiseTreeVersion(manager, tenantId),
+      `sign-in ${userId}`,
       async (manager) => {
-        const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
-        if (!(await manager.existsBy(AccountEntity, same))) return false;
+        const { affected } = await manager.update(AccountEntity, same, { signIns: () => 'sign_ins + 1' });
+        if (affected !== 1) throw SignInErrors.BAD_CREDENTIALS();
+      },
+      async (manager) => {
         await manager.insert(SessionEntity, { ...session, endedAt: null });
-        return true;
       },
     );
   }
 
-  /** Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. */
+  /**
+   * Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. Done again
+   * because its answer was lost, it finds the new one, which nobody else can have put there.
+   */
   async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
-    const newest = { sessionId, tenantId, refreshHash: old, endedAt: IsNull() };
+    const newest = { sessionId, tenantId, refreshHash: In([old, refreshHash]), endedAt: IsNull() };
     const { affected } = await this.#do((manager) =>
       manager.update(SessionEntity, newest, { refreshHash, expiresAt }),
     );
@@ -111,33 +115,6 @@ export class SessionRepository {
   removeExpired(): Promise<number> {
     const expired = { expiresAt: LessThan(this.clock.now()) };
     return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
-  }
-
-  /** The lock is set first: MySQL assigns from left to right and would see the new count. */
-  async countFailure({ tenantId, userId }: Named): Promise<void> {
-    const until = this.#sqlTime(new Date(this.clock.now().getTime() + LOCK_MS));
-    await this.#do((manager) =>
-      manager
-        .createQueryBuilder()
-        .update(AccountEntity)
-        .set({
-          lockedUntil: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN :until ELSE NULL END`,
-          failedLogins: () => `CASE WHEN failed_logins + 1 >= ${FAILURES} THEN 0 ELSE failed_logins + 1 END`,
-        })
-        .where('tenant_id = :tenantId AND user_id = :userId', { tenantId, userId: String(userId), until })
-        .execute(),
-    );
-  }
-
-  async clearFailures({ tenantId, userId }: Named): Promise<void> {
-    await this.#do((manager) =>
-      manager.update(AccountEntity, { tenantId, userId }, { failedLogins: 0, lockedUntil: null }),
-    );
-  }
-
-  /** The form in which both databases store an instant, to compare with. */
-  #sqlTime(instant: Date): string {
-    return instant.toISOString().replace('T', ' ').replace('Z', '');
   }
 
   #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {

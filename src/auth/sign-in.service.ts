@@ -1,15 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { TenantAdmission } from '../tenancy/tenant-admission';
 import { SignInErrors } from './auth.errors';
-import { Passwords } from './passwords';
+import { Passwords, type Proof } from './passwords';
 import { SessionRepository } from './session.repository';
 import { hashOf, isSameHash, TokenIssuer, type Tokens } from './token-issuer';
-
-export interface Credentials {
-  readonly tenantId: string;
-  readonly username: string;
-  readonly password: string;
-}
 
 /** The rules of signing in and staying in. */
 @Injectable()
@@ -22,14 +16,14 @@ export class SignInService {
   ) {}
 
   /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
-  async login({ tenantId, username, password }: Credentials): Promise<Tokens> {
+  async login(proof: Proof): Promise<Tokens> {
     this.issuer.refuseWhenClosed();
-    const find = () => this.sessions.findAccount(tenantId, username);
-    const account = await this.passwords.check(`${tenantId}/${username}`, find, password);
-    if (account?.status !== '0') throw SignInErrors.BAD_CREDENTIALS();
+    const { tenantId, username } = proof;
+    const account = await this.passwords.check(proof, () => this.sessions.findEnabled(tenantId, username));
+    if (!account) throw SignInErrors.BAD_CREDENTIALS();
     await this.tenants.admit(tenantId);
     const { tokens, session } = this.issuer.begin(account);
-    if (!(await this.sessions.begin(account, session))) throw SignInErrors.BAD_CREDENTIALS();
+    await this.sessions.begin(account, session);
     return tokens;
   }
 

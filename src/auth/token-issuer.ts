@@ -31,7 +31,7 @@ export class TokenIssuer {
     if (!this.settings.local) throw HttpErrors.NO_ROUTE();
   }
 
-  begin(account: AccountEntity): { tokens: Tokens; session: Omit<SessionEntity, 'endedAt' | 'tenant'> } {
+  begin(account: AccountEntity): { tokens: Tokens; session: Omit<SessionEntity, 'endedAt'> } {
     const sessionId = randomUUID();
     const { tokens, refreshHash, expiresAt } = this.renew(account, sessionId);
     const { tenantId, userId } = account;

@@ -34,6 +34,12 @@ describe('configuration', () => {
     ['CORS_ORIGINS', 'https://app.example/', 'must be a list of exact origins'],
     ['CORS_ORIGINS', 'https://app.example,,', 'must be a list of exact origins'],
     ['CORS_ORIGINS', 'null', 'must be a list of exact origins'],
+    ['TRUST_PROXY', 'true', 'must be a number of proxies, or addresses'],
+    ['TRUST_PROXY', '-1', 'must be a number of proxies, or addresses'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'must be a number of proxies, or addresses'],
+    ['TRUST_PROXY', '0.0.0.0/0', 'must be a number of proxies, or addresses'],
+    ['TRUST_PROXY', '10.0.0.1,', 'must be a number of proxies, or addresses'],
+    ['TRUST_PROXY', 'proxy.example', 'must be a number of proxies, or addresses'],
     ['ADMIN_PASSWORD', 'x'.repeat(129), 'must be 8 to 128 characters long'],
   ])('refuses %s=%s', (name, value, problem) => {
     expect(() => parseEnv({ [name]: value })).toThrow(`${name}: ${problem}`);
@@ -48,6 +54,11 @@ describe('configuration', () => {
     };
     expect(parseEnv(right)).toMatchObject({ ...right, PORT: 0 });
     expect(parseEnv({}).REDIS_URL).toBeUndefined();
+    expect(parseEnv({}).TRUST_PROXY).toBe(0);
+    expect(parseEnv({ TRUST_PROXY: '2' }).TRUST_PROXY).toBe(2);
+    expect(parseEnv({ TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8, ::1' }).TRUST_PROXY).toBe(
+      'loopback,10.0.0.0/8,fd00::/8,::1',
+    );
     expect(parseEnv({}).CORS_ORIGINS).toEqual([]);
     expect(parseEnv({ CORS_ORIGINS: 'https://a.example, http://b.example:8080' }).CORS_ORIGINS).toEqual([
       'https://a.example',

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** Makes a value of what a variable says, if it says anything; what it throws is told to the person who set it. */
 export type Reader<T> = (said: string | undefined) => T;
 
@@ -53,6 +55,29 @@ export function origins(said: string): readonly string[] {
   return list.every((each) => URL.canParse(each) && isOrigin(each))
     ? list
     : refuse('must be a list of exact origins such as https://app.example, with commas between them');
+}
+
+/**
+ * Which proxies are believed, as Express takes it: how many stand between client and service, or a list of their addresses
+ * and networks. Not `true`, which would believe every client.
+ */
+export function proxies(said: string): number | string {
+  if (/^[0-9]{1,2}$/.test(said)) return Number(said);
+  const list = said.split(',').map((each) => each.trim());
+  return list.every(isProxy)
+    ? list.join(',')
+    : refuse(
+        'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 or loopback, with commas between them',
+      );
+}
+
+function isProxy(said: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(said)) return true;
+  const [, address = '', bits] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(said) ?? [];
+  const family = isIP(address);
+  return (
+    family !== 0 && (bits === undefined || (Number(bits) > 0 && Number(bits) <= (family === 4 ? 32 : 128)))
+  );
 }
 
 /** Reads every variable; gives what they say, and what is wrong with those that cannot be read. */

@@ -1,16 +1,25 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { parseAccountName } from '../auth/account-name';
+import { parseAccountName, usernameKey } from '../auth/account-name';
+import { clientNetwork } from '../http/client-address';
 import { readJsonBody } from '../http/json-body';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
 import { LimitErrors } from './limits.errors';
 import { RateLimiter, RateLimits, type Limit } from './rate-limiter';
 
-/** Marks a route that takes credentials: it is limited by address and by account. */
-export const TakesCredentials = Reflector.createDecorator<true | undefined>();
+/** What a route takes from callers who have no token yet; an OAuth2 grant says itself which of the two it brings. */
+type Credentials = 'password' | 'refresh token' | 'grant';
 
-/** Runs after the token check: callers are limited by tenant and user, credentials by address and account. */
+/** Marks a route that takes credentials. */
+export const TakesCredentials = Reflector.createDecorator<Credentials | undefined>();
+
+const SESSION_ID = /^[0-9a-f-]{36}(?=\.)/;
+
+/**
+ * Runs after the token check: callers are limited by tenant and user; sign-ins by client, and by account and client;
+ * refreshes by client, and by session and client. No client can use up what others need to sign in to the same account.
+ */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
@@ -23,36 +32,44 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const takesCredentials = this.#takesCredentials(context);
-    // It names the account.
-    if (takesCredentials) await readJsonBody(request, response, 'credentials');
-    const isAdmitted = takesCredentials
-      ? this.limiter.admits(this.#limitsOfCredentials(request), response)
+    const credentials = this.reflector.getAllAndOverride(TakesCredentials, [context.getHandler()]);
+    // It names the account or the session.
+    if (credentials) await readJsonBody(request, response, 'credentials');
+    const isAdmitted = credentials
+      ? this.limiter.admits(this.#limitsOf(credentials, request), response)
       : this.limiter.admitsCaller(request, response);
     if (await isAdmitted) return true;
     throw LimitErrors.TOO_MANY();
   }
 
-  #takesCredentials(context: ExecutionContext): boolean {
-    return this.reflector.getAllAndOverride(TakesCredentials, [context.getHandler()]) === true;
-  }
-
-  #limitsOfCredentials(request: Request): Limit[] {
+  #limitsOf(credentials: Credentials, request: Request): Limit[] {
     const { perMinute } = this.limits;
     if (!perMinute) return [];
-    const account = accountNamed(request.body);
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const client = clientNetwork(request);
+    const isRefresh =
+      credentials === 'refresh token' || (credentials === 'grant' && body.grant_type === 'refresh_token');
+    // Counted apart: refreshes with made-up tokens must not use up the sign-ins of others at the same address.
+    const [kind, name] = isRefresh ? ['refresh', sessionNamed(body)] : ['sign-in', accountNamed(body)];
     return [
-      { key: `address:${request.ip ?? ''}`, most: perMinute.loginsOfAddress },
-      ...(account === null ? [] : [{ key: `account:${account}`, most: perMinute.loginsOfAccount }]),
+      { key: `${kind}:${client}`, most: perMinute.loginsOfAddress },
+      ...(name === null ? [] : [{ key: `${kind}:${client}|${name}`, most: perMinute.loginsOfAccount }]),
     ];
   }
 }
 
+/** The session that a refresh token names, in the field of either door. */
+function sessionNamed({
+  refreshToken,
+  refresh_token: token = refreshToken,
+}: Record<string, unknown>): string | null {
+  return typeof token === 'string' ? (SESSION_ID.exec(token)?.[0] ?? null) : null;
+}
+
 /** The account that credentials name, in whatever form they name it; nothing has checked them yet. */
-function accountNamed(body: unknown): string | null {
-  const { tenantId, username } = (body ?? {}) as Record<string, unknown>;
+function accountNamed({ tenantId, username }: Record<string, unknown>): string | null {
   if (typeof username !== 'string') return null;
   const sent = typeof tenantId === 'string' ? tenantId.trim() : '';
   const named = parseAccountName(username.trim(), sent || PLATFORM_TENANT);
-  return `${named.tenantId}/${named.username}`.slice(0, 400);
+  return `${named.tenantId.slice(0, 64)}/${usernameKey(named.username.slice(0, 256))}`;
 }

@@ -42,12 +42,14 @@ export class RateLimiter {
     return count instanceof Promise ? count.then(decide) : decide(count);
   }
 
-  /** Whether all of these limits leave room for a request. */
+  /** Whether all of these limits leave room for a request; what comes after one that does not is not counted. */
   async admits(limits: readonly Limit[], response: Response): Promise<boolean> {
-    const standings = await Promise.all(
-      limits.map(async ({ key, most }) => ({ most, count: await this.counter.hit(key, WINDOW_MS) })),
-    );
-    const [tightest] = standings.sort((a, b) => a.most - a.count.hits - (b.most - b.count.hits));
+    let tightest: { readonly most: number; readonly count: Count } | undefined;
+    for (const { key, most } of limits) {
+      const count = await this.counter.hit(key, WINDOW_MS);
+      if (!tightest || most - count.hits < tightest.most - tightest.count.hits) tightest = { most, count };
+      if (count.hits > most) break;
+    }
     return !tightest || tell(response, tightest.most, tightest.count);
   }
 }

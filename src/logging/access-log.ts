@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Principal } from '../auth/principal';
+import { clientAddress } from '../http/client-address';
 import { outcomeOf, routeOf, type Outcome } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
 
@@ -29,9 +30,11 @@ export class AccessLog {
 
   readonly watch = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
+    // Now: a connection that is closed has no address any more.
+    const address = clientAddress(request);
     this.meter?.began();
     response.once('close', () => {
-      this.#tell(request, response, performance.now() - start);
+      this.#tell(request, response, address, performance.now() - start);
     });
     next();
   };
@@ -42,7 +45,7 @@ export class AccessLog {
     this.meter?.unread({ status, reason });
   };
 
-  #tell(request: Request, response: Response, ms: number): void {
+  #tell(request: Request, response: Response, address: string, ms: number): void {
     const outcome = outcomeOf(response);
     const { status, reason } = outcome;
     this.meter?.ended(request.method, routeOf(request), outcome, ms);
@@ -56,6 +59,7 @@ export class AccessLog {
       route: reason === undefined ? undefined : routeOf(request),
       tenant: principal?.tenantId,
       user: principal?.username,
+      address,
       ms: Math.round(ms),
       aborted: response.writableFinished ? undefined : true,
     });

@@ -47,7 +47,11 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ type: 'varchar', length: 32, nullable: true, ...text })
   phone!: string | null;
 
-  /** Wrong passwords since the last right one; every fifth locks the account for a while. */
+  /** Raised by every sign-in, so that it collides with changes of the account, also between nodes of a cluster. */
+  @Column({ name: 'sign_ins', type: 'bigint', default: 0, transformer: id })
+  signIns!: number;
+
+  /** Only version 0.1 uses this and `lockedUntil`; they are here while it may run beside this one. */
   @Column({ name: 'failed_logins', type: 'integer' })
   failedLogins!: number;
 

@@ -20,6 +20,8 @@ export class LockedAccounts {
     private readonly audit: AuditStamp,
     /** How many accounts the tenant may have; -1 is any number. */
     readonly findLimit: () => Promise<number>,
+    /** Forgets the wrong passwords for a user name, from wherever they came. */
+    private readonly forgiveFailures: (username: string) => Promise<void>,
   ) {
     this.#accounts = accounts;
     this.#depts = depts;
@@ -61,10 +63,10 @@ export class LockedAccounts {
     await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...this.audit.touched() });
   }
 
-  /** Also signs the account out everywhere, and lifts a lock. */
-  async setPassword(userId: number, passwordHash: string): Promise<void> {
-    const unlocked = { failedLogins: 0, lockedUntil: null };
-    await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...unlocked, ...this.audit.touched() });
+  /** Also signs the account out everywhere, and lifts its locks. */
+  async setPassword({ userId, username }: AccountEntity, passwordHash: string): Promise<void> {
+    await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...this.audit.touched() });
+    await this.forgiveFailures(username);
     await this.#sessions.update({ userId, endedAt: IsNull() }, { endedAt: this.audit.touched().updateTime });
   }
 

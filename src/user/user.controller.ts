@@ -8,6 +8,7 @@ import { MANAGERS, READERS } from '../auth/roles';
 import type { Once } from '../database/once';
 import { OnceErrors } from '../database/once.errors';
 import { DeptErrors } from '../dept/dept.errors';
+import { ClientNetwork } from '../http/client-address';
 import { Created } from '../http/created';
 import type { PageView } from '../paging/page';
 import { IfMatch } from '../revision/if-match.decorator';
@@ -90,8 +91,12 @@ export class UserController {
     roles: READERS,
     refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH, SignInErrors.BUSY],
   })
-  changePassword(@Ctx() ctx: RequestContext, @Body() dto: ChangePasswordDto): Promise<void> {
-    return this.users.changePassword(ctx, dto);
+  changePassword(
+    @Ctx() ctx: RequestContext,
+    @Body() dto: ChangePasswordDto,
+    @ClientNetwork() client: string,
+  ): Promise<void> {
+    return this.users.changePassword(ctx, dto, client);
   }
 
   @Put()

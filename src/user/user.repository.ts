@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { accountHash, FailedSignInEntity } from '../auth/failed-sign-in.entity';
 import { SessionEntity } from '../auth/session.entity';
 import { AuditStamp } from '../database/audited';
 import { contains } from '../database/contains';
@@ -100,6 +101,9 @@ export class UserRepository {
         const select = { id: true, accountCount: true } as const;
         const { tenantId } = ctx;
         return (await manager.findOneOrFail(TenantEntity, { select, where: { tenantId } })).accountCount;
+      },
+      async (username) => {
+        await manager.delete(FailedSignInEntity, { accountHash: accountHash(ctx.tenantId, username) });
       },
     );
   }

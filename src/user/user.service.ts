@@ -86,8 +86,11 @@ export class UserService {
     for (const userId of userIds) this.gate.forget(accountSubject(userId));
   }
 
-  /** One's own password with the old one; another account's as an administrator, without it. Ends its sessions. */
-  async changePassword(ctx: RequestContext, dto: ChangePasswordDto): Promise<void> {
+  /**
+   * One's own password with the old one; another account's as an administrator, without it. Ends its sessions. Wrong old
+   * passwords count for the client that sends them.
+   */
+  async changePassword(ctx: RequestContext, dto: ChangePasswordDto, client = ''): Promise<void> {
     const own = accountOfSubject(ctx.subject);
     const userId = dto.userId ?? own;
     if (userId === null) throw UserErrors.NOT_FOUND();
@@ -95,7 +98,7 @@ export class UserService {
     if (userId !== own && !ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
     const account = await this.get(ctx, userId);
     if (userId !== own) refuseRolesAbove(ctx, account.roles);
-    else await this.#refuseWrongPassword(ctx, account, dto.oldPassword ?? '');
+    else await this.#refuseWrongPassword(ctx, account, dto.oldPassword ?? '', client);
     const hash = await this.passwords.hash(dto.newPassword);
     await this.users.transaction(ctx, async (accounts) => {
       const current = await accounts.find(userId);
@@ -103,7 +106,7 @@ export class UserService {
       if (userId !== own) refuseRolesAbove(ctx, current.roles);
       // Somebody changed it meanwhile: what was checked is no longer the old password.
       else if (current.passwordHash !== account.passwordHash) throw UserErrors.WRONG_PASSWORD();
-      await accounts.setPassword(userId, hash);
+      await accounts.setPassword(current, hash);
     });
     this.gate.forget(accountSubject(userId));
   }
@@ -112,9 +115,10 @@ export class UserService {
     ctx: RequestContext,
     { userId, username }: AccountEntity,
     password: string,
+    client: string,
   ): Promise<void> {
-    const find = () => this.users.in(ctx).find(userId);
-    if (!(await this.passwords.check(`${ctx.tenantId}/${username}`, find, password)))
+    const proof = { tenantId: ctx.tenantId, username, password, client };
+    if (!(await this.passwords.check(proof, () => this.users.in(ctx).find(userId))))
       throw UserErrors.WRONG_PASSWORD();
   }
 

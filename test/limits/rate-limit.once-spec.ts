@@ -48,17 +48,18 @@ describe('rate limits', () => {
     expect((await login('victim')).refusal.reason).toBe('RATE_LIMITED');
     for (let n = 0; n < 8; n += 1) expect((await login(`other-${n}`)).status).toBe(401);
     expect((await login('one-more')).refusal.reason).toBe('RATE_LIMITED');
-    expect((await service.anonymous.post('/auth/refresh', { refreshToken: 'x' })).status).toBe(429);
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const token = await service.anonymous.post(
-      '/auth/token',
-      'grant_type=password&username=a&password=b',
-      form,
-    );
-    expect([token.status, JSON.parse(token.text)]).toEqual([
+    const token = (form: string) =>
+      service.anonymous.post('/auth/token', form, { 'content-type': 'application/x-www-form-urlencoded' });
+    const refused = await token('grant_type=password&username=a&password=b');
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([
       429,
       expect.objectContaining({ error: 'temporarily_unavailable' }),
     ]);
+    // Refreshes are counted apart, and so they are through both doors.
+    expect((await token('grant_type=refresh_token&refresh_token=x')).status).toBe(400);
+    for (let n = 0; n < 11; n += 1)
+      expect((await service.anonymous.post('/auth/refresh', { refreshToken: 'x' })).status).toBe(401);
+    expect((await token('grant_type=refresh_token&refresh_token=x')).status).toBe(429);
   });
 
   it('leave probes alone', async () => {

@@ -24,3 +24,54 @@ export function nextCommits(dataSource: DataSource, ...fates: Fate[]): () => num
   };
   return () => fates.length;
 }
+
+type Query = (sql: string, ...rest: unknown[]) => Promise<unknown>;
+
+/** Does something else in the place of the next statement like this. */
+function replaceNext(
+  dataSource: DataSource,
+  statement: RegExp,
+  replace: (run: () => Promise<unknown>) => Promise<unknown>,
+): void {
+  const create = dataSource.createQueryRunner.bind(dataSource);
+  let isDone = false;
+  dataSource.createQueryRunner = (mode): QueryRunner => {
+    const runner = create(mode);
+    const query = runner.query.bind(runner) as Query;
+    runner.query = ((sql, ...rest) => {
+      if (isDone || !statement.test(sql)) return query(sql, ...rest);
+      isDone = true;
+      dataSource.createQueryRunner = create;
+      return replace(() => query(sql, ...rest));
+    }) as Query as QueryRunner['query'];
+    return runner;
+  };
+}
+
+/** Lets the next statement like this be done without an answer; gives whether that has happened. */
+export function loseNextAnswer(dataSource: DataSource, statement: RegExp): () => boolean {
+  let isLost = false;
+  replaceNext(dataSource, statement, async (run) => {
+    await run();
+    isLost = true;
+    throw ERRORS.unheard();
+  });
+  return () => isLost;
+}
+
+/** Holds the next statement like this back until it is let go. */
+export function holdNext(
+  dataSource: DataSource,
+  statement: RegExp,
+): { readonly reached: Promise<void>; readonly letGo: () => void } {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const reached = new Promise<void>((resolve) => {
+    replaceNext(dataSource, statement, async (run) => {
+      resolve();
+      await held;
+      return run();
+    });
+  });
+  return { reached, letGo };
+}

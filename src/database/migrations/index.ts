@@ -9,6 +9,7 @@ import { Revisions1763164800007 } from './1763164800007-revisions';
 import { UnitAnswers1763164800008 } from './1763164800008-unit-answers';
 import { DeptNames1763164800009 } from './1763164800009-dept-names';
 import { Settings1763164800010 } from './1763164800010-settings';
+import { FailedSignIns1763164800011 } from './1763164800011-failed-sign-ins';
 import { LongerUnitResults1763164800013 } from './1763164800013-longer-unit-results';
 import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tables';
 
@@ -25,6 +26,7 @@ export const migrations = [
   UnitAnswers1763164800008,
   DeptNames1763164800009,
   Settings1763164800010,
+  FailedSignIns1763164800011,
   LongerUnitResults1763164800013,
   DropDerivedTables1763164800015,
 ];

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UnitOfWork } from '../../src/database/unit-of-work';
+import type { SqliteDriver } from '../../src/database/sqlite/sqlite.driver';
+import { raiseTreeVersion } from '../../src/tenant/tree-version';
+import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { holdNext, loseNextAnswer, nextCommits } from '../support/commit-faults';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { onMariadb } from '../support/test-database';
+
+const PASSWORD = 'a-long-password';
+
+interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+describe('a session', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let admin: ApiClient;
+  let username: string;
+  let userId: number;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+    tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
+    admin = service.as({ tenantId });
+    username = 'somebody';
+    userId = await aUser(admin, { username });
+  });
+  afterAll(() => service.stop());
+
+  const login = (password = PASSWORD) =>
+    service.anonymous.post('/auth/login', { tenantId, username, password });
+  const signIn = async () => (await login()).body.data as Tokens;
+  const refresh = (refreshToken: string) => service.anonymous.post('/auth/refresh', { refreshToken });
+  const whoAmI = (accessToken: string) => service.anonymous.as(accessToken).get('/auth/me');
+
+  /** Who waits in the database for another's write. */
+  async function waiting(): Promise<number> {
+    if (!onMariadb) return (service.dataSource.driver as unknown as SqliteDriver).writers.waiting;
+    const rows = await service.dataSource.query<{ Value: string }[]>(
+      "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
+    );
+    return Number(rows[0]!.Value);
+  }
+
+  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await holds())) await sleep(5);
+  }
+
+  it('begins while its tenant is being written to: after one write at most, never after those that queue', async () => {
+    let finish: () => void = () => undefined;
+    const order: string[] = [];
+    const begun = new Promise<void>((resolve) => {
+      const long = service.app.get(UnitOfWork).run(
+        tenantId,
+        (manager) => raiseTreeVersion(manager, tenantId),
+        () => {
+          resolve();
+          return new Promise<void>((done) => (finish = done));
+        },
+      );
+      void long.then(() => order.push('long write'));
+    });
+    await begun;
+    const later = Array.from({ length: 3 }, () => aDept(admin).then(() => order.push('later write')));
+    const session = login().then(({ status }) => order.push(`sign-in ${status}`));
+    // MariaDB writes other rows meanwhile; SQLite has one writer.
+    if (onMariadb) await session;
+    else await until(async () => (await waiting()) > 0);
+    finish();
+    await Promise.all([...later, session]);
+    const sequence = ['long write', 'sign-in 200'];
+    expect(order.slice(0, 2)).toEqual(onMariadb ? sequence.reverse() : sequence);
+    expect(order.slice(2)).toEqual(['later write', 'later write', 'later write']);
+  });
+
+  it('does not outlive a change of the password that happens while it begins', async () => {
+    const newPassword = 'the-next-password';
+    const { reached, letGo } = holdNext(service.dataSource, /^INSERT INTO .tenantry_session/);
+    const old = login();
+    await reached;
+    let isReset = false;
+    const reset = admin.put('/system/user-api/password', { userId, newPassword }).finally(() => {
+      isReset = true;
+    });
+    // Either it waits for the sign-in, or nothing holds them apart.
+    await until(async () => isReset || (await waiting()) > 0);
+    letGo();
+    expect([(await old).status, (await reset).status]).toEqual([200, 200]);
+    expect((await whoAmI(((await old).body.data as Tokens).accessToken)).status).toBe(401);
+    expect((await login()).status).toBe(401);
+    await admin.put('/system/user-api/password', { userId, newPassword: PASSWORD });
+  });
+
+  it('begins once when the answer to COMMIT is lost', async () => {
+    nextCommits(service.dataSource, 'unheard');
+    const { accessToken, refreshToken } = await signIn();
+    expect((await whoAmI(accessToken)).status).toBe(200);
+    expect((await refresh(refreshToken)).status).toBe(200);
+  });
+
+  it('does not change the account as others read it', async () => {
+    const read = () => admin.get(`/system/user-api/${userId}`);
+    const before = await read();
+    await signIn();
+    const after = await read();
+    expect([after.headers.etag, after.text]).toEqual([before.headers.etag, before.text]);
+  });
+
+  it('goes on when the database does not answer to a refresh', async () => {
+    const { refreshToken } = await signIn();
+    const isLost = loseNextAnswer(service.dataSource, /^UPDATE .tenantry_session/);
+    const first = await refresh(refreshToken);
+    expect([isLost(), first.status]).toEqual([true, 200]);
+    const second = await refresh((first.body.data as Tokens).refreshToken);
+    expect(second.status).toBe(200);
+    expect((await whoAmI((second.body.data as Tokens).accessToken)).status).toBe(200);
+    // Theft is still theft.
+    expect((await refresh(refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
+    expect((await refresh((second.body.data as Tokens).refreshToken)).status).toBe(401);
+  });
+});

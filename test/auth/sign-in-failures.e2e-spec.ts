@@ -1,0 +1,136 @@
+import { FailedSignInEntity } from '../../src/auth/failed-sign-in.entity';
+import { SessionCleaner } from '../../src/auth/session-cleaner';
+import { type ApiClient, aTenant, aUser } from '../../src/testing';
+import { loseNextAnswer } from '../support/commit-faults';
+import { HandClock } from '../support/hand-clock';
+import { recordQueries } from '../support/query-recorder';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PASSWORD = 'a-long-password';
+const WRONG = 'wrong-password';
+const HERE = '203.0.113.1';
+const THERE = '203.0.113.2';
+const MINUTE = 60_000;
+
+describe('wrong passwords', () => {
+  let service: ServiceUnderTest;
+  let clock: HandClock;
+  let tenantId: string;
+  let admin: ApiClient;
+  let username: string;
+  let userId: number;
+
+  beforeAll(async () => {
+    clock = new HandClock();
+    service = await ServiceUnderTest.start({ TRUST_PROXY: '1' }, clock);
+    tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
+    admin = service.as({ tenantId });
+  });
+  beforeEach(async () => {
+    username = `u${Math.random()}`;
+    userId = await aUser(admin, { username });
+  });
+  afterAll(() => service.stop());
+
+  const at = (address: string) => service.anonymous.with({ 'x-forwarded-for': address });
+  const login = (password: string, address = HERE, name = username) =>
+    at(address).post('/auth/login', { tenantId, username: name, password });
+  const statusOf = async (...args: Parameters<typeof login>) => (await login(...args)).status;
+  const failures = async (count: number, address = HERE) => {
+    for (let n = 0; n < count; n += 1) expect(await statusOf(WRONG, address)).toBe(401);
+  };
+  const statements = async (work: () => Promise<unknown>) =>
+    (await recordQueries(service.dataSource, work)).map(({ sql }) => sql);
+
+  it('lock an account only for the address that they came from', async () => {
+    await failures(5);
+    expect(await statusOf(PASSWORD)).toBe(401);
+    expect(await statusOf(PASSWORD, THERE)).toBe(200);
+    expect(await statusOf(PASSWORD)).toBe(401);
+  });
+
+  it('lock for ten minutes from the fifth, and are forgotten ten minutes later', async () => {
+    await failures(4);
+    clock.pass(5 * MINUTE);
+    await failures(1);
+    clock.pass(9 * MINUTE);
+    expect(await statusOf(PASSWORD)).toBe(401);
+    clock.pass(MINUTE + 1000);
+    await failures(4);
+    clock.pass(10 * MINUTE + 1000);
+    await failures(4);
+    expect(await statusOf(PASSWORD)).toBe(200);
+  });
+
+  it('are not forgiven by a sign-in from another address', async () => {
+    await failures(4);
+    expect(await statusOf(PASSWORD, THERE)).toBe(200);
+    await failures(1);
+    expect(await statusOf(PASSWORD)).toBe(401);
+  });
+
+  it('are forgiven, from wherever they came, when an administrator resets the password', async () => {
+    await failures(5);
+    await failures(5, THERE);
+    const newPassword = 'reset-by-an-admin';
+    expect((await admin.put('/system/user-api/password', { userId, newPassword })).status).toBe(200);
+    expect(await statusOf(newPassword)).toBe(200);
+    expect(await statusOf(newPassword, THERE)).toBe(200);
+  });
+
+  it('count for one account, however its name is written', async () => {
+    for (const name of [
+      username,
+      ` ${username} `,
+      username.replace('u', 'ｕ'),
+      `${username}\u200b`,
+      username,
+    ])
+      expect(await statusOf(WRONG, HERE, name)).toBe(401);
+    expect(await statusOf(PASSWORD)).toBe(401);
+  });
+
+  it('count as old passwords too, at the address of who sends them', async () => {
+    const { accessToken } = (await login(PASSWORD)).body.data as { accessToken: string };
+    const change = (oldPassword: string, address: string) =>
+      at(address).as(accessToken).put('/system/user-api/password', { oldPassword, newPassword: PASSWORD });
+    for (let n = 0; n < 5; n += 1) expect((await change(WRONG, HERE)).status).toBe(403);
+    expect((await change(PASSWORD, HERE)).refusal.reason).toBe('WRONG_PASSWORD');
+    expect((await change(PASSWORD, THERE)).status).toBe(200);
+  });
+
+  it('count once when the database does not answer', async () => {
+    const isLost = loseNextAnswer(service.dataSource, /^(INSERT|UPDATE).*failed/i);
+    await failures(4);
+    expect(isLost()).toBe(true);
+    expect(await statusOf(PASSWORD)).toBe(200);
+  });
+
+  it('cost the same statements, whether the account is there, disabled, locked for others, or not', async () => {
+    const disabled = `d${Math.random()}`;
+    await aUser(admin, { username: disabled, status: '1' });
+    await failures(5, THERE);
+    const real = await statements(() => login(WRONG));
+    expect(await statements(() => login(WRONG, HERE, 'nobody'))).toEqual(real);
+    expect(await statements(() => login(WRONG, HERE, disabled))).toEqual(real);
+    expect(await statements(() => login(PASSWORD, HERE, disabled))).toEqual(real);
+    const elsewhere = { tenantId: '999999', username, password: WRONG };
+    expect(await statements(() => at(HERE).post('/auth/login', elsewhere))).toEqual(real);
+    // Also when both are locked.
+    for (let n = 0; n < 5; n += 1) await login(WRONG, HERE, 'nobody');
+    await failures(5);
+    const locked = await statements(() => login(PASSWORD));
+    expect(await statements(() => login(PASSWORD, HERE, 'nobody'))).toEqual(locked);
+  });
+
+  it('are removed when they can lock nobody any more', async () => {
+    const { manager } = service.dataSource;
+    await failures(2);
+    clock.pass(20 * MINUTE + 1000);
+    await failures(1);
+    await service.app.get(SessionCleaner).run();
+    expect(await manager.count(FailedSignInEntity)).toBe(1);
+    // Neither names nor passwords that somebody typed are stored.
+    expect(JSON.stringify(await manager.find(FailedSignInEntity))).not.toContain(username);
+  });
+});
