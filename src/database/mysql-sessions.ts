@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { createPool, type Pool, type PoolConnection, type PoolOptions } from 'mysql2';
 import { NOT_WAITED_FOR } from './retry-policy';
 import { Pulse, type PulseState } from './pulse';
@@ -23,7 +24,6 @@ export class MysqlSessions {
   #limitMs: number | undefined;
   #pulse: Pulse | undefined;
   readonly #connections = new Set<PoolConnection>();
-  readonly #cutters = new Map<PoolConnection, NodeJS.Timeout>();
 
   createPool(options: PoolOptions): Pool {
     const pool = createPool(options);
@@ -47,7 +47,7 @@ export class MysqlSessions {
       if (enqueued > before) settle.giveUpLater();
     };
     pool.on('release', (connection) => {
-      this.#unwatch(connection);
+      streamOf(connection).setTimeout(0);
     });
     this.#takePulse(pool, options);
     return pool;
@@ -58,7 +58,10 @@ export class MysqlSessions {
     return this.#pulse?.state ?? 'well';
   }
 
-  /** From now on a connection that is held longer is cut: a server that hangs must not make everybody hang. */
+  /**
+   * From now on a connection that is held is cut when nothing has moved on it for so long: a server that hangs must not make
+   * everybody hang. A unit whose statements are answered may take longer.
+   */
   limitHolding(milliseconds: number): void {
     this.#limitMs = milliseconds;
   }
@@ -70,6 +73,9 @@ export class MysqlSessions {
 
   #prepare(connection: PoolConnection): void {
     this.#connections.add(connection);
+    streamOf(connection).on('timeout', () => {
+      cut(connection);
+    });
     connection.on('end', () => this.#connections.delete(connection));
     connection.on('error', () => this.#connections.delete(connection));
     // TypeORM asks for it with every statement, and mysql2 would look its file up and make a new one each time.
@@ -93,7 +99,7 @@ export class MysqlSessions {
         if (!error) connection.release();
         return;
       }
-      if (!error) this.#watch(connection);
+      if (!error) streamOf(connection).setTimeout(this.#limitMs ?? 0);
       done(error, connection);
     };
     const giveUpLater = (): void => {
@@ -119,26 +125,15 @@ export class MysqlSessions {
       end(done);
     };
   }
-
-  #unwatch(connection: PoolConnection): void {
-    clearTimeout(this.#cutters.get(connection));
-    this.#cutters.delete(connection);
-  }
-
-  #watch(connection: PoolConnection): void {
-    this.#unwatch(connection);
-    if (this.#limitMs === undefined) return;
-    const cutIt = (): void => {
-      this.#cutters.delete(connection);
-      cut(connection);
-    };
-    this.#cutters.set(connection, setTimeout(cutIt, this.#limitMs).unref());
-  }
 }
 
 /** Not `connection.destroy()`: that one leaves the query that is waiting without an answer. */
 function cut(connection: PoolConnection): void {
-  (connection as unknown as { stream: { destroy(): void } }).stream.destroy();
+  streamOf(connection).destroy();
+}
+
+function streamOf(connection: PoolConnection): Socket {
+  return (connection as unknown as { stream: Socket }).stream;
 }
 
 function unavailable(message: string): NodeJS.ErrnoException {

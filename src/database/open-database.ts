@@ -5,7 +5,7 @@ import { createDataSource } from './data-source';
 import { sessionsOf } from './sessions-of';
 import { exclusively } from './start-lock';
 
-/** A request never needs a connection for longer than this. */
+/** A connection that a request holds is never silent for longer than this. */
 const HOLD_MS = 10_000;
 
 export interface OpenDatabase {

@@ -174,6 +174,28 @@ if (onMariadb) {
       await pool.promise().end();
     });
 
+    it('lets an import go on for as long as its statements are answered, and cuts one that is not', async () => {
+      const sessions = (service.dataSource.options as { driver: MysqlSessions }).driver;
+      const api = service.as({ tenantId: await aTenantRow(service.dataSource) });
+      const names = Array.from({ length: 500 }, (_, n) => `${n} ${'x'.repeat(59)}`);
+      const file = names.map((path) => JSON.stringify({ path })).join('\n');
+      const send = () => api.send('POST', `${PATH}/import`, file, { 'content-type': 'application/x-ndjson' });
+      sessions.limitHolding(1000);
+      try {
+        // Thirty statements at least, of 40 ms each.
+        proxy.delay = 40;
+        const answer = await send();
+        expect([answer.status, answer.body.data]).toMatchObject([200, { created: 500 }]);
+        proxy.delay = 0;
+        proxy.fault = 'hang-after';
+        expect((await api.post(PATH, { deptName: 'cut at COMMIT' })).status).toBe(200);
+        expect(await named(service, 'cut at COMMIT')).toBe(1);
+      } finally {
+        proxy.delay = 0;
+        sessions.limitHolding(10_000);
+      }
+    });
+
     it('ends with 503 when the server stays away, for writes and reads, and works when it is back', async () => {
       const api = service.as();
       const deptId = await aDept(api);

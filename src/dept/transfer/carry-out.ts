@@ -7,7 +7,7 @@ import { fateOf, type ImportPlan } from './import-plan';
 import type { PathNode } from './path-tree';
 
 /** So many departments go into one statement. */
-const BATCH = 250;
+const BATCH = 50;
 
 /** Does what a plan says, parents before their children. Between two batches others have their turn. */
 export async function carryOut(tree: LockedDeptTree, { levels }: ImportPlan): Promise<void> {
