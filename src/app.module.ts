@@ -2,7 +2,6 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { AdmissionModule } from './admission/admission.module';
 import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
 import type { JwtSettings } from './auth/jwt-settings';
@@ -16,6 +15,7 @@ import { LimitsModule } from './limits/limits.module';
 import { RateLimitGuard } from './limits/rate-limit.guard';
 import type { RateLimits } from './limits/rate-limiter';
 import type { Meter } from './metrics/meter';
+import { OverloadModule } from './overload/overload.module';
 import { RevocationModule } from './revocation/revocation.module';
 import { TenantryModule } from './tenantry.module';
 import type { Clock } from './time/clock';
@@ -54,7 +54,7 @@ export class AppModule {
         UserModule,
         HealthModule,
         LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
-        AdmissionModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
+        OverloadModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
         RevocationModule.with(env.REDIS_URL),
       ],
       providers: [

@@ -3,7 +3,6 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
-import { Doorkeeper } from './admission/doorkeeper';
 import { AppModule, type ServiceParts } from './app.module';
 import { refuseInOAuthForm } from './auth/oauth.filter';
 import { describeDatabase } from './config/database-url';
@@ -11,7 +10,7 @@ import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from './dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
-import { Cors } from './http/cors';
+import { corsOptions } from './http/cors';
 import { closeGracefully } from './http/graceful-close';
 import { watchInFlight } from './http/in-flight';
 import { limitClients } from './http/limit-clients';
@@ -25,6 +24,7 @@ import { StatusPolicy } from './http/status-policy';
 import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
 import { metricsOf } from './metrics/metrics-of';
+import { OverloadProtection } from './overload/overload-protection';
 import type { FirstAdmin } from './user/first-admin';
 
 /** How long requests in flight may take to finish after a stop was asked for. */
@@ -34,8 +34,7 @@ const FINISH_MS = 5000;
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
   const whole = { ...parts, ...(metrics && { meter: metrics.units }) };
-  const adapter = new ServiceAdapter();
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), adapter, {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
     bodyParser: false,
     logger: new NestLogger(logger),
     abortOnError: false,
@@ -43,20 +42,12 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.set('trust proxy', parts.env.TRUST_PROXY);
   const log = new AccessLog(logger, metrics?.requests);
-  app.use(requestIdMiddleware, log.watch, securityHeaders);
-  const cors = parts.env.CORS_ORIGINS.length > 0 ? new Cors(parts.env.CORS_ORIGINS) : null;
-  if (cors) app.use(cors.answerPreflight);
-  app.use(refuseOddRequests);
+  app.use(requestIdMiddleware, securityHeaders);
+  if (parts.env.CORS_ORIGINS.length > 0) app.enableCors(corsOptions(parts.env.CORS_ORIGINS));
+  app.use(app.get(OverloadProtection).handle, log.watch, refuseOddRequests);
   if (parts.env.DOCS === 'on') serveDocs(app, version);
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
-  const door = app.get(Doorkeeper);
-  adapter.meet = (request, response, serve) => {
-    cors?.mark(request, response);
-    // A page could not read the refusal of what its browser asks by itself, and to answer costs no more.
-    if (cors?.isPreflight(request)) serve();
-    else door.meet(request, response, serve);
-  };
   app.use('/auth/token', refuseInOAuthForm);
   const server: Server = app.getHttpServer();
   const inFlight = watchInFlight(server);

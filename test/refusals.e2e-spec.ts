@@ -2,16 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
-import { Admission } from '../src/admission/admission';
-import type { Place } from '../src/admission/share';
+import { PasswordHasher } from '../src/auth/password-hasher';
 import { DeptService } from '../src/dept/dept.service';
-import { SignInErrors } from '../src/auth/auth.errors';
-import { SignInService } from '../src/auth/sign-in.service';
-import { DatabaseErrors } from '../src/database/database.errors';
-import { LimitErrors } from '../src/limits/limits.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
 import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../src/testing';
 import { breakOnPurpose } from './support/examined-databases';
+import { FullHouse } from './support/full-house';
 import { anAccount, aTenantRow } from './support/seeds';
 import { JWT, ServiceUnderTest } from './support/service-under-test';
 
@@ -36,11 +32,19 @@ async function catalogue(): Promise<ErrorRow[]> {
 
 describe('the catalogue of refusals', () => {
   let service: ServiceUnderTest;
+  /** On the same database, with limits that are quickly met. */
+  let limited: ServiceUnderTest;
+  let house: FullHouse;
 
   beforeAll(async () => {
     service = await ServiceUnderTest.start();
+    limited = await ServiceUnderTest.on(service.database, { RATE_LIMIT: 'on', RATE_LIMIT_USER: '1' });
+    house = await FullHouse.on(service.database);
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    await Promise.all([limited.leave(), house.leave()]);
+    await service.stop();
+  });
 
   /** Refused before there is a request that could ask for a language. */
   const beforeLanguage = new Set(['HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT']);
@@ -58,9 +62,9 @@ describe('the catalogue of refusals', () => {
     EXPECTATION_FAILED: () => as().get(PATH, { expect: 'x' }),
     HEADERS_TOO_LARGE: () => as().get(PATH, { x: 'x'.repeat(20_000) }),
     REQUEST_TIMEOUT: () => timedOut(),
-    INTERNAL_ERROR: () => failing(new Error('bug')),
+    INTERNAL_ERROR: () => withBug(),
     OVERLOADED: () => crowdedOut(),
-    DATABASE_UNAVAILABLE: () => failing(DatabaseErrors.UNAVAILABLE()),
+    DATABASE_UNAVAILABLE: () => whileLocked(),
     TOKEN_MISSING: () => speaking(service.anonymous).get(`${PATH}/1`),
     TOKEN_INVALID: () => speaking(service.anonymous).as('e.e.x').get(`${PATH}/1`),
     TOKEN_EXPIRED: () =>
@@ -75,12 +79,22 @@ describe('the catalogue of refusals', () => {
     BAD_CREDENTIALS: () => speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' }),
     REFRESH_INVALID: () => speaking(service.anonymous).post('/auth/refresh', { refreshToken: 'x' }),
     TOO_MANY_LOGINS: async () => {
-      const spy = jest.spyOn(service.app.get(SignInService), 'login').mockRejectedValue(SignInErrors.BUSY());
+      // As many as may be checked (4) and wait for it (50), until the answer is there.
+      const hasher = service.app.get(PasswordHasher);
+      let isAnswered = false;
+      const hashing = Array.from({ length: 54 }, async () => {
+        while (!isAnswered) await hasher.hash('x');
+      });
       const answer = await speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' });
-      spy.mockRestore();
+      isAnswered = true;
+      await Promise.all(hashing);
       return answer;
     },
-    RATE_LIMITED: () => failing(LimitErrors.TOO_MANY()),
+    RATE_LIMITED: async () => {
+      const api = speaking(limited.as());
+      await api.get(`${PATH}/1`);
+      return api.get(`${PATH}/1`);
+    },
     USER_NOT_FOUND: () => as().get(`${USERS}/777777`),
     USERNAME_TAKEN: () => as().post(USERS, { username: 'admin', password: PASSWORD }),
     DEPT_DISABLED: async () => {
@@ -186,41 +200,45 @@ describe('the catalogue of refusals', () => {
     );
   });
 
-  async function failing(error: Error): Promise<Answer> {
-    const spy = jest.spyOn(service.app.get(DeptService), 'get').mockRejectedValue(error);
+  /** The only one that no request can cause: it takes a bug. */
+  async function withBug(): Promise<Answer> {
+    const spy = jest.spyOn(service.app.get(DeptService), 'get').mockRejectedValue(new Error('bug'));
     const answer = await as().get(`${PATH}/1`);
     spy.mockRestore();
     return answer;
   }
 
   async function crowdedOut(): Promise<Answer> {
-    const admission = service.app.get(Admission);
-    const spy = jest.spyOn(admission, 'enter').mockReturnValue({ state: 'gone' } as Place);
-    const answer = await as().get(`${PATH}/1`);
-    spy.mockRestore();
+    const empty = await house.fill();
+    const answer = await speaking(house.api).get(house.path);
+    await empty();
     return answer;
   }
 
-  /** Node looks for late requests only after a while; this tells the server of one at once. */
-  function timedOut(): Promise<Answer> {
+  /** Another transaction holds the tenant for longer than a write waits. */
+  async function whileLocked(): Promise<Answer> {
+    const runner = service.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
+    const answer = await as().post(PATH, {});
+    await runner.rollbackTransaction();
+    await runner.release();
+    return answer;
+  }
+
+  /** A request whose head never ends; Node looks for such ones every second. */
+  async function timedOut(): Promise<Answer> {
     const server = service.app.getHttpServer();
+    const { headersTimeout } = server;
+    server.headersTimeout = 100;
     const { hostname, port } = new URL(service.anonymous.baseUrl);
-    return new Promise((resolve) => {
-      server.once('connection', (socket) => {
-        server.emit(
-          'clientError',
-          Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
-          socket,
-        );
-      });
-      let text = '';
-      const socket = connect(Number(port), hostname);
-      socket.on('data', (chunk) => (text += chunk.toString()));
-      socket.on('end', () => {
-        const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n'))) as Answer['body'];
-        const refusal = body.data as Answer['refusal'];
-        resolve({ status: Number(text.split(' ', 2)[1]), headers: {}, text, body, refusal });
-      });
-    });
+    const socket = connect(Number(port), hostname);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    server.headersTimeout = headersTimeout;
+    const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n'))) as Answer['body'];
+    const refusal = body.data as Answer['refusal'];
+    return { status: Number(text.split(' ', 2)[1]), headers: {}, text, body, refusal };
   }
 });

@@ -1,5 +1,4 @@
 import { getSchemaPath } from '@nestjs/swagger';
-import { AdmissionErrors } from '../admission/admission.errors';
 import { AuthErrors } from '../auth/auth.errors';
 import { DatabaseErrors } from '../database/database.errors';
 import { failure } from '../http/envelope';
@@ -7,7 +6,6 @@ import { Refusal, type ErrorRow, type RefusalFactory } from '../http/error-catal
 import { HttpErrors } from '../http/http.errors';
 import { FieldProblemDto } from '../http/refusal.dto';
 import { ANY_ID } from '../http/view-fields';
-import { LimitErrors } from '../limits/limits.errors';
 import { NOT_SERVED } from '../tenant/not-served';
 
 type Rows = readonly ErrorRow[];
@@ -29,10 +27,10 @@ const ANYONE = rowsOf([
   HttpErrors.MALFORMED,
   HttpErrors.TOO_LARGE,
   HttpErrors.MEDIA_TYPE,
-  LimitErrors.TOO_MANY,
+  HttpErrors.TOO_MANY,
   HttpErrors.INTERNAL,
   DatabaseErrors.UNAVAILABLE,
-  AdmissionErrors.OVERLOADED,
+  HttpErrors.OVERLOADED,
 ]);
 
 /** What an operation for callers with a token may answer beside. */
@@ -138,7 +136,7 @@ function headersOf(rows: Rows): Header {
   return {
     ...header('X-Request-Id'),
     ...(rows.some(({ status }) => status === 429 || status === 503) && header('Retry-After')),
-    ...(rows.includes(LimitErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
+    ...(rows.includes(HttpErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
     ...(rows.some(({ status }) => status === 401) && header('WWW-Authenticate')),
   };
 }

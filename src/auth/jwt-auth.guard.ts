@@ -38,7 +38,9 @@ export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {
     info: unknown,
     context: ExecutionContext,
   ) => {
-    if (!error && principal) return principal;
+    // The account or the session could not be looked up: that says nothing about the token.
+    if (error) throw error as Error;
+    if (principal) return principal;
     if (info instanceof Error && info.name === 'TokenExpiredError') throw AuthErrors.TOKEN_EXPIRED();
     const { authorization } = context.switchToHttp().getRequest<Request>().headers;
     throw authorization === undefined ? AuthErrors.TOKEN_MISSING() : AuthErrors.TOKEN_INVALID();

@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Doorkeeper } from '../admission/doorkeeper';
+import { OverloadProtection } from '../overload/overload-protection';
 import { hasBody, readJsonBody } from './json-body';
 
 /**
@@ -9,7 +9,7 @@ import { hasBody, readJsonBody } from './json-body';
  */
 @Injectable()
 export class BodyGuard implements CanActivate {
-  constructor(private readonly door: Doorkeeper) {}
+  constructor(private readonly overload: OverloadProtection) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
@@ -19,7 +19,7 @@ export class BodyGuard implements CanActivate {
 
   async #read(request: Request, response: Response): Promise<boolean> {
     if (request.user) await readJsonBody(request, response, 'caller');
-    await this.door.admitWithBody(request, response);
+    await this.overload.enterWithBody(request, response);
     return true;
   }
 }

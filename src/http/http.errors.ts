@@ -51,5 +51,18 @@ export const HttpErrors = defineErrors({
     zh: '请求地址或请求头过长，或请求头过多',
     en: 'The address or the headers are too long, or there are too many headers',
   },
+  TOO_MANY: {
+    reason: 'RATE_LIMITED',
+    status: 429,
+    zh: '请求过于频繁，请稍后重试',
+    en: 'Too many requests; try again when Retry-After says',
+  },
+  OVERLOADED: {
+    reason: 'OVERLOADED',
+    status: 503,
+    zh: '服务过载，请稍后重试',
+    en: 'The service is overloaded; try again shortly',
+    retryAfter: 1,
+  },
   INTERNAL: { reason: 'INTERNAL_ERROR', status: 500, zh: '服务器内部错误', en: 'Internal server error' },
 });

@@ -7,7 +7,7 @@ import {
   type ServerOptions,
 } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express, type Request, type Response } from 'express';
+import express, { type Express } from 'express';
 import { LOOK_FOR_SLOW } from './limit-clients';
 
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?=[/?#]|$)/i;
@@ -21,11 +21,6 @@ const CHEAP_RELINKING = 24;
  * outside the envelope: a missing Host header, an expectation, a target that is no path.
  */
 export class ServiceAdapter extends ExpressAdapter {
-  /** Who lets requests in; before the service is whole, everybody. */
-  meet: (request: Request, response: Response, serve: () => void) => void = (_, __, serve) => {
-    serve();
-  };
-
   constructor() {
     // Before anything is routed: Express reads it when it makes its router.
     super(express().enable('case sensitive routing'));
@@ -42,10 +37,7 @@ export class ServiceAdapter extends ExpressAdapter {
     const app = this.getInstance<Express>();
     const listener: RequestListener = (request, response) => {
       request.url = pathOf(request.url ?? '');
-      // Linked or not, they are what Express will call so.
-      this.meet(request as Request, response as Response, () => {
-        app(request, response);
-      });
+      app(request, response);
     };
     const server: Server = createServer(
       { requireHostHeader: false, ...LOOK_FOR_SLOW, ...linkedTo(app) },

@@ -1,6 +1,5 @@
 import type { HttpException } from '@nestjs/common';
 import { AuthErrors } from '../auth/auth.errors';
-import { LimitErrors } from '../limits/limits.errors';
 import { Refusal, type RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
 
@@ -12,7 +11,7 @@ const BY_STATUS: ReadonlyMap<number, RefusalFactory> = new Map([
   [404, HttpErrors.NO_ROUTE],
   [413, HttpErrors.TOO_LARGE],
   [415, HttpErrors.MEDIA_TYPE],
-  [429, LimitErrors.TOO_MANY],
+  [429, HttpErrors.TOO_MANY],
 ]);
 
 /** What an error means to the client; what nobody foresaw is a failure of ours. */

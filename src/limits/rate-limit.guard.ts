@@ -3,9 +3,9 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { parseAccountName, usernameKey } from '../auth/account-name';
 import { clientNetwork } from '../http/client-address';
+import { HttpErrors } from '../http/http.errors';
 import { readJsonBody } from '../http/json-body';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
-import { LimitErrors } from './limits.errors';
 import { RateLimiter, RateLimits, type Limit } from './rate-limiter';
 
 /** What a route takes from callers who have no token yet; an OAuth2 grant says itself which of the two it brings. */
@@ -39,7 +39,7 @@ export class RateLimitGuard implements CanActivate {
       ? this.limiter.admits(this.#limitsOf(credentials, request), response)
       : this.limiter.admitsCaller(request, response);
     if (await isAdmitted) return true;
-    throw LimitErrors.TOO_MANY();
+    throw HttpErrors.TOO_MANY();
   }
 
   #limitsOf(credentials: Credentials, request: Request): Limit[] {

@@ -1,10 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
-import { Admission } from '../admission/admission';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
 import { poolStateOf, type PoolState } from '../database/pool-state';
 import { TenantryDataSource } from '../database/tenantry.data-source';
+import { OverloadProtection } from '../overload/overload-protection';
 import { serveMetrics } from './metrics-server';
 import { ProcessMetrics } from './process-metrics';
 import { Observed, type Family } from './registry';
@@ -25,7 +25,7 @@ export class ServiceMetrics {
       ...this.units.families,
       ...pool(() => poolStateOf(app.get(TenantryDataSource))),
       logins(app.get(PasswordHasher)),
-      ...door(app.get(Admission)),
+      ...overload(app.get(OverloadProtection)),
       ...runtime.families,
     ];
     const text = (): string => `${families.map((family) => family.text()).join('\n')}\n`;
@@ -72,18 +72,23 @@ function logins(hasher: PasswordHasher): Family {
   );
 }
 
-/** What is refused at the door never becomes a request that is counted: it is counted here. */
-function door(admission: Admission): Family[] {
+/** Requests that are refused here are in no other count. */
+function overload(protection: OverloadProtection): Family[] {
   return [
-    new Observed('tenantry_admission', 'Requests that are in work, or wait for a place.', 'gauge', () => [
-      [{ state: 'in work' }, admission.counts.inWork],
-      [{ state: 'waiting' }, admission.counts.waiting],
-    ]),
+    new Observed(
+      'tenantry_admission',
+      'Requests that are in work, or wait for a place.',
+      'gauge',
+      () => [
+        [{ state: 'in work' }, protection.counts.inWork],
+        [{ state: 'waiting' }, protection.counts.waiting],
+      ],
+    ),
     new Observed(
       'tenantry_admission_refused_total',
       'Requests that there was no room for (503 OVERLOADED).',
       'counter',
-      () => [[{}, admission.counts.refused]],
+      () => [[{}, protection.counts.refused]],
     ),
   ];
 }

@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Admission } from '../../src/admission/admission';
 import { DeptService } from '../../src/dept/dept.service';
-import { aDept, mintToken, type ApiClient } from '../../src/testing';
+import { OverloadProtection } from '../../src/overload/overload-protection';
+import { aDept, mintToken, type ApiClient, type ThrowAwayDatabase } from '../../src/testing';
 import { ServiceUnderTest } from './service-under-test';
+import { emptyDatabase } from './test-database';
 
 const LIMITS = { MAX_IN_WORK: '1', MAX_WAITING: '1', MAX_WAIT_MS: '400' };
 const PATH = '/system/dept-api';
@@ -33,7 +34,11 @@ export class FullHouse {
   ) {}
 
   static async start(env: Record<string, string> = {}): Promise<FullHouse> {
-    const service = await ServiceUnderTest.start({ ...LIMITS, ...env });
+    return FullHouse.on(await emptyDatabase(), env);
+  }
+
+  static async on(database: ThrowAwayDatabase, env: Record<string, string> = {}): Promise<FullHouse> {
+    const service = await ServiceUnderTest.on(database, { ...LIMITS, ...env });
     // Known to the service once it has been used: an unknown one belongs to nobody yet.
     const token = mintToken();
     const api = service.anonymous.as(token);
@@ -44,11 +49,16 @@ export class FullHouse {
     return this.service.stop();
   }
 
-  get counts(): Admission['counts'] {
-    return this.service.app.get(Admission).counts;
+  /** Leaves its database to others. */
+  leave(): Promise<void> {
+    return this.service.leave();
   }
 
-  async until(counts: Partial<Admission['counts']>): Promise<void> {
+  get counts(): OverloadProtection['counts'] {
+    return this.service.app.get(OverloadProtection).counts;
+  }
+
+  async until(counts: Partial<OverloadProtection['counts']>): Promise<void> {
     const giveUp = Date.now() + 5000;
     for (;;) {
       try {

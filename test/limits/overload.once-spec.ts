@@ -13,14 +13,10 @@ describe('a service with one place and one who waits', () => {
   let house: FullHouse;
   let api: ApiClient;
   let path: string;
-  let other: ApiClient;
-  let otherPath: string;
 
   beforeAll(async () => {
     house = await FullHouse.start();
     ({ api, path } = house);
-    other = house.service.as({ tenantId: await aTenantRow(house.service.dataSource) });
-    otherPath = `${PATH}/${await aDept(other)}`;
   });
   afterAll(() => house.stop());
 
@@ -42,16 +38,30 @@ describe('a service with one place and one who waits', () => {
     expect((await api.get(path)).status).toBe(200);
   });
 
-  it('prefers the tenant that has less', async () => {
-    const { letGo } = house.holding();
-    const first = api.get(path);
-    await house.until({ inWork: 1 });
-    const second = api.get(path);
-    await house.until({ waiting: 1 });
-    const rival = other.get(otherPath);
-    expect(told(await second)).toEqual(REFUSED);
+  it('gives a place in the queue to the tenant that has fewer in it', async () => {
+    const wide = await FullHouse.start({ MAX_WAITING: '2' });
+    const rival = wide.service.as({ tenantId: await aTenantRow(wide.service.dataSource) });
+    const rivalPath = `${PATH}/${await aDept(rival)}`;
+    const { letGo } = wide.holding();
+    const first = wide.api.get(wide.path);
+    await wide.until({ inWork: 1 });
+    const second = wide.api.get(wide.path);
+    await wide.until({ waiting: 1 });
+    const third = wide.api.get(wide.path);
+    await wide.until({ waiting: 2 });
+    const other = rival.get(rivalPath);
+    expect(told(await third)).toEqual(REFUSED);
     letGo();
-    expect([(await rival).status, (await first).status]).toEqual([200, 200]);
+    expect((await Promise.all([first, second, other])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await wide.stop();
+  });
+
+  it('serves sign-ins although all other places are taken', async () => {
+    const empty = await house.fill();
+    expect(told(await api.get(path))).toEqual(REFUSED);
+    const login = { username: 'admin', password: 'admin-password' };
+    expect((await house.service.anonymous.post('/auth/login', login)).status).toBe(200);
+    await empty();
   });
 
   it('does nothing for a client that has left while it waited', async () => {
