@@ -79,6 +79,7 @@ describe('the usage of the command line', () => {
     ],
     [['user:add', '--user', 'x', '--tenant', 'abc'], "argument 'abc' is invalid", 'code of a tenant'],
     [['token', '--minutes', 'abc'], "argument 'abc' is invalid", 'Expected a number of minutes above 0.'],
+    [['token', '--minutes', '-1'], "argument '-1' is invalid"],
     [['token', '--minutes', '0'], "argument '0' is invalid"],
     [['token', '--minutes', ''], "argument '' is invalid"],
     [['token', '--roles', ','], "argument ',' is invalid"],
