@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions, SslOptions } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
 import type { MysqlSessions } from '../database/mysql-sessions';
-import type { DatabaseLocation } from './database-url';
+import type { MysqlLocation } from './database-url';
 
 /** TypeORM tells the two servers apart: with the wrong type it sees endless schema differences. */
 export type MysqlFlavour = 'mysql' | 'mariadb';
@@ -14,13 +16,15 @@ export const commonOptions = {
 
 /** The one source of TypeORM's options for a server: for the service, its tests and the TypeORM CLI. */
 export function serverOptions(
-  { kind: _, ...credentials }: DatabaseLocation & { kind: 'mysql' },
+  location: MysqlLocation,
   flavour: MysqlFlavour,
   driver: MysqlSessions,
 ): DataSourceOptions {
+  const { host, port, username, password, database } = location;
   return {
     ...commonOptions,
-    ...credentials,
+    ...{ host, port, username, password, database },
+    ...securityOf(location),
     type: flavour,
     driver,
     charset: 'utf8mb4',
@@ -31,4 +35,27 @@ export function serverOptions(
     extra: { connectionLimit: 20, maxPreparedStatements: 200 },
     synchronize: false,
   };
+}
+
+/** For a single connection, outside the pool. */
+export function connectionOptions(location: MysqlLocation): ConnectionOptions {
+  const { host, port, username: user, password, database } = location;
+  return { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
+}
+
+function securityOf({ tls }: MysqlLocation): { ssl?: SslOptions } {
+  if (!tls) return {};
+  const { caFile, checkHost } = tls;
+  const ca = caFile === undefined ? {} : { ca: readAuthorities(caFile) };
+  return { ssl: { ...ca, rejectUnauthorized: true, verifyIdentity: checkHost } };
+}
+
+function readAuthorities(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`DATABASE_URL: the file of ssl-ca cannot be read (${(error as Error).message}).`, {
+      cause: error,
+    });
+  }
 }

@@ -28,12 +28,59 @@ describe('DATABASE_URL', () => {
     'mysql://u:p@h/',
     'mysql:nothing',
     'postgres://u@h/d',
-    'mysql://u:p@h/d?ssl=true',
   ])('refuses %p', (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow('must be sqlite:');
   });
 
+  describe('with TLS', () => {
+    const at = (rest: string) => parseDatabaseUrl(`mysql://me:secret@${rest}`);
+
+    it.each([
+      ['db/org', undefined],
+      ['db/org?ssl=false', undefined],
+      ['10.0.0.5/org?ssl=false', undefined],
+      ['db/org?ssl=true', { checkHost: true }],
+      ['db/org?ssl=true&ssl-ca=%2Fetc%2Fca.pem', { checkHost: true, caFile: '/etc/ca.pem' }],
+      ['db/org?ssl-ca=/etc/my%20ca.pem&ssl=true', { checkHost: true, caFile: '/etc/my ca.pem' }],
+      ['10.0.0.5/org?ssl=true&ssl-ca=ca.pem&ssl-verify=ca', { checkHost: false, caFile: 'ca.pem' }],
+    ])('reads %s', (rest, tls) => {
+      expect(at(rest)).toEqual({
+        ...{ kind: 'mysql', port: 3306, username: 'me', password: 'secret', database: 'org' },
+        ...{ host: rest.split('/')[0], ...(tls && { tls }) },
+      });
+    });
+
+    it.each([
+      ['db/org?sslmode=require', 'unknown option sslmode'],
+      ['db/org?ssl=true&rejectUnauthorized=false', 'unknown option rejectUnauthorized'],
+      ['db/org?SSL=true', 'unknown option SSL'],
+      ['db/org?charset=latin1', 'the options are ssl, ssl-ca, ssl-verify'],
+      ['db/org?ssl', 'ssl that is not true or false'],
+      ['db/org?ssl=1', 'ssl that is not true or false'],
+      ['db/org?ssl=true&ssl=false', 'the option ssl twice'],
+      ['db/org?ssl-ca=ca.pem', 'needs ssl=true'],
+      ['db/org?ssl=false&ssl-ca=ca.pem', 'needs ssl=true'],
+      ['db/org?ssl=true&ssl-ca=', 'ssl-ca without a file'],
+      ['db/org?ssl=true&ssl-verify=false', 'no other ssl-verify'],
+      ['db/org?ssl=true&ssl-verify=ca', 'together with ssl-ca=<file>'],
+      ['10.0.0.5/org?ssl=true', 'not its IP address'],
+      ['[::1]/org?ssl=true&ssl-ca=ca.pem', 'not its IP address'],
+      ['db/org?ssl=true#x', 'must be sqlite:'],
+    ])('refuses %s', (rest, message) => {
+      expect(() => at(rest)).toThrow(message);
+    });
+
+    it('does not repeat what may be a part of a password', () => {
+      expect(() => parseDatabaseUrl('mysql://u:12/x?secret@h/d')).toThrow(/^has an unknown option;/);
+    });
+  });
+
   it('is never shown with its password', () => {
     expect(describeDatabase(parseDatabaseUrl('mysql://me:secret@db:3307/org'))).toBe('MySQL me@db:3307/org');
+    const secure = 'mysql://me:secret@db/org?ssl=true';
+    expect(describeDatabase(parseDatabaseUrl(secure))).toBe('MySQL me@db:3306/org (TLS)');
+    expect(describeDatabase(parseDatabaseUrl(`${secure}&ssl-ca=x&ssl-verify=ca`))).toBe(
+      'MySQL me@db:3306/org (TLS, host name not checked)',
+    );
   });
 });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
-import { serverOptions, type MysqlFlavour } from '../config/data-source.options';
-import type { DatabaseLocation } from '../config/database-url';
+import { connectionOptions, serverOptions, type MysqlFlavour } from '../config/data-source.options';
+import type { MysqlLocation } from '../config/database-url';
 import { LOCK_WAIT_S, type Backend, type Tables, type Unlock } from './backend';
 import { MysqlSessions } from './mysql-sessions';
 import { faultOf } from './retry-policy';
@@ -13,7 +13,7 @@ import { takeLease } from './start-lease';
 const PATIENCE_MS = 30_000;
 
 export class MysqlBackend implements Backend {
-  constructor(private readonly location: DatabaseLocation & { kind: 'mysql' }) {}
+  constructor(private readonly location: MysqlLocation) {}
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     const options = serverOptions(this.location, await this.#askFlavour(onWait), new MysqlSessions());
@@ -56,6 +56,7 @@ export class MysqlBackend implements Backend {
         await connection.end();
         return JSON.stringify(rows).includes('MariaDB') ? 'mariadb' : 'mysql';
       } catch (error) {
+        refuseUntrusted(error);
         if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
         if (tries === 0) onWait?.();
         await sleep(500);
@@ -64,8 +65,7 @@ export class MysqlBackend implements Backend {
   }
 
   #connect(): Promise<Connection> {
-    const { host, port, username: user, password, database } = this.location;
-    return createConnection({ host, port, user, password, database, connectTimeout: 5000 });
+    return createConnection(connectionOptions(this.location));
   }
 }
 
@@ -73,4 +73,17 @@ export class MysqlBackend implements Backend {
 async function isCluster(connection: Connection): Promise<boolean> {
   const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
   return rows[0]?.Value === 'ON';
+}
+
+/** A certificate does not become good by waiting, and nobody should be without encryption because of it. */
+function refuseUntrusted(error: unknown): void {
+  const { code, message } = error as { code?: unknown; message: string };
+  if (code === 'HANDSHAKE_NO_SSL_SUPPORT')
+    throw new Error('DATABASE_URL asks for TLS (ssl=true), and the database server offers none.');
+  if (code !== 'HANDSHAKE_SSL_ERROR' || !/certificate/i.test(message)) return;
+  throw new Error(
+    `The certificate of the database server was refused: ${message}. If an authority of your own or of your provider has issued ` +
+      'it, name the file with its certificate in DATABASE_URL (&ssl-ca=/path/ca.pem); the host must be named as in the certificate.',
+    { cause: error },
+  );
 }

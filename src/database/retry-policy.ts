@@ -28,6 +28,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['EHOSTUNREACH', 'unreachable'],
   ['ENOTFOUND', 'unreachable'],
   ['EAI_AGAIN', 'unreachable'],
+  ['HANDSHAKE_SSL_ERROR', 'unreachable'], // no TLS connection came about
   [NOT_WAITED_FOR, 'crowded'],
   [1180, 'lost'], // error during COMMIT
   [1021, 'lost'], // the disk is full; told at COMMIT, nobody knows

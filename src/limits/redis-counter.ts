@@ -2,6 +2,9 @@ import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { MemoryCounter, RateCounter, type Count } from './rate-counter';
 
+/** How long a request waits for Redis. */
+const PATIENCE_MS = 250;
+
 const SCRIPT = `
 local hits = redis.call('INCR', KEYS[1])
 if hits == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -20,7 +23,10 @@ export class RedisCounter extends RateCounter implements OnModuleDestroy {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       connectTimeout: 1000,
-      commandTimeout: 250,
+      commandTimeout: PATIENCE_MS,
+      // A Redis that hangs is disconnected. From then on commands fail at once and this process counts alone, until Redis
+      // has answered the first question on a new connection: only requests of the first moment wait.
+      socketTimeout: PATIENCE_MS,
       retryStrategy: (times) => Math.min(100 * times, 2000),
     });
     this.#redis.on('error', (error: Error) => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../config/database-url';
+import { connectionOptions } from '../config/data-source.options';
+import { parseDatabaseUrl, type MysqlLocation } from '../config/database-url';
 import { createDataSource, type OwnTables } from '../database/data-source';
 
 /** Where a throw-away database is made. */
@@ -64,7 +65,10 @@ function newName(): string {
 }
 
 async function onServer(server: string, sql: string): Promise<void> {
-  const connection = await createConnection({ uri: server, multipleStatements: true });
+  const url = new URL(server);
+  url.pathname = '/information_schema';
+  const location = parseDatabaseUrl(url.href) as MysqlLocation;
+  const connection = await createConnection({ ...connectionOptions(location), multipleStatements: true });
   try {
     await connection.query(sql);
   } finally {

@@ -4,7 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SslOptions } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
+import type { Certificate } from './certificates';
 
 const START_MS = 30_000;
 const POLL_MS = 50;
@@ -56,7 +58,22 @@ export async function startMortalMariadb(binary: string): Promise<MortalMariadb>
   return server;
 }
 
-async function startIn(folder: string, binary: string, settings: readonly string[]): Promise<MortalMariadb> {
+/** A server that takes encrypted connections alone. */
+export async function startTlsMariadb(binary: string, { cert, key }: Certificate): Promise<MariadbServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-tls-'));
+  // With users: without them the server would not insist on encryption.
+  initialise(binary, base(folder));
+  const tls = [`--ssl-cert=${cert}`, `--ssl-key=${key}`, '--require-secure-transport=ON'];
+  const settings = ['--innodb-buffer-pool-size=64M', ...tls];
+  return startIn(folder, binary, settings, { rejectUnauthorized: false });
+}
+
+async function startIn(
+  folder: string,
+  binary: string,
+  settings: readonly string[],
+  ssl?: SslOptions,
+): Promise<MortalMariadb> {
   const port = await freePort();
   const url = `mysql://root@127.0.0.1:${port}`;
   const places = [
@@ -66,7 +83,7 @@ async function startIn(folder: string, binary: string, settings: readonly string
   ];
   const start = async (): Promise<ChildProcess> => {
     const started = spawn(binary, [...base(folder), ...places, ...COMMON, ...settings], { stdio: 'ignore' });
-    await untilReady(url, started);
+    await untilReady(url, started, ssl);
     return started;
   };
   let server = await start();
@@ -106,11 +123,11 @@ function initialise(binary: string, base: string[]): void {
   }
 }
 
-async function untilReady(url: string, server: ChildProcess): Promise<void> {
+async function untilReady(url: string, server: ChildProcess, ssl?: SslOptions): Promise<void> {
   const giveUp = Date.now() + START_MS;
   for (;;) {
     try {
-      const connection = await createConnection(url);
+      const connection = await createConnection({ uri: url, ...(ssl && { ssl }) });
       await connection.end();
       return;
     } catch (error) {
