@@ -2,7 +2,7 @@ import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs
 import type { NextFunction, Request, Response } from 'express';
 import { refusalHeaders } from '../http/envelope';
 import type { ErrorRow } from '../http/error-catalogue';
-import { isFailure, noteRefusal } from '../http/outcome';
+import { hasBrokenOff, isFailure, noteRefusal } from '../http/outcome';
 import { requestIdOf } from '../http/request-id';
 import { toRefusal } from '../http/to-refusal';
 
@@ -36,6 +36,10 @@ export class OAuthExceptionFilter implements ExceptionFilter {
   }
 
   answer(error: unknown, request: Request, response: Response): void {
+    if (hasBrokenOff(request)) {
+      response.end();
+      return;
+    }
     const refusal = error instanceof OAuthError ? null : toRefusal(error);
     const told = refusal ? describe(refusal.row) : (error as OAuthError);
     const { status } = told;

@@ -1,6 +1,7 @@
 import { ValidationPipe, type ValidationError } from '@nestjs/common';
 import type { Bilingual, FieldProblem } from './error-catalogue';
 import { HttpErrors } from './http.errors';
+import { pickKnownFields } from './known-fields';
 
 /**
  * Checks the shape of a body, or of the parameters after the question mark, and makes it an instance of its class.
@@ -23,7 +24,8 @@ export class BodyPipe extends ValidationPipe {
     metadata: Parameters<ValidationPipe['transform']>[1],
   ): Promise<unknown> {
     if (metadata.type === 'query') return super.transform({ ...(value as object) }, metadata);
-    return metadata.type === 'body' ? super.transform(value, metadata) : value;
+    if (metadata.type !== 'body') return value;
+    return super.transform(pickKnownFields(value, metadata.metatype), metadata);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { failure, refusalHeaders } from './envelope';
 import { StatusPolicy } from './status-policy';
 import { languageOf } from './language';
-import { isFailure, noteRefusal } from './outcome';
+import { hasBrokenOff, isFailure, noteRefusal } from './outcome';
 import { requestIdOf } from './request-id';
 import { toRefusal } from './to-refusal';
 
@@ -17,6 +17,10 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
+    if (hasBrokenOff(request)) {
+      response.end();
+      return;
+    }
     const refusal = toRefusal(error);
     const requestId = requestIdOf(request);
     noteRefusal(response, refusal.row);

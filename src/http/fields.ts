@@ -13,6 +13,7 @@ import {
 import { isRole, ROLES } from '../auth/roles';
 import type { Bilingual } from './error-catalogue';
 import { INTEGER_MAX, INTEGER_MIN, isClean, isDay, isEmailText, isInteger, isText } from './field-rules';
+import { holdsObject } from './known-fields';
 
 /** Gives a validation rule its text in both languages. */
 export function says(zh: string, en: string): ValidationOptions {
@@ -188,6 +189,7 @@ export function ObjectField(type: () => new () => object): PropertyDecorator {
     IsOptional(),
     ApiProperty({ type: () => type() }),
     Type(type),
+    holdsObject(type),
     rule('object', (value) => typeof value === 'object' && !Array.isArray(value), ...text),
     ValidateNested(says(...text)),
   );

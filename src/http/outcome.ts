@@ -23,6 +23,11 @@ export function outcomeOf(response: Response): Outcome {
   return response.writableFinished ? { status: response.statusCode } : CLIENT_GONE;
 }
 
+/** Whether the client has gone before it had sent all of its request: whoever reads the body fails, and nobody wants an answer. */
+export function hasBrokenOff({ destroyed, complete }: Request): boolean {
+  return destroyed && !complete;
+}
+
 /** A bug, or something of ours that failed for a cause; a busy service that turns callers away has none to tell. */
 export function isFailure({ status }: Outcome, error: unknown): boolean {
   return status === 500 || (status > 500 && (error as Error).cause !== undefined);

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { maxHeaderSize, type Server } from 'node:http';
+import { maxHeaderSize, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Request, Response } from 'express';
 import { failure } from './envelope';
 import type { Refusal, RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
 import type { InFlight } from './in-flight';
-import type { Outcome } from './outcome';
+import { noteRefusal, type Outcome } from './outcome';
+import { requestIdOf } from './request-id';
 import { SECURITY_LINES } from './security-headers';
 import type { StatusPolicy } from './status-policy';
 import { whenOver } from './when-over';
@@ -16,6 +18,8 @@ const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', HttpErrors.TIMEOUT],
 ]);
 
+/** The connection has ended in the middle of a request. */
+const BROKEN_OFF = 'HPE_INVALID_EOF_STATE';
 const HEAD = 'HEAD ';
 /** How long a client may take to read its refusal. */
 const LINGER_MS = 2000;
@@ -23,7 +27,10 @@ const LINGER_MS = 2000;
 /** What Node tells of bytes that it could not read. */
 type UnreadError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
-/** Answers in the envelope where bytes never became a request, and tells of it. */
+/**
+ * Answers in the envelope where bytes never became a request, or its body cannot be read, and tells of it. A request has a line
+ * of its own in the log.
+ */
 export function refuseInEnvelope(
   server: Server,
   statuses: StatusPolicy,
@@ -31,19 +38,20 @@ export function refuseInEnvelope(
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
   const refused = new WeakSet<Duplex>();
-  const refuse = (socket: Duplex, factory: RefusalFactory, hasBody = true): void => {
+  const refuse = (socket: Duplex, factory: RefusalFactory, error?: UnreadError): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
     // After CONNECT nobody else hears of a reset, and an error that nobody hears ends the process.
     socket.on('error', () => undefined);
     // Nobody may read what it still sends.
     socket.removeAllListeners('data').resume();
-    afterEarlierAnswers(socket, inFlight, () => {
+    afterEarlierAnswers(socket, inFlight, (own) => {
       const refusal = factory();
-      const requestId = randomUUID();
+      const requestId = own ? requestIdOf(own.req as Request) : randomUUID();
       const { head, body } = answer(refusal, requestId, statuses);
-      socket.write(hasBody ? head + body : head);
-      tell(requestId, refusal.row);
+      socket.write(asksForHead(error?.rawPacket) ? head : head + body);
+      if (!own) tell(requestId, refusal.row);
+      else if (error?.code !== BROKEN_OFF) noteRefusal(own as Response, refusal.row);
     });
   };
   server.on('clientError', (error: UnreadError, socket: Socket) => {
@@ -51,7 +59,7 @@ export function refuseInEnvelope(
       socket.destroy();
       return;
     }
-    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, !asksForHead(error.rawPacket));
+    refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, error);
   });
   // Without a listener Node closes the connection and says nothing.
   server.on('connect', (_, socket) => {
@@ -63,12 +71,16 @@ export function refuseInEnvelope(
  * What came before on this connection is answered first, or the refusal would be taken for its answer. To a request whose
  * own body could not be read it is the answer, unless that has one already. Then the connection ends.
  */
-function afterEarlierAnswers(socket: Duplex, inFlight: InFlight, refuse: () => void): void {
+function afterEarlierAnswers(
+  socket: Duplex,
+  inFlight: InFlight,
+  refuse: (own: ServerResponse | undefined) => void,
+): void {
   const open = [...inFlight].filter(([, its]) => its === socket).map(([response]) => response);
   const own = open.find(({ req }) => !req.complete);
   const end = (): void => {
     if (!socket.writable) return;
-    if (!own?.headersSent) refuse();
+    if (!own?.headersSent) refuse(own);
     socket.end();
     // Nothing else ends the connection of a client that does not hang up.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();

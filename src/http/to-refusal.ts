@@ -3,7 +3,7 @@ import { AuthErrors } from '../auth/auth.errors';
 import { Refusal, type RefusalFactory } from './error-catalogue';
 import { HttpErrors } from './http.errors';
 
-/** What errors of the framework, its parsers and a host's guards mean, by the status they carry. */
+/** What errors of Nest, Express's parsers and a host's guards mean, by the status they carry. */
 const BY_STATUS: ReadonlyMap<number, RefusalFactory> = new Map([
   [400, HttpErrors.MALFORMED],
   [401, AuthErrors.TOKEN_INVALID],
@@ -21,7 +21,7 @@ export function toRefusal(error: unknown): Refusal {
   const known = BY_STATUS.get(status);
   if (known) return known();
   if (isOfNest(error) && status !== 500) return refusedByHost(status, error.message);
-  // Other errors of Express and its parsers are about requests too, whatever their number.
+  // Other errors of Express's parsers are about requests too, whatever their number.
   return status >= 400 && status < 500 ? HttpErrors.MALFORMED() : HttpErrors.INTERNAL();
 }
 
@@ -30,11 +30,16 @@ function refusedByHost(status: number, message: string): Refusal {
   return new Refusal({ reason: `HTTP_${status}`, status, zh: message, en: message });
 }
 
-/** Nest's exceptions answer `getStatus()`; errors of Express and its parsers have a `status` of their own. */
+/** Any other `status` is that of somebody else's answer, to a question of ours. */
 function statusOf(error: unknown): number {
   if (isOfNest(error)) return error.getStatus();
-  const { status } = (error ?? {}) as { status?: unknown };
-  return typeof status === 'number' ? status : 500;
+  return isOfExpress(error) ? error.status : 500;
+}
+
+/** Body parsers and the file server throw errors of `http-errors`, which are known by these fields. */
+function isOfExpress(error: unknown): error is { readonly status: number } {
+  const { status, statusCode, expose } = (error ?? {}) as Record<string, unknown>;
+  return typeof status === 'number' && status === statusCode && typeof expose === 'boolean';
 }
 
 /** Not `instanceof`: a host may have a copy of Nest of its own. */

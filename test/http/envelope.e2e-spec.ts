@@ -27,6 +27,13 @@ describe('every answer', () => {
   const json = { 'content-type': 'application/json' };
   const nested = (depth: number) => `{"deptName":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
+  const values = (count: number) => `{"unknown":[${'0,'.repeat(count - 1)}0]}`;
+
+  it('takes bodies of many levels and values', async () => {
+    const text = `{"unknown":[${JSON.stringify('"\\,[{'.repeat(9000))},${'['.repeat(30)}${']'.repeat(30)}]}`;
+    for (const body of [values(20_001), text]) expect((await service.as().post(PATH, body)).status).toBe(200);
+  });
+
   it.each([
     ['an unknown route', 'GET', '/nowhere', undefined, {}, 404, 'ROUTE_NOT_FOUND'],
     ['an unknown method', 'PROPFIND', PATH, '{}', json, 404, 'ROUTE_NOT_FOUND'],
@@ -36,6 +43,8 @@ describe('every answer', () => {
     ['a JSON array', 'POST', PATH, '[]', json, 400, 'INVALID_INPUT'],
     ['no body', 'POST', PATH, undefined, {}, 400, 'INVALID_INPUT'],
     ['an empty body', 'POST', PATH, '', json, 400, 'INVALID_INPUT'],
+    ['33 levels', 'POST', PATH, nested(32), json, 400, 'MALFORMED_REQUEST'],
+    ['20,001 commas', 'POST', PATH, values(20_002), json, 400, 'MALFORMED_REQUEST'],
     ['100,000 brackets', 'POST', PATH, nested(100_000), json, 400, 'MALFORMED_REQUEST'],
     [
       'bytes that are no UTF-8',

@@ -1,9 +1,11 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
-import type { ApiClient } from '../../src/testing';
+import { SignInService } from '../../src/auth/sign-in.service';
+import { mintToken, type ApiClient } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { connectTo } from '../support/wire';
 
 const PATH = '/system/dept-api';
 const WARN = 40;
@@ -92,6 +94,28 @@ describe('the log', () => {
     }
   });
 
+  it.each([400, 401, 404, 429])(
+    'has the error of what failed with a status of its own: %i',
+    async (status) => {
+      const upstream = Object.assign(new Error('another service said no'), { status, statusCode: status });
+      jest.spyOn(DeptService.prototype, 'get').mockRejectedValue(upstream);
+      jest.spyOn(SignInService.prototype, 'login').mockRejectedValue(upstream);
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const answers = [
+        await api.get(`${PATH}/1`),
+        await api.get(`${PATH}/1`, { 'if-none-match': '"none"' }),
+        await service.anonymous.post('/auth/token', 'grant_type=password&username=a&password=b', form),
+      ];
+      for (const answer of answers) {
+        expect([answer.status, answer.text]).toEqual([500, expect.not.stringContaining('another service')]);
+        const [error, end] = await linesAbout(String(answer.headers['x-request-id']));
+        expect(error).toMatchObject({ level: ERROR, err: { message: 'another service said no' } });
+        expect(error!.err!.stack).toContain('log-lines.e2e-spec');
+        expect(end).toMatchObject({ level: ERROR, status: 500 });
+      }
+    },
+  );
+
   it('has the cause of what failed because of the database', async () => {
     const create = service.dataSource.createQueryRunner.bind(service.dataSource);
     const deadlock = Object.assign(new Error('Deadlock found'), { errno: 1213 });
@@ -132,6 +156,70 @@ describe('the log', () => {
     const [line] = await linesAbout('gone');
     expect(line).toMatchObject({ level: WARN, status: 499, reason: 'CLIENT_GONE', aborted: true });
     finish();
+  });
+
+  describe('of an upload that breaks off', () => {
+    const json = 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{';
+    const chunked = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n';
+    const file = 'Content-Type: application/x-ndjson\r\nContent-Length: 99\r\n\r\n{';
+    const destroy = (socket: Socket) => socket.destroy();
+    const reset = (socket: Socket) => socket.resetAndDestroy();
+    const endHalf = (socket: Socket) => socket.end();
+    /** A whole request beside it, with its line. */
+    const another = async (requestId: string) => {
+      await api.get(`${PATH}/x`, { 'x-request-id': requestId });
+      await linesAbout(requestId);
+    };
+
+    it.each([
+      ['JSON', PATH, json, destroy],
+      ['JSON, reset', PATH, json, reset],
+      ['JSON, ended on one side', PATH, json, endHalf],
+      ['JSON in chunks', PATH, chunked, destroy],
+      ['a file', `${PATH}/import`, file, destroy],
+      ['a file, reset', `${PATH}/import`, file, reset],
+      ['a file, ended on one side', `${PATH}/import`, file, endHalf],
+    ])('has one warning: %s', async (name, path, rest, breakOff) => {
+      const requestId = `aborted-${name.replace(/[, ]+/g, '-')}`;
+      const before = service.log.length;
+      const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nX-Request-Id: ${requestId}\r\n`;
+      const { socket } = connectTo(api.baseUrl);
+      socket.write(`POST ${path} HTTP/1.1\r\n${head}${rest}`);
+      // The service has begun to read it.
+      await another(`${requestId}-begun`);
+      breakOff(socket);
+      await linesAbout(requestId);
+      await another(`${requestId}-over`);
+      socket.destroy();
+      const lines = linesOf(
+        (line) => !/-(begun|over)$/.test(line.requestId ?? ''),
+        service.log.slice(before),
+      );
+      expect(lines).toEqual([
+        expect.objectContaining({
+          level: WARN,
+          requestId,
+          status: 499,
+          reason: 'CLIENT_GONE',
+          aborted: true,
+        }),
+      ]);
+    });
+  });
+
+  it('has one warning of a body that is no HTTP, under the id of its answer', async () => {
+    const { socket, answer } = connectTo(api.baseUrl);
+    const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nX-Request-Id: bad-chunk\r\n`;
+    const before = service.log.length;
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz`,
+    );
+    expect((await answer()).body).toContain('"requestId":"bad-chunk"');
+    socket.destroy();
+    await linesAbout('bad-chunk');
+    expect(linesOf(() => true, service.log.slice(before))).toEqual([
+      expect.objectContaining({ level: WARN, status: 400, reason: 'MALFORMED_REQUEST', path: PATH }),
+    ]);
   });
 
   it('calls a failure one where every status is 200', async () => {

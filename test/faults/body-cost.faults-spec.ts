@@ -1,0 +1,48 @@
+import { mintToken, type ThrowAwayDatabase } from '../../src/testing';
+import { ChildService } from '../support/child-service';
+import { cpuMs } from '../support/process-cpu';
+import { emptyDatabase } from '../support/test-database';
+
+const TENANTS = '/system/tenant-api';
+const TIMES = 40;
+const objects = (count: number) => `[${'{},'.repeat(count)}0]`;
+const lists = `[${'[],'.repeat(80_000)}0]`;
+
+/** What a body may cost the service in CPU before it is refused. Of that, 19,000 keys cost about 10 ms in JSON.parse alone. */
+describe('a body that nobody wants', () => {
+  let database: ThrowAwayDatabase;
+  let service: ChildService;
+
+  beforeAll(async () => {
+    database = await emptyDatabase();
+    service = await ChildService.start(database, { LOG_LEVEL: 'error' });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await database.drop();
+  });
+
+  it.each([
+    ['240 KB of lists without a token', null, '/system/dept-api', lists, 401, 4],
+    ['240 KB of lists to sign in', null, '/auth/login', lists, 413, 4],
+    ['240 KB of lists', mintToken(), '/system/dept-api', lists, 400, 6],
+    ['19,000 objects as quotas', mintToken(), TENANTS, `{"quotaBo":${objects(19_000)}}`, 400, 20],
+    ['60,000 objects as quotas', mintToken(), TENANTS, `{"quotaBo":${objects(60_000)}}`, 400, 6],
+    ['60,000 objects as a quota', mintToken(), TENANTS, `{"quotaBo":{"pf":${objects(60_000)}}}`, 400, 6],
+    ['60,000 objects as a name', mintToken(), TENANTS, `{"tenantName":${objects(60_000)}}`, 400, 6],
+    ['60,000 objects under another key', mintToken(), TENANTS, `{"x":${objects(60_000)}}`, 400, 6],
+    ['19,000 other keys', mintToken(), TENANTS, keys(19_000), 400, 20],
+  ])('costs little: %s', async (name, token, path, body, status, bound) => {
+    const client = token === null ? service.anonymous : service.anonymous.as(token);
+    for (let n = 0; n < 5; n += 1) expect((await client.post(path, body)).status).toBe(status);
+    const before = cpuMs(service.process.pid);
+    for (let n = 0; n < TIMES; n += 1) await client.post(path, body);
+    const cost = (cpuMs(service.process.pid) - before) / TIMES;
+    process.stdout.write(`${name}: ${cost.toFixed(1)} ms of CPU\n`);
+    expect(cost).toBeLessThan(bound);
+  });
+});
+
+function keys(count: number): string {
+  return `{${Array.from({ length: count }, (_, n) => `"k${n}":0`).join()}}`;
+}
