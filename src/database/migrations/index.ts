@@ -10,6 +10,7 @@ import { UnitAnswers1763164800008 } from './1763164800008-unit-answers';
 import { DeptNames1763164800009 } from './1763164800009-dept-names';
 import { Settings1763164800010 } from './1763164800010-settings';
 import { FailedSignIns1763164800011 } from './1763164800011-failed-sign-ins';
+import { UsernameKeys1763164800012 } from './1763164800012-username-keys';
 
 /** The one history of the schema, for both databases; a host adds it to its own DataSource. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   DeptNames1763164800009,
   Settings1763164800010,
   FailedSignIns1763164800011,
+  UsernameKeys1763164800012,
 ];
