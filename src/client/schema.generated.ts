@@ -487,7 +487,10 @@ export interface components {
             refresh_token: string;
         };
         CreateUserDto: {
-            /** @example zhangsan */
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
             username: string;
             /** @example 张三 */
             nickname?: string | null;
@@ -603,7 +606,10 @@ export interface components {
             newPassword: string;
         };
         UpdateUserDto: {
-            /** @example zhangsan */
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
             username: string;
             /** @example 张三 */
             nickname?: string | null;
