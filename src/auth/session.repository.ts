@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, LessThan, type EntityManager } from 'typeorm';
+import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { removeSome } from '../database/remove-some';
 import { UnitOfWork } from '../database/unit-of-work';
 import { isTenantCode } from '../tenant/tenant-code';
 import { Clock } from '../time/clock';
 import { AccountEntity } from '../user/account.entity';
+import { usernameKey } from './account-name';
 import { SignInErrors } from './auth.errors';
 import { SessionEntity } from './session.entity';
 
@@ -30,10 +31,15 @@ export class SessionRepository {
     this.#unitOfWork = unitOfWork;
   }
 
+  /** The account of exactly this name, or else the one whose name looks the same. */
   async findAccount(tenantId: string, username: string): Promise<AccountEntity | null> {
-    // Asked for even when it cannot be a code: every answer takes the same time.
-    const code = isTenantCode(tenantId) ? tenantId : '';
-    return this.#do((manager) => manager.findOneBy(AccountEntity, { tenantId: code, username, nameKey: 0 }));
+    // Both are asked for, even when it cannot be a code: every answer takes the same time.
+    const live = { tenantId: isTenantCode(tenantId) ? tenantId : '', nameKey: 0 };
+    const find = (named: FindOptionsWhere<AccountEntity>) =>
+      this.#do((manager) => manager.findOneBy(AccountEntity, { ...live, ...named }));
+    const exact = await find({ username });
+    const alike = await find({ usernameKey: usernameKey(username) });
+    return exact ?? alike;
   }
 
   /** Who may sign in: a disabled account is as good as none. */

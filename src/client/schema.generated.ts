@@ -479,7 +479,10 @@ export interface components {
             refresh_token: string;
         };
         CreateUserDto: {
-            /** @example zhangsan */
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
             username: string;
             /** @example 张三 */
             nickname?: string | null;
@@ -595,7 +598,10 @@ export interface components {
             newPassword: string;
         };
         UpdateUserDto: {
-            /** @example zhangsan */
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
             username: string;
             /** @example 张三 */
             nickname?: string | null;

@@ -23,7 +23,8 @@ export const ClientNetwork = createParamDecorator((_: unknown, context: Executio
 
 /** The first four of the eight groups of an IPv6 address. */
 function networkOf(address: string): string {
-  const [left = '', right] = address.split('%', 1)[0]!.split('::');
+  const [withoutZone = ''] = address.split('%', 1);
+  const [left = '', right] = withoutZone.split('::');
   const groups = (part: string | undefined): string[] => (part ? part.split(':') : []);
   const [first, last] = [groups(left), groups(right)];
   const zeros = Array<string>(Math.max(8 - first.length - last.length, 0)).fill('0');

@@ -7,6 +7,7 @@ import { TenantEntity } from '../tenant/tenant.entity';
 /** Who signs in, and who belongs to a department. */
 @Entity('tenantry_account')
 @Index('ux_account_username', ['tenantId', 'username', 'nameKey'], { unique: true })
+@Index('ux_account_username_key', ['tenantId', 'usernameKey', 'nameKey'], { unique: true })
 @Index('ix_account_members', ['tenantId', 'delFlag', 'deptId', 'userId'])
 @Index('ix_account_live', ['tenantId', 'delFlag', 'userId'])
 export class AccountEntity extends Audited implements TenantOwned {
@@ -27,6 +28,10 @@ export class AccountEntity extends Audited implements TenantOwned {
 
   @Column({ type: 'varchar', length: 64, ...text })
   username!: string;
+
+  /** What it is compared by; a name of version 0.1 that looks like another is its own key. Null where 0.1 wrote it. */
+  @Column({ name: 'username_key', type: 'varchar', length: 64, nullable: true, ...text })
+  usernameKey!: string | null;
 
   /** 0 while the account lives, then its id: a deleted account gives its name free. */
   @Column({ name: 'name_key', type: 'bigint', transformer: id })

@@ -32,6 +32,7 @@ export async function ensureFirstAdmin(
   await dataSource.manager.insert(AccountEntity, {
     tenantId: PLATFORM_TENANT,
     username: 'admin',
+    usernameKey: 'admin',
     nameKey: 0,
     failedLogins: 0,
     passwordHash: await new PasswordHasher().hash(password),

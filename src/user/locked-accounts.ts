@@ -1,4 +1,5 @@
 import { In, IsNull, Like, Not } from 'typeorm';
+import { usernameKey } from '../auth/account-name';
 import type { SessionEntity } from '../auth/session.entity';
 import type { AuditStamp } from '../database/audited';
 import type { DeptEntity } from '../dept/dept.entity';
@@ -40,8 +41,14 @@ export class LockedAccounts {
     return this.#accounts.count(LIVE);
   }
 
-  hasUsername(username: string): Promise<boolean> {
-    return this.#accounts.exists({ username, ...LIVE });
+  /** Whether another account than this one has that name, or one that looks the same. */
+  async hasUsername(username: string, userId = 0): Promise<boolean> {
+    const another = { userId: Not(userId), nameKey: 0 };
+    // Two questions, each with an index of its own: SQLite would walk through the tenant for both at once.
+    return (
+      (await this.#accounts.exists({ username, ...another })) ||
+      (await this.#accounts.exists({ usernameKey: usernameKey(username), ...another }))
+    );
   }
 
   findDept(deptId: number): Promise<DeptEntity | null> {
@@ -55,12 +62,14 @@ export class LockedAccounts {
   }
 
   async add(fields: AccountFields, passwordHash: string): Promise<number> {
-    const fresh = { passwordHash, nameKey: 0, failedLogins: 0, lockedUntil: null };
+    const { username } = fields;
+    const fresh = { passwordHash, usernameKey: usernameKey(username), nameKey: 0, failedLogins: 0 };
     return this.#accounts.insert({ ...fields, ...fresh, ...this.audit.created() });
   }
 
-  async replace(userId: number, fields: AccountFields): Promise<void> {
-    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...this.audit.touched() });
+  async replace({ userId, username }: AccountEntity, fields: AccountFields): Promise<void> {
+    const renamed = fields.username === username ? {} : { usernameKey: usernameKey(fields.username) };
+    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...renamed, ...this.audit.touched() });
   }
 
   /** Also signs the account out everywhere, and lifts its locks. */

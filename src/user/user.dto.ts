@@ -13,7 +13,10 @@ import { Choice, Int64, RoleList, TimeText } from '../http/view-fields';
 
 /** The fields of an account that a client sends. Not sent and null mean the same: the default. */
 export class UserFieldsDto {
-  /** @example zhangsan */
+  /**
+   * Compared after NFKC, so that no two look the same; invisible characters are refused.
+   * @example zhangsan
+   */
   @RequiredTextField(64)
   username!: string;
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { hasInvisible, usernameKey } from '../auth/account-name';
 import { AuthErrors } from '../auth/auth.errors';
 import { Passwords } from '../auth/passwords';
 import { MANAGERS } from '../auth/roles';
@@ -6,6 +7,8 @@ import { SubjectGate } from '../auth/subject-gate';
 import { accountSubject, accountOfSubject } from '../auth/subject';
 import type { Once } from '../database/once';
 import { DeptErrors } from '../dept/dept.errors';
+import { isText } from '../http/field-rules';
+import { HttpErrors } from '../http/http.errors';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../revision/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenant/platform-tenant';
@@ -40,6 +43,7 @@ export class UserService {
     const before = once && (await this.users.recall(once));
     if (before !== undefined) return before;
     const fields = toAccountFields(dto);
+    refuseOddName(fields.username);
     const where = await this.#placeOf(ctx, dto);
     refuseRolesAbove(where, fields.roles);
     const hash = await this.passwords.hash(dto.password);
@@ -61,13 +65,15 @@ export class UserService {
     await this.users.transaction(ctx, async (accounts) => {
       const account = await findManageable(ctx, accounts, dto.userId);
       refuseStale(account, expected);
-      if (fields.username !== account.username && (await accounts.hasUsername(fields.username))) {
-        throw UserErrors.USERNAME_TAKEN();
+      // A name of version 0.1 may stay as it is.
+      if (fields.username !== account.username) {
+        refuseOddName(fields.username);
+        if (await accounts.hasUsername(fields.username, account.userId)) throw UserErrors.USERNAME_TAKEN();
       }
       if (fields.deptId !== account.deptId) await refuseInvalidDept(accounts, fields.deptId);
       if (isActiveSuperadmin(account) && !isActiveSuperadmin(fields))
         await refuseLast(accounts, [account.userId]);
-      await accounts.replace(account.userId, fields);
+      await accounts.replace(account, fields);
     });
     this.gate.forget(accountSubject(dto.userId));
   }
@@ -129,6 +135,20 @@ export class UserService {
     if (!roles?.includes('tenant_admin')) throw UserErrors.ROLE_TOO_HIGH();
     return below;
   }
+}
+
+const INVISIBLE = { zh: '不能包含不可见字符', en: 'must not contain invisible characters' };
+const TOO_LONG = {
+  zh: 'NFKC 规范化后不能超过 64 个字符',
+  en: 'must be at most 64 characters after NFKC normalisation',
+};
+
+/** New names only: accounts of version 0.1 may have others. */
+function refuseOddName(username: string): void {
+  if (hasInvisible(username))
+    throw HttpErrors.INVALID({ fields: [{ field: 'username', message: INVISIBLE }] });
+  if (!isText(usernameKey(username), 64))
+    throw HttpErrors.INVALID({ fields: [{ field: 'username', message: TOO_LONG }] });
 }
 
 /** superadmin exists only on the platform, and nobody handles a role above the own. */

@@ -57,6 +57,13 @@ export class Columns {
     return this.isMysql ? `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin` : `varchar(${length})`;
   }
 
+  /** The type of `text` in SQL, for a column that is added later. */
+  textType(length: number): string {
+    return this.#mysql
+      ? `varchar(${length}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
+      : `varchar(${length})`;
+  }
+
   instant(name: string, more: More = {}): TableColumnOptions {
     return { name, type: 'datetime', precision: 3, ...more };
   }

@@ -10,6 +10,7 @@ import { UnitAnswers1763164800008 } from './1763164800008-unit-answers';
 import { DeptNames1763164800009 } from './1763164800009-dept-names';
 import { Settings1763164800010 } from './1763164800010-settings';
 import { FailedSignIns1763164800011 } from './1763164800011-failed-sign-ins';
+import { UsernameKeys1763164800012 } from './1763164800012-username-keys';
 import { LongerUnitResults1763164800013 } from './1763164800013-longer-unit-results';
 import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tables';
 
@@ -27,6 +28,7 @@ export const migrations = [
   DeptNames1763164800009,
   Settings1763164800010,
   FailedSignIns1763164800011,
+  UsernameKeys1763164800012,
   LongerUnitResults1763164800013,
   DropDerivedTables1763164800015,
 ];

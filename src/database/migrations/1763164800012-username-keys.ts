@@ -1,0 +1,58 @@
+import { TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { usernameKey } from '../../auth/account-name';
+import { Columns } from './columns';
+
+const TABLE = 'tenantry_account';
+const INDEX = 'ux_account_username_key';
+const LONGEST = 64;
+const PAGE = 1000;
+
+interface Account {
+  readonly user_id: number | string;
+  readonly tenant_id: string;
+  readonly username: string;
+  readonly name_key: number | string;
+}
+
+/**
+ * What user names are compared by, so that none looks like another. Of accounts that look the same already, the one whose
+ * name is written plainly has the key, or else the oldest; the others keep their names as they are. The column may be
+ * empty: the version before does not know it.
+ */
+export class UsernameKeys1763164800012 implements MigrationInterface {
+  name = 'UsernameKeys1763164800012';
+
+  async up(runner: QueryRunner): Promise<void> {
+    const type = new Columns(runner).textType(LONGEST);
+    await runner.query(`ALTER TABLE ${TABLE} ADD COLUMN username_key ${type} NULL`);
+    await runner.query(`UPDATE ${TABLE} SET username_key = username`);
+    const columnNames = ['tenant_id', 'username_key', 'name_key'];
+    await runner.createIndex(TABLE, new TableIndex({ name: INDEX, columnNames, isUnique: true }));
+    for (let page = await nextPage(runner, 0); page.length > 0;) {
+      for (const account of page) await simplify(runner, account);
+      page = await nextPage(runner, page.at(-1)?.user_id ?? 0);
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.dropIndex(TABLE, INDEX);
+    await runner.query(`ALTER TABLE ${TABLE} DROP COLUMN username_key`);
+  }
+}
+
+async function nextPage(runner: QueryRunner, after: number | string): Promise<Account[]> {
+  const columns = 'user_id, tenant_id, username, name_key';
+  const select = `SELECT ${columns} FROM ${TABLE} WHERE user_id > ? ORDER BY user_id LIMIT ${PAGE}`;
+  return (await runner.query(select, [after])) as Account[];
+}
+
+async function simplify(runner: QueryRunner, account: Account): Promise<void> {
+  const key = usernameKey(account.username);
+  if (key === account.username || key === '' || Array.from(key).length > LONGEST) return;
+  const taken = (await runner.query(
+    `SELECT user_id FROM ${TABLE} WHERE tenant_id = ? AND username_key = ? AND name_key = ?`,
+    [account.tenant_id, key, account.name_key],
+  )) as unknown[];
+  if (taken.length > 0) return;
+  await runner.query(`UPDATE ${TABLE} SET username_key = ? WHERE user_id = ?`, [key, account.user_id]);
+}
