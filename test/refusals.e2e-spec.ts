@@ -5,6 +5,8 @@ import { sign } from 'jsonwebtoken';
 import { Admission } from '../src/admission/admission';
 import type { Place } from '../src/admission/share';
 import { DeptService } from '../src/dept/dept.service';
+import { TenantSlots } from '../src/dept/transfer/tenant-slots';
+import { TransferErrors } from '../src/dept/transfer/transfer.errors';
 import { SignInErrors } from '../src/auth/auth.errors';
 import { SignInService } from '../src/auth/sign-in.service';
 import { DatabaseErrors } from '../src/database/database.errors';
@@ -139,6 +141,22 @@ describe('the catalogue of refusals', () => {
     },
     STALE: async () => as().delete(`${PATH}/${await aDept(as())}`, { 'if-match': '"99"' }),
     NOT_ACCEPTABLE: () => as().get(`${PATH}/export`, { accept: 'image/png' }),
+    TOO_MANY_IMPORTS: async () => {
+      const spy = jest.spyOn(TenantSlots.prototype, 'take').mockImplementation(() => {
+        throw TransferErrors.TOO_MANY_IMPORTS();
+      });
+      const answer = await as().send('POST', `${PATH}/import`, '', { 'content-type': 'text/csv' });
+      spy.mockRestore();
+      return answer;
+    },
+    TOO_MANY_EXPORTS: async () => {
+      const spy = jest.spyOn(TenantSlots.prototype, 'take').mockImplementation(() => {
+        throw TransferErrors.TOO_MANY_EXPORTS();
+      });
+      const answer = await as().get(`${PATH}/export`);
+      spy.mockRestore();
+      return answer;
+    },
     IDEMPOTENCY_KEY_REUSED: async () => {
       const headers = { 'idempotency-key': String(Math.random()) };
       await as().post(PATH, { deptName: 'a' }, headers);
