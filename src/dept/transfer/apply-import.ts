@@ -1,9 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../tree/tree-path';
 import { ROOT_ID } from '../dept.entity';
 import type { DeptPlace, LockedDeptTree, ReplacedDept } from '../locked-dept-tree';
 import { fieldsOfNew } from './dept-line';
 import type { ImportPlan } from './import-plan';
+import { makingOrder } from './making-order';
 import type { PlannedLine } from './planned-line';
 
 /** So many departments go into one statement. */
@@ -11,10 +13,10 @@ const BATCH = 50;
 
 /** Does what a plan says, parents before their children. Between two batches others have their turn. */
 export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan): Promise<void> {
+  const slices = new TimeSlices();
   for (const level of levels) {
-    // Of the same name, in the order of their numbers: by it they are told apart from then on.
-    const inOrder = level.toSorted((a, b) => a.line.step.nth - b.line.step.nth);
-    for (const batch of batches(inOrder.filter(({ fate }) => fate === 'created'))) {
+    const created = level.filter(({ fate }) => fate === 'created');
+    for (const batch of batches(await makingOrder(created, slices))) {
       const rows = batch.map(({ line, parent, existingParent }) => ({
         ...fieldsOfNew(line),
         ...placeBelow(line.depth === 1 ? null : (parent?.made ?? existingParent)),
