@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { csvCells, csvLine, isBlank } from './csv';
+import { csvCells, csvLine, guarded, isBlank, unguarded } from './csv';
 import { LineSplitter, MAX_LINE_LENGTH, UnreadableText } from './line-splitter';
 
 /** Reads a text in parts of so many characters. */
@@ -69,5 +69,25 @@ describe('comma-separated values', () => {
     expect([...splitter.push(piece === '""\n' ? 'ok\n"' : 'ok\n')]).toEqual([{ line: 1, text: 'ok' }]);
     const parts = Array(3).fill(piece.repeat(MAX_LINE_LENGTH / 2)) as string[];
     expect(() => parts.map((part) => [...splitter.push(part)])).toThrow(new UnreadableText(2, 'length'));
+  });
+});
+
+describe('cells that a spreadsheet would take for formulas', () => {
+  it.each([
+    ['=1+1', "'=1+1"],
+    ["'=1+1", "''=1+1"],
+    ['+86 10', "'+86 10"],
+    ['－1', "'－1"],
+    ["'x", "'x"],
+    ["it's", "it's"],
+    ['', ''],
+  ])('%j is written %j', (value, written) => {
+    expect([guarded(value), unguarded(written)]).toEqual([written, value]);
+  });
+
+  it('come back as they were, whatever they are', () => {
+    const any = fc.oneof(text, fc.stringMatching(/^'{0,3}[=+\-@\t\ra']{0,3}$/));
+    fc.assert(fc.property(any, (value) => unguarded(guarded(value)) === value));
+    fc.assert(fc.property(any, (value) => !/^[=+\-@＝＋－＠\t\r]/.test(guarded(value))));
   });
 });

@@ -18,6 +18,19 @@ export function csvLine(values: readonly (string | number | null)[]): string {
   return `${cells.join(',')}\r\n`;
 }
 
+/** What a spreadsheet would take for a formula, with any number of `'` before it. */
+const FORMULA = /^'*[=+\-@＝＋－＠\t\r]/;
+const GUARDED_FORMULA = /^'+[=+\-@＝＋－＠\t\r]/;
+
+/** Puts a `'` before what a spreadsheet would take for a formula. `unguarded` takes exactly this one off again. */
+export function guarded(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+export function unguarded(text: string): string {
+  return GUARDED_FORMULA.test(text) ? text.slice(1) : text;
+}
+
 /** The cells of a line, but one more than `mostCells` at most: nobody means a longer one, and reading on would take long. */
 export function csvCells({ line, text }: TextLine, mostCells = Infinity): CsvCell[] {
   const reader = new CellReader(text, line);

@@ -7,6 +7,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const PATH = '/system/dept-api';
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
+const BOM = '\ufeff';
 
 interface Node {
   deptName: string;
@@ -23,7 +24,8 @@ describe('a file of departments that goes out and comes back', () => {
   afterAll(() => service.stop());
 
   const another = async () => service.as({ tenantId: await aTenantRow(service.dataSource) });
-  const fetchFile = (from: ApiClient, type: string) => from.get(`${PATH}/export`, { accept: type });
+  const fetchFile = (from: ApiClient, type: string, query = '') =>
+    from.get(`${PATH}/export${query}`, { accept: type });
   const send = (to: ApiClient, text: string, type: string): Promise<Answer> =>
     to.send('POST', `${PATH}/import`, text, { 'content-type': type });
   const take = async (to: ApiClient, text: string, type: string) => {
@@ -83,6 +85,40 @@ describe('a file of departments that goes out and comes back', () => {
       const to = await another();
       expect(await take(to, file, NDJSON)).toMatchObject({ created: 6 });
       expect(await take(to, file, NDJSON)).toMatchObject({ created: 0, updated: 0, unchanged: 6 });
+    });
+  });
+
+  describe('as a table for spreadsheets', () => {
+    it('begins with a byte order mark where that is asked for', async () => {
+      const from = await another();
+      await aDept(from, { deptName: '总公司' });
+      const [plain, marked] = [await fetchFile(from, CSV), await fetchFile(from, CSV, '?bom=true')];
+      expect(plain.text.startsWith('path,')).toBe(true);
+      expect(marked.text).toBe(BOM + plain.text);
+      expect((await fetchFile(from, NDJSON, '?bom=true')).text.startsWith('{')).toBe(true);
+      expect((await fetchFile(from, CSV, '?bom=x')).refusal.fields?.[0]?.field).toBe('bom');
+      expect(await take(await another(), marked.text, CSV)).toMatchObject({ created: 1 });
+      expect(await take(await another(), `${BOM}{"path":"a"}`, NDJSON)).toMatchObject({ created: 1 });
+    });
+
+    it('holds no cell that a spreadsheet takes for a formula, and comes back as it was', async () => {
+      const from = await another();
+      const values = ['=1+1', '+86 10', '-1', '@SUM(A1)', "'=1", "''=1", "'x", "'", '＝1', 'a=b'];
+      for (const value of values) await aDept(from, { deptName: value, leader: value, orderNum: -1 });
+      const file = await fetchFile(from, CSV);
+      const rows = file.text.split('\r\n').slice(1, -1);
+      expect(rows.map((row) => row.split(',').slice(0, 3))).toEqual(
+        [`'=1+1`, `'+86 10`, `'-1`, `'@SUM(A1)`, `''=1`, `'''=1`, `'x`, `'`, `'＝1`, 'a=b'].map((cell) => [
+          cell,
+          '-1',
+          cell,
+        ]),
+      );
+      const to = await another();
+      await take(to, file.text, CSV);
+      expect((await fetchFile(to, CSV)).text).toBe(file.text);
+      expect((await fetchFile(to, NDJSON)).text).toBe((await fetchFile(from, NDJSON)).text);
+      expect((await fetchFile(to, NDJSON)).text).toContain('"leader":"=1+1"');
     });
   });
 });

@@ -8,7 +8,7 @@ import { HttpErrors } from '../../http/http.errors';
 import { Ctx } from '../../tenancy/ctx.decorator';
 import type { RequestContext } from '../../tenancy/request-context';
 import { DeptFileBody, type DeptFile } from './dept-file.decorator';
-import { ImportQuery, ImportReportDto } from './dept-transfer.dto';
+import { ExportQuery, ImportQuery, ImportReportDto } from './dept-transfer.dto';
 import { DeptTransferService } from './dept-transfer.service';
 import { AcceptedFormat, streamFile } from './export-stream';
 import { FORMATS, type FileFormat } from './file-format';
@@ -38,10 +38,11 @@ export class DeptTransferController {
   })
   export(
     @Ctx() ctx: RequestContext,
+    @Query() { bom }: ExportQuery,
     @AcceptedFormat() format: FileFormat,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    return streamFile(format, this.transfer.export(ctx), response);
+    return streamFile(format, bom === true, this.transfer.export(ctx), response);
   }
 
   @Post('import')

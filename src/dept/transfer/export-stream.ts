@@ -4,6 +4,8 @@ import type { Request, Response } from 'express';
 import { HttpErrors } from '../../http/http.errors';
 import { FORMATS, type ExportedDept, type FileFormat } from './file-format';
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 /** The form of a file that the header `Accept` prefers. */
 export const AcceptedFormat = createParamDecorator((_: unknown, context: ExecutionContext): FileFormat => {
   const request = context.switchToHttp().getRequest<Request>();
@@ -19,12 +21,14 @@ export const AcceptedFormat = createParamDecorator((_: unknown, context: Executi
  */
 export async function streamFile(
   format: FileFormat,
+  withBom: boolean,
   pages: AsyncGenerator<ExportedDept[], void>,
   response: Response,
 ): Promise<StreamableFile> {
   const first = await pages.next();
+  const head = (withBom && format.isTable ? BYTE_ORDER_MARK : '') + format.head;
   async function* chunks(): AsyncGenerator<Buffer> {
-    yield Buffer.from(format.head + (first.done ? '' : toText(format, first.value)));
+    yield Buffer.from(head + (first.done ? '' : toText(format, first.value)));
     for await (const page of pages) yield Buffer.from(toText(format, page));
   }
   const stream = Readable.from(chunks(), { objectMode: false });

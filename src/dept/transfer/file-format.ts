@@ -1,5 +1,5 @@
 import type { Bilingual } from '../../http/error-catalogue';
-import { csvCells, csvLine, isBlank, type CsvCell } from '../../text/csv';
+import { csvCells, csvLine, guarded, isBlank, unguarded, type CsvCell } from '../../text/csv';
 import { MAX_LINE_LENGTH, UnreadableText, type TextLine } from '../../text/line-splitter';
 import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
 import { readLine, type DeptLine, type LineProblem } from './dept-line';
@@ -22,7 +22,7 @@ export interface FileFormat {
   readonly type: string;
   readonly fileName: string;
   readonly head: string;
-  /** Whether quotes may hold line breaks. */
+  /** Whether it is for spreadsheets: it may begin with a byte order mark, and quotes may hold line breaks. */
   readonly isTable: boolean;
   format(dept: ExportedDept): string;
   /** Gives what reads one file, line by line. */
@@ -74,7 +74,7 @@ const csv: FileFormat = {
   fileName: 'departments.csv',
   head: csvLine(COLUMNS),
   isTable: true,
-  format: (dept) => csvLine(COLUMNS.map((column) => dept[column])),
+  format: (dept) => csvLine(COLUMNS.map((column) => toCell(dept[column]))),
   reader() {
     let head: readonly CsvCell[] | undefined;
     return (text) => {
@@ -110,6 +110,11 @@ function isHead(cells: readonly CsvCell[]): boolean {
   return names.includes('path') && new Set(names).size === names.length && cells.length <= MOST_COLUMNS;
 }
 
+/** A number is no formula, even a negative one. */
+function toCell(value: string | number | null): string | number | null {
+  return typeof value === 'string' ? guarded(value) : value;
+}
+
 /** In a table every value is a text, or none. */
 function toValues(head: readonly CsvCell[], cells: readonly CsvCell[]): Record<string, unknown> {
   return Object.fromEntries(
@@ -118,7 +123,9 @@ function toValues(head: readonly CsvCell[], cells: readonly CsvCell[]): Record<s
 }
 
 function toValue(column: CsvCell, cell: CsvCell): unknown {
-  return column === 'orderNum' && cell !== null && /^-?[0-9]{1,10}$/.test(cell.trim()) ? Number(cell) : cell;
+  if (cell === null) return null;
+  const text = unguarded(cell);
+  return column === 'orderNum' && /^-?[0-9]{1,10}$/.test(text.trim()) ? Number(text) : text;
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
