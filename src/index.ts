@@ -71,6 +71,7 @@ export { AuthErrors } from './auth/auth.errors';
 export { DatabaseErrors } from './database/database.errors';
 export { OnceErrors } from './database/once.errors';
 export { DeptErrors } from './dept/dept.errors';
+export { TransferErrors } from './dept/transfer/transfer.errors';
 export {
   Refusal,
   type ErrorRow,

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
 import { PasswordHasher } from '../src/auth/password-hasher';
 import { DeptService } from '../src/dept/dept.service';
+import { TenantSlots } from '../src/dept/transfer/tenant-slots';
+import { TransferErrors } from '../src/dept/transfer/transfer.errors';
 import type { ErrorRow, RefusalFactory } from '../src/http/error-catalogue';
 import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../src/testing';
 import { breakOnPurpose } from './support/examined-databases';
@@ -153,6 +155,22 @@ describe('the catalogue of refusals', () => {
     },
     STALE: async () => as().delete(`${PATH}/${await aDept(as())}`, { 'if-match': '"99"' }),
     NOT_ACCEPTABLE: () => as().get(`${PATH}/export`, { accept: 'image/png' }),
+    TOO_MANY_IMPORTS: async () => {
+      const spy = jest.spyOn(TenantSlots.prototype, 'take').mockImplementation(() => {
+        throw TransferErrors.TOO_MANY_IMPORTS();
+      });
+      const answer = await as().send('POST', `${PATH}/import`, '', { 'content-type': 'text/csv' });
+      spy.mockRestore();
+      return answer;
+    },
+    TOO_MANY_EXPORTS: async () => {
+      const spy = jest.spyOn(TenantSlots.prototype, 'take').mockImplementation(() => {
+        throw TransferErrors.TOO_MANY_EXPORTS();
+      });
+      const answer = await as().get(`${PATH}/export`);
+      spy.mockRestore();
+      return answer;
+    },
     IDEMPOTENCY_KEY_REUSED: async () => {
       const headers = { 'idempotency-key': String(Math.random()) };
       await as().post(PATH, { deptName: 'a' }, headers);

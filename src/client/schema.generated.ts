@@ -126,7 +126,7 @@ export interface paths {
         };
         /**
          * Download all departments, by paths of names
-         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first.
+         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. One at a time per tenant.
          */
         get: operations["exportDepts"];
         put?: never;
@@ -148,7 +148,7 @@ export interface paths {
         put?: never;
         /**
          * Make and change departments as a file says: all of it, or nothing
-         * @description Up to 20,000 lines and 16 MB. A path that is there is changed, any other is made; nothing is deleted. Problems are told by line.
+         * @description Up to 20,000 departments and 16 MB. A path that is there is changed, any other is made; nothing is deleted. Problems are told by line. One at a time per tenant.
          */
         post: operations["importDepts"];
         delete?: never;
@@ -2451,7 +2451,10 @@ export interface operations {
     };
     exportDepts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description CSV: begin with a byte order mark, by which Excel knows that it is UTF-8. */
+                bom?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2507,7 +2510,36 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["RateLimited"];
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             *
+             *     `TOO_MANY_EXPORTS`: Too many exports are running (a tenant runs one at a time); try again when Retry-After says
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: int32
+                         * @enum {integer}
+                         */
+                        code: 429;
+                        msg: string;
+                        data: {
+                            /** @enum {string} */
+                            reason: "RATE_LIMITED" | "TOO_MANY_EXPORTS";
+                            requestId: string;
+                        };
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
@@ -2583,7 +2615,36 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["RateLimited"];
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             *
+             *     `TOO_MANY_IMPORTS`: Too many imports are running (a tenant runs one at a time); try again when Retry-After says
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: int32
+                         * @enum {integer}
+                         */
+                        code: 429;
+                        msg: string;
+                        data: {
+                            /** @enum {string} */
+                            reason: "RATE_LIMITED" | "TOO_MANY_IMPORTS";
+                            requestId: string;
+                        };
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];

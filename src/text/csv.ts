@@ -1,21 +1,13 @@
+import { UnreadableText, type TextLine } from './line-splitter';
+
 /** Comma-separated values as RFC 4180 has them. Pure. */
 
-/** A record, and the line it begins on. An empty cell without quotes is null; with quotes it is the empty text. */
-export interface CsvRecord {
-  readonly line: number;
-  readonly cells: readonly (string | null)[];
-}
-
-/** A file that cannot be read from some line on. */
-export class CsvProblem extends Error {
-  constructor(readonly line: number) {
-    super(`The quotes that open on line ${line} are not closed, or text follows them.`);
-  }
-}
+/** An empty cell without quotes is null; with quotes it is the empty text. */
+export type CsvCell = string | null;
 
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 /** Where a cell without quotes ends, and what does not belong into one. */
-const END = /[,\r\n"]/g;
+const END = /[,"]/g;
 
 export function csvLine(values: readonly (string | number | null)[]): string {
   const cells = values.map((value) => {
@@ -26,65 +18,64 @@ export function csvLine(values: readonly (string | number | null)[]): string {
   return `${cells.join(',')}\r\n`;
 }
 
-/** Records with more cells than that end with an empty rest: nobody means them, and reading on would take long. */
-export function* parseCsv(text: string, mostCells = Infinity): Generator<CsvRecord> {
-  const reader = new CellReader(text);
-  while (!reader.isAtEnd) {
-    const begin = reader.line;
-    const cells: (string | null)[] = [];
-    do cells.push(reader.cell());
-    while (reader.comma() && cells.length <= mostCells);
-    if (cells.length > mostCells) reader.skipLine();
-    if (cells.some((cell) => cell !== null && (cell === '' || cell.trim() !== '')))
-      yield { line: begin, cells };
-  }
+/** What a spreadsheet would take for a formula, with any number of `'` before it. */
+const FORMULA = /^'*[=+\-@＝＋－＠\t\r]/;
+const GUARDED_FORMULA = /^'+[=+\-@＝＋－＠\t\r]/;
+
+/** Puts a `'` before what a spreadsheet would take for a formula. `unguarded` takes exactly this one off again. */
+export function guarded(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** Goes through a text cell by cell. */
+export function unguarded(text: string): string {
+  return GUARDED_FORMULA.test(text) ? text.slice(1) : text;
+}
+
+/** The cells of a line, but one more than `mostCells` at most: nobody means a longer one, and reading on would take long. */
+export function csvCells({ line, text }: TextLine, mostCells = Infinity): CsvCell[] {
+  const reader = new CellReader(text, line);
+  const cells: CsvCell[] = [];
+  do cells.push(reader.cell());
+  while (reader.comma() && cells.length <= mostCells);
+  return cells;
+}
+
+/** Whether all cells are empty or spaces, as spreadsheets leave them at the end. */
+export function isBlank(cells: readonly CsvCell[]): boolean {
+  return cells.every((cell) => cell === null || (cell !== '' && cell.trim() === ''));
+}
+
+/** Goes through a line cell by cell. */
 class CellReader {
-  line = 1;
-  #at: number;
+  #at = 0;
 
-  constructor(private readonly text: string) {
-    this.#at = text.startsWith('\ufeff') ? 1 : 0;
-  }
+  constructor(
+    private readonly text: string,
+    private line: number,
+  ) {}
 
-  get isAtEnd(): boolean {
-    return this.#at >= this.text.length;
-  }
-
-  cell(): string | null {
+  cell(): CsvCell {
     if (this.text[this.#at] === '"') return this.#quoted();
     END.lastIndex = this.#at;
     const end = END.exec(this.text)?.index ?? this.text.length;
-    if (this.text[end] === '"') throw new CsvProblem(this.line);
+    if (this.text[end] === '"') throw new UnreadableText(this.line, 'quotes');
     const cell = this.text.slice(this.#at, end);
     this.#at = end;
     return cell === '' ? null : cell;
   }
 
-  /** Whether another cell follows; otherwise the record's end is passed. */
+  /** Whether another cell follows. */
   comma(): boolean {
-    const end = this.text[this.#at];
+    if (this.#at === this.text.length) return false;
+    if (this.text[this.#at] !== ',') throw new UnreadableText(this.line, 'quotes');
     this.#at += 1;
-    if (end === ',') return true;
-    if (end === '\r' && this.text[this.#at] === '\n') this.#at += 1;
-    if (end !== undefined && end !== '\r' && end !== '\n') throw new CsvProblem(this.line);
-    this.line += 1;
-    return false;
-  }
-
-  skipLine(): void {
-    const end = this.text.indexOf('\n', this.#at);
-    this.#at = end < 0 ? this.text.length : end + 1;
-    this.line += 1;
+    return true;
   }
 
   #quoted(): string {
-    const begin = this.line;
     for (let from = this.#at + 1; ;) {
       const quote = this.text.indexOf('"', from);
-      if (quote < 0) throw new CsvProblem(begin);
+      if (quote < 0) throw new UnreadableText(this.line, 'quotes');
       if (this.text[quote + 1] === '"') {
         from = quote + 2;
         continue;

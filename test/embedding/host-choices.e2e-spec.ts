@@ -60,7 +60,7 @@ describe('a host chooses', () => {
       const tenants = await app.get(TenantListService).list(system(), {});
       expect(tenants.rows.map((tenant) => tenant.id)).toContain(id);
       const [format] = FORMATS;
-      const file = { format: format!, text: '{"path":"c"}\n', once: undefined, language: 'en' as const };
+      const file = { format: format!, body: [Buffer.from('{"path":"c"}\n')], language: 'en' as const };
       expect(await app.get(DeptTransferService).import(system(), file)).toMatchObject({ created: 1 });
     });
   });

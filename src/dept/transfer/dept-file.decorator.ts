@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { createHash, type Hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { documentsIdempotencyKey, onceFor } from '../../api/idempotency-key.decorator';
@@ -7,31 +7,32 @@ import { HttpErrors } from '../../http/http.errors';
 import { isUtf8Type } from '../../http/json-body';
 import { languageOf, type Language } from '../../http/language';
 import { FORMATS, type FileFormat } from './file-format';
+import { MAX_BYTES } from './file-limits';
 
-const MOST_BYTES = 16 * 1024 * 1024;
-
-/** A file of departments as it was sent. */
+/** A file of departments as it is sent. */
 export interface DeptFile {
   readonly format: FileFormat;
-  readonly text: string;
-  readonly once: Once | undefined;
+  /** Its bytes in parts, which can be read once. */
+  readonly body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  /** What makes the import happen once; asked for when all of the body has been read. */
+  readonly once?: () => Once | undefined;
   readonly language: Language;
 }
 
-/** Reads the body of an import, after the caller was found to be allowed to send one. */
+/** The body of an import. It is read when the caller was found to be allowed to send one. */
 export const DeptFileBody = createParamDecorator(
-  async (_: unknown, context: ExecutionContext): Promise<DeptFile> => {
+  (_: unknown, context: ExecutionContext): DeptFile => {
     const request = context.switchToHttp().getRequest<Request>();
     const format = FORMATS.find(({ type }) => request.is(type));
     const encoding = request.headers['content-encoding'] ?? 'identity';
     const readable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
     if (!format || !readable) throw HttpErrors.MEDIA_TYPE();
-    const body = await readBody(request);
-    if (!isUtf8(body)) throw HttpErrors.MALFORMED();
+    if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw HttpErrors.TOO_LARGE();
+    const hash = createHash('sha256');
     return {
       format,
-      text: body.toString(),
-      once: onceFor(context, () => body),
+      body: partsOf(request, hash),
+      once: () => onceFor(context, () => hash.digest('hex')),
       language: languageOf(request),
     };
   },
@@ -43,24 +44,21 @@ export function bringsFile(request: Request): boolean {
   return request.method === 'POST' && FORMATS.some(({ type }) => request.is(type));
 }
 
-async function readBody(request: Request): Promise<Buffer> {
-  // A host may have read it already.
-  if (typeof request.body === 'string' || Buffer.isBuffer(request.body)) return Buffer.from(request.body);
-  const body = await collect(request);
-  if (body) return body;
-  // The rest is still on its way, and what comes next on this connection is behind it.
-  request.resume();
-  throw HttpErrors.TOO_LARGE();
+async function* partsOf(request: Request, hash: Hash): AsyncGenerator<Uint8Array, void> {
+  try {
+    for await (const part of bodyOf(request)) {
+      hash.update(part);
+      yield part;
+    }
+  } finally {
+    // The rest may still be on its way, and what comes next on this connection is behind it.
+    request.resume();
+  }
 }
 
-/** Null when it is too long. It is not destroyed then: the refusal still has to go out on its connection. */
-async function collect(request: Request): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MOST_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** A request is not destroyed when reading ends early: the refusal still has to go out on its connection. */
+function bodyOf(request: Request): Iterable<Buffer> | AsyncIterable<Buffer> {
+  // A host may have read it already.
+  if (typeof request.body === 'string' || Buffer.isBuffer(request.body)) return [Buffer.from(request.body)];
+  return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }

@@ -2,7 +2,7 @@ import { INTEGER_MAX, INTEGER_MIN, isEmailText, isInteger, isText } from '../../
 import type { Bilingual } from '../../http/error-catalogue';
 import { MAX_DEPTH } from '../../tree/tree-path';
 import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
-import { parsePath, type PathStep } from './dept-path';
+import { formatPath, formatStep, parsePath, type PathStep } from './dept-path';
 
 /** What a file says of a department, its name aside: that is the end of its path. */
 export type LineFields = Omit<DeptFields, 'deptName'>;
@@ -19,7 +19,14 @@ export interface LineProblem {
 /** A line of a file that can be meant. Fields that it does not have are left as they are. */
 export interface DeptLine {
   readonly line: number;
-  readonly path: readonly PathStep[];
+  /** In its only form: the same place is always written alike. */
+  readonly path: string;
+  /** The path of its parent; null at the top level. */
+  readonly parentPath: string | null;
+  /** The last step of its path. */
+  readonly step: PathStep;
+  /** From 1. */
+  readonly depth: number;
   readonly fields: Partial<LineFields>;
 }
 
@@ -66,9 +73,8 @@ const BAD_PATH: Bilingual = {
 
 /** Reads what one line says; gives its problems when it cannot be meant. Null is the same as the default. */
 export function readLine(line: number, values: Readonly<Record<string, unknown>>): DeptLine | LineProblem[] {
-  const path = isText(values.path, MOST_PATH) ? parsePath(values.path) : null;
-  const goodPath = path && path.length <= MAX_DEPTH && path.every(({ name }) => isText(name, 64));
-  const problems: LineProblem[] = goodPath ? [] : [{ line, field: 'path', message: BAD_PATH }];
+  const place = placeOf(values.path);
+  const problems: LineProblem[] = place ? [] : [{ line, field: 'path', message: BAD_PATH }];
   const fields: Partial<Record<keyof LineFields, unknown>> = {};
   for (const field of DEPT_DETAILS) {
     const sent = values[field];
@@ -77,10 +83,27 @@ export function readLine(line: number, values: Readonly<Record<string, unknown>>
     if (!RULES[field].passes(value)) problems.push({ line, field, message: RULES[field].message });
     fields[field] = value;
   }
-  return problems.length > 0 ? problems : { line, path: path ?? [], fields: fields as Partial<LineFields> };
+  return place && problems.length === 0
+    ? { line, ...place, fields: fields as Partial<LineFields> }
+    : problems;
+}
+
+/** Null when it is no path, or one that no department can have. */
+function placeOf(path: unknown): Pick<DeptLine, 'path' | 'parentPath' | 'step' | 'depth'> | null {
+  const steps = isText(path, MOST_PATH) ? parsePath(path, MAX_DEPTH) : null;
+  const step = steps?.at(-1);
+  if (!steps || !step || !steps.every(({ name }) => isText(name, 64))) return null;
+  const parentPath = steps.length === 1 ? null : formatPath(steps.slice(0, -1));
+  return { path: formatPath(steps), parentPath, step, depth: steps.length };
+}
+
+/** The path of the sibling with the same name and another number. */
+export function sameNamedPath({ parentPath, step }: DeptLine, nth: number): string {
+  const last = formatStep({ name: step.name, nth });
+  return parentPath === null ? last : `${parentPath}/${last}`;
 }
 
 /** A new department as its line says, with the defaults for what it does not say. */
-export function fieldsOfNew({ path, fields }: DeptLine): DeptFields {
-  return { ...DEFAULTS, ...fields, deptName: path.at(-1)?.name ?? '' };
+export function fieldsOfNew({ step, fields }: DeptLine): DeptFields {
+  return { ...DEFAULTS, ...fields, deptName: step.name };
 }

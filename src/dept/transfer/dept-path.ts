@@ -13,7 +13,7 @@ export interface PathStep {
 const LOOKS_NUMBERED = /#(?=[0-9]+$)/;
 /** Few names hold any of these. */
 const MAY_NEED_ESCAPES = /[\\/#]/;
-const NUMBERED = /^(.*?)(?:#([1-9][0-9]{0,5}))?$/su;
+const NUMBER = /#([1-9][0-9]{0,5})$/;
 
 export function formatStep({ name, nth }: PathStep): string {
   if (nth === 1 && !MAY_NEED_ESCAPES.test(name)) return name;
@@ -25,26 +25,40 @@ export function formatPath(steps: readonly PathStep[]): string {
   return steps.map(formatStep).join('/');
 }
 
-/** Null when it is not a path: a `\` at its end escapes nothing. */
-export function parsePath(text: string): PathStep[] | null {
+/** Null when it is not a path: a `\` at its end escapes nothing, or it has more steps than allowed. */
+export function parsePath(text: string, mostSteps = Infinity): PathStep[] | null {
   const steps: PathStep[] = [];
-  let begin = 0;
-  for (let at = 0; at <= text.length; at += 1) {
-    if (text[at] === '\\') {
-      at += 1;
-      if (at === text.length) return null;
-    } else if (at === text.length || text[at] === '/') {
-      steps.push(parseStep(text.slice(begin, at)));
-      begin = at + 1;
-    }
+  for (let at = 0; at <= text.length && steps.length < mostSteps;) {
+    const end = endOfStep(text, at);
+    if (end > text.length) return null;
+    steps.push(stepBetween(text, at, end));
+    at = end + 1;
+    if (end === text.length) return steps;
   }
-  return steps;
+  return null;
 }
 
-function parseStep(raw: string): PathStep {
-  // A number at the end counts only when its # is not escaped: an even number of backslashes before it, or none.
-  const [, before = '', nth = '1'] = NUMBERED.exec(raw) ?? [];
-  const escaped = (/\\*$/.exec(before)?.[0].length ?? 0) % 2 === 1;
-  const name = escaped ? raw : before;
-  return { name: name.replace(/\\(.)/gsu, '$1').trim(), nth: escaped ? 1 : Number(nth) };
+/** Where the step that begins at this place ends; beyond the text when a `\` at its end escapes nothing. */
+export function endOfStep(text: string, begin: number): number {
+  let at = begin;
+  for (; at < text.length && text[at] !== '/'; at += 1) if (text[at] === '\\') at += 1;
+  return at;
+}
+
+export function stepBetween(text: string, begin: number, end: number): PathStep {
+  const raw = text.slice(begin, end);
+  const number = NUMBER.exec(raw);
+  // It counts only when its # is not escaped: an even number of backslashes before it, or none.
+  if (!number || backslashesBefore(raw, number.index) % 2 === 1) return { name: unescaped(raw), nth: 1 };
+  return { name: unescaped(raw.slice(0, number.index)), nth: Number(number[1]) };
+}
+
+function backslashesBefore(text: string, end: number): number {
+  let begin = end;
+  while (text[begin - 1] === '\\') begin -= 1;
+  return end - begin;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/gsu, '$1').trim();
 }

@@ -1,7 +1,14 @@
 import { FlagParam } from '../../http/query-fields';
 import { FieldProblemDto } from '../../http/refusal.dto';
 import { Choice, Int32 } from '../../http/view-fields';
-import type { Fate } from './import-plan';
+import type { Fate } from './planned-line';
+
+/** How a file is written. */
+export class ExportQuery {
+  /** CSV: begin with a byte order mark, by which Excel knows that it is UTF-8. */
+  @FlagParam()
+  bom?: boolean;
+}
 
 /** How a file is taken. */
 export class ImportQuery {

@@ -1,25 +1,41 @@
 import type { Bilingual } from '../../http/error-catalogue';
-import { csvLine, CsvProblem, parseCsv } from '../../text/csv';
+import { csvCells, csvLine, guarded, isBlank, unguarded, type CsvCell } from '../../text/csv';
+import { MAX_LINE_LENGTH, UnreadableText, type TextLine } from '../../text/line-splitter';
 import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
 import { readLine, type DeptLine, type LineProblem } from './dept-line';
 
 /** A department as a line of a file. */
 export type ExportedDept = { readonly path: string } & Omit<DeptFields, 'deptName'>;
 
-type Line = DeptLine | LineProblem[];
+/** What a line says, or what is wrong with it; null when it says nothing of a department. */
+export type ReadLine = DeptLine | LineProblem[] | null;
+
+/** A file that cannot be read from some line on. */
+export class BrokenFile extends Error {
+  constructor(readonly problem: LineProblem) {
+    super(`The file cannot be read from line ${problem.line} on.`);
+  }
+}
 
 /** One form of a file of departments. */
 export interface FileFormat {
   readonly type: string;
   readonly fileName: string;
   readonly head: string;
+  /** Whether it is for spreadsheets: it may begin with a byte order mark, and quotes may hold line breaks. */
+  readonly isTable: boolean;
   format(dept: ExportedDept): string;
-  parse(text: string): Generator<Line>;
+  /** Gives what reads one file, line by line. */
+  reader(): (line: TextLine) => ReadLine;
 }
 
 const COLUMNS = ['path', ...DEPT_DETAILS] as const;
 const NOT_JSON: Bilingual = { zh: '不是 JSON 对象', en: 'is not a JSON object' };
 const BROKEN_QUOTES: Bilingual = { zh: '引号没有正确结束', en: 'has quotes that do not end rightly' };
+const TOO_LONG: Bilingual = {
+  zh: `超过 ${MAX_LINE_LENGTH} 个字符，或引号没有结束`,
+  en: `is longer than ${MAX_LINE_LENGTH} characters, or has quotes that do not end`,
+};
 const BAD_HEAD: Bilingual = {
   zh: '首行必须为列名，包含 path，且不重复',
   en: 'must be the head of the table: different names of columns, path among them',
@@ -36,15 +52,13 @@ const ndjson: FileFormat = {
   format: ({ path, orderNum, leader, phone, email, status }) =>
     `{"path":${quoted(path)},"orderNum":${orderNum},"leader":${quoted(leader)},"phone":${quoted(phone)},` +
     `"email":${quoted(email)},"status":"${status}"}\n`,
-  *parse(text) {
-    let line = 0;
-    for (const each of text.replace(/^\ufeff/, '').split('\n')) {
-      line += 1;
-      if (each.trim() === '') continue;
-      const values = parseObject(each);
-      yield values ? readLine(line, values) : [{ line, field: 'line', message: NOT_JSON }];
-    }
-  },
+  isTable: false,
+  reader:
+    () =>
+    ({ line, text }) => {
+      const values = parseObject(text);
+      return values ? readLine(line, values) : [{ line, field: 'line', message: NOT_JSON }];
+    },
 };
 
 /** All but a few texts stand in JSON as they are. */
@@ -59,52 +73,59 @@ const csv: FileFormat = {
   type: 'text/csv',
   fileName: 'departments.csv',
   head: csvLine(COLUMNS),
-  format: (dept) => csvLine(COLUMNS.map((column) => dept[column])),
-  *parse(text) {
-    let head: readonly (string | null)[] | undefined;
-    try {
-      for (const { line, cells } of parseCsv(text, MOST_COLUMNS)) {
-        const problem = head ? problemOfRow(head, cells) : problemOfHead(cells);
-        if (problem) yield [{ line, field: 'line', message: problem }];
-        else if (head) yield readLine(line, toValues(head, cells));
-        else head = cells.map((cell) => cell?.trim() ?? null);
-        // Without a head no line can be understood.
-        if (!head) return;
+  isTable: true,
+  format: (dept) => csvLine(COLUMNS.map((column) => toCell(dept[column]))),
+  reader() {
+    let head: readonly CsvCell[] | undefined;
+    return (text) => {
+      const { line } = text;
+      const cells = csvCells(text, MOST_COLUMNS);
+      if (isBlank(cells)) return null;
+      if (head) {
+        const isAsWide = cells.length === head.length;
+        return isAsWide
+          ? readLine(line, toValues(head, cells))
+          : [{ line, field: 'line', message: WRONG_WIDTH }];
       }
-    } catch (error) {
-      if (!(error instanceof CsvProblem)) throw error;
-      yield [{ line: error.line, field: 'line', message: BROKEN_QUOTES }];
-    }
+      head = cells.map((cell) => cell?.trim() ?? null);
+      // Without a head no line can be understood.
+      if (!isHead(head)) throw new BrokenFile({ line, field: 'line', message: BAD_HEAD });
+      return null;
+    };
   },
 };
 
 /** The forms that files may have, the usual one first. */
 export const FORMATS: readonly FileFormat[] = [ndjson, csv];
 
-function problemOfHead(cells: readonly (string | null)[]): Bilingual | null {
-  const names = cells.flatMap((cell) => cell?.trim() ?? []);
-  return names.includes('path') && new Set(names).size === names.length && cells.length <= MOST_COLUMNS
-    ? null
-    : BAD_HEAD;
+/** What is wrong with a file whose text cannot be read on. */
+export function asBrokenFile(error: unknown): unknown {
+  if (!(error instanceof UnreadableText)) return error;
+  const message = error.problem === 'length' ? TOO_LONG : BROKEN_QUOTES;
+  return new BrokenFile({ line: error.line, field: 'line', message });
 }
 
-/** A comma too many or too few would shift values into the wrong columns. */
-function problemOfRow(head: readonly unknown[], cells: readonly unknown[]): Bilingual | null {
-  return cells.length === head.length ? null : WRONG_WIDTH;
+function isHead(cells: readonly CsvCell[]): boolean {
+  const names = cells.filter((cell) => cell !== null);
+  return names.includes('path') && new Set(names).size === names.length && cells.length <= MOST_COLUMNS;
+}
+
+/** A number is no formula, even a negative one. */
+function toCell(value: string | number | null): string | number | null {
+  return typeof value === 'string' ? guarded(value) : value;
 }
 
 /** In a table every value is a text, or none. */
-function toValues(
-  head: readonly (string | null)[],
-  cells: readonly (string | null)[],
-): Record<string, unknown> {
+function toValues(head: readonly CsvCell[], cells: readonly CsvCell[]): Record<string, unknown> {
   return Object.fromEntries(
     head.map((column, index) => [column ?? '', toValue(column, cells[index] ?? null)]),
   );
 }
 
-function toValue(column: string | null, cell: string | null): unknown {
-  return column === 'orderNum' && cell !== null && /^-?[0-9]{1,10}$/.test(cell.trim()) ? Number(cell) : cell;
+function toValue(column: CsvCell, cell: CsvCell): unknown {
+  if (cell === null) return null;
+  const text = unguarded(cell);
+  return column === 'orderNum' && /^-?[0-9]{1,10}$/.test(text.trim()) ? Number(text) : text;
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantSlots } from '../../src/dept/transfer/tenant-slots';
+import { mintToken, type ApiClient, type RefusalBody } from '../../src/testing';
+import { namesAreMissing } from '../support/examined-databases';
+import { aTenantRow, bulkInsert, life } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const PATH = '/system/dept-api';
+const NDJSON = 'application/x-ndjson';
+const CSV = 'text/csv';
+
+describe('imports and exports are bounded', () => {
+  let service: ServiceUnderTest;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start();
+  });
+  beforeEach(async () => {
+    tenantId = await aTenantRow(service.dataSource);
+    api = service.as({ tenantId });
+  });
+  afterAll(() => service.stop());
+
+  const send = (text: string, to = api) =>
+    to.send('POST', `${PATH}/import`, text, { 'content-type': NDJSON });
+  const fetchFile = (from = api) => from.get(`${PATH}/export`);
+
+  /** An import of which this much arrives, and no more. */
+  function begin(part: string, { of = tenantId, type = NDJSON, headers = {} } = {}): ClientRequest {
+    const request = httpRequest(`${service.anonymous.baseUrl}${PATH}/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${mintToken({ tenantId: of })}`, 'content-type': type, ...headers },
+    });
+    request.on('error', () => undefined);
+    request.write(part);
+    return request;
+  }
+
+  /** The refusal of an import whose body has not come to its end. */
+  async function refusalOf(request: ClientRequest): Promise<RefusalBody & { status: number | undefined }> {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const chunks = (await response.toArray()) as Buffer[];
+    request.destroy();
+    const { data } = JSON.parse(Buffer.concat(chunks).toString()) as { data: RefusalBody };
+    return { status: response.statusCode, ...data };
+  }
+
+  describe('an import is refused before the rest of it has come,', () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, n) => `{"path":"${n}"}\n`).join('');
+    const bad: [string, string, string, string][] = [
+      ['nothing but quotes', CSV, '"'.repeat(200_000), 'line 1: line'],
+      ['nothing but brackets', NDJSON, '['.repeat(200_000), 'line 1: line'],
+      ['quotes that do not end', CSV, `path\r\na\r\n"${'a\r\n'.repeat(60_000)}`, 'line 3: line'],
+      ['nothing but line breaks', NDJSON, '\n'.repeat(200_000), 'body'],
+      ['nothing but line breaks in a table', CSV, '\n'.repeat(200_000), 'body'],
+      ['nothing but empty rows', CSV, `path,leader\n${',\n'.repeat(200_000)}`, 'body'],
+      ['too many lines', NDJSON, lines(20_001), 'body'],
+      ['a line that is longer than any can be', NDJSON, `{"path":"${'a'.repeat(200_000)}`, 'line 1: line'],
+    ];
+    it.each(bad)('for %s', async (_, type, part, field) => {
+      const { status, reason, fields } = await refusalOf(begin(part, { type }));
+      expect([status, reason, fields?.map((each) => each.field)]).toEqual([400, 'INVALID_INPUT', [field]]);
+      expect((await fetchFile()).text).toBe('');
+    });
+
+    it('for a hundred wrong lines', async () => {
+      const { status, fields } = await refusalOf(begin('{\n'.repeat(100)));
+      expect([status, fields?.length, fields?.at(-1)?.field]).toEqual([400, 100, 'line 100: line']);
+    });
+
+    it('for a length that is not allowed', async () => {
+      const headers = { 'content-length': 17 * 1024 * 1024 };
+      expect(await refusalOf(begin('{', { headers }))).toMatchObject({
+        status: 413,
+        reason: 'BODY_TOO_LARGE',
+      });
+    });
+  });
+
+  it('a file that goes as far as the limits is taken', async () => {
+    const head = `path,note\r\n${'\r\n'.repeat(10_000)}`;
+    const deep = Array.from({ length: 64 }, (_, n) => `${'研'.repeat(61)}${String(n).padStart(3, '0')}`);
+    const rows = deep.map((_, n) => `"${deep.slice(0, n + 1).join('/')}",${'x'.repeat(60_000 - n * 65)}\r\n`);
+    const answer = await api.send('POST', `${PATH}/import`, head + rows.join(''), { 'content-type': CSV });
+    expect([answer.status, answer.body.data]).toMatchObject([200, { created: 64 }]);
+  });
+
+  describe('one import of a tenant runs at a time, and four in all;', () => {
+    it('others get a 429 that says when to come again, and a slot is free when its client goes away', async () => {
+      const first = await beginAndHold();
+      const refused = await send('{"path":"b"}');
+      expect([refused.status, refused.refusal.reason]).toEqual([429, 'TOO_MANY_IMPORTS']);
+      expect(refused.headers['retry-after']).toBe('5');
+      const dryRun = await api.send('POST', `${PATH}/import?dryRun=true`, '', { 'content-type': NDJSON });
+      expect(dryRun.refusal.reason).toBe('TOO_MANY_IMPORTS');
+      const others = await Promise.all(Array.from({ length: 4 }, () => aTenantRow(service.dataSource)));
+      const held: ClientRequest[] = [];
+      for (const of of others.slice(0, 3)) held.push(await beginAndHold(of));
+      const last = service.as({ tenantId: others[3]! });
+      expect((await send('{"path":"b"}', last)).refusal.reason).toBe('TOO_MANY_IMPORTS');
+      held[0]!.destroy();
+      expect(await untilFree(() => send('{"path":"b"}', last))).toBe(200);
+      for (const request of [first, ...held]) request.destroy();
+      expect(await untilFree(() => send('{"path":"b"}'))).toBe(200);
+      // What had come of the first one was not taken.
+      expect((await fetchFile()).text).not.toContain('"path":"a"');
+    });
+
+    it('a refused one leaves its slot', async () => {
+      for (let n = 0; n < 6; n += 1) expect((await send('{')).status).toBe(400);
+      for (let n = 0; n < 6; n += 1) expect((await send('')).status).toBe(200);
+    });
+
+    /** An import that has its slot and waits for the rest of its body. */
+    async function beginAndHold(of = tenantId): Promise<ClientRequest> {
+      const take = jest.spyOn(TenantSlots.prototype, 'take');
+      const request = begin('{"path":"a"}\n', { of });
+      while (take.mock.calls.length === 0) await nextTurn();
+      take.mockRestore();
+      return request;
+    }
+  });
+
+  describe('one export of a tenant runs at a time;', () => {
+    /** More than any buffer between the service and a client takes. */
+    async function muchToExport(): Promise<void> {
+      const names = Array.from({ length: 40 }, (_, n) => `${n} ${'x'.repeat(60)}`);
+      await send(names.map((_, n) => JSON.stringify({ path: names.slice(0, n + 1).join('/') })).join('\n'));
+      const parent = await service.dataSource.manager.findOneByOrFail(DeptEntity, { tenantId, depth: 40 });
+      const place = { parentId: parent.deptId, ancestors: `${parent.ancestors},${parent.deptId}`, depth: 41 };
+      const rows = Array.from({ length: 8000 }, (_, n) => ({
+        ...{ tenantId, ...place, deptName: String(n), orderNum: 0 },
+        ...life(),
+      }));
+      namesAreMissing(service.database);
+      for (let start = 0; start < rows.length; start += 1000) {
+        await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
+      }
+    }
+
+    it('others of it get a 429, and it is over when its client goes away', async () => {
+      await muchToExport();
+      const request = httpRequest(`${service.anonymous.baseUrl}${PATH}/export`, {
+        headers: { authorization: `Bearer ${mintToken({ tenantId })}` },
+      }).end();
+      request.on('error', () => undefined);
+      // It is answered, and nobody reads it.
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      expect(response.statusCode).toBe(200);
+      response.on('error', () => undefined);
+      const refused = await fetchFile(service.as({ tenantId, roles: ['member'] }));
+      expect([refused.status, refused.refusal.reason]).toEqual([429, 'TOO_MANY_EXPORTS']);
+      expect(refused.headers['retry-after']).toBe('5');
+      const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
+      expect((await fetchFile(other)).status).toBe(200);
+      expect((await api.get(PATH)).status).toBe(200);
+      request.destroy();
+      expect(await untilFree(() => fetchFile())).toBe(200);
+    });
+
+    it('one after the other is never refused', async () => {
+      for (let n = 0; n < 10; n += 1) expect((await fetchFile()).status).toBe(200);
+      for (let n = 0; n < 10; n += 1)
+        expect((await api.get(`${PATH}/export`, { accept: 'image/png' })).status).toBe(406);
+      expect((await api.send('HEAD', `${PATH}/export`)).status).toBe(200);
+      expect(await untilFree(() => fetchFile())).toBe(200);
+    });
+  });
+
+  /** What a request is answered that is repeated as long as there is no slot for it. */
+  async function untilFree(ask: () => Promise<{ status: number }>): Promise<number> {
+    for (;;) {
+      const { status } = await ask();
+      if (status !== 429) return status;
+    }
+  }
+});
