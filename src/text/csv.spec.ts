@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { csvLine, CsvProblem, parseCsv } from './csv';
+import { SEEDED } from '../../test/support/long-run';
 
 const cell = fc.option(fc.string({ unit: 'grapheme', maxLength: 8 }), { nil: null });
 const isBlank = (cells: (string | null)[]) =>
@@ -15,7 +16,7 @@ describe('comma-separated values', () => {
           rows.filter((cells) => !isBlank(cells)),
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: 1000, ...SEEDED },
     );
   });
 

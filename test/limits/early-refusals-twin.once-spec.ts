@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { FullHouse } from '../support/full-house';
+import { times } from '../support/long-run';
+import { until } from '../support/until';
 
-const STREAMS = 360;
+const STREAMS = times(360, 72);
 const AT_ONCE = 12;
 const SEED = Number(process.env.SEED ?? 20_261_115);
 const LAST = 'last';
-/** Longer than the test: so both are full all the time. */
-const SETTINGS = { MAX_WAIT_MS: '60000' };
 const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
 
 /** A house, and how many of its refusals were made from the bytes. */
@@ -91,7 +90,7 @@ describe('refusals from the bytes', () => {
 
   beforeAll(async () => {
     for (const EARLY_REFUSALS of ['on', 'off']) {
-      const house = await FullHouse.start({ ...SETTINGS, EARLY_REFUSALS });
+      const house = await FullHouse.start({ EARLY_REFUSALS });
       twins.push({ house, early: 0 });
       empty.push(await house.fill());
     }
@@ -108,7 +107,8 @@ describe('refusals from the bytes', () => {
     const { socket } = line;
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
-    const ended = once(socket, 'end');
+    let ended = false;
+    socket.once('end', () => (ended = true));
     for (let n = 0; n < FIRST; n += 1) {
       line.send(`GET ${house.path}`);
       await line.answer();
@@ -118,7 +118,7 @@ describe('refusals from the bytes', () => {
       await sleep(8);
     }
     socket.write(`${house.head('GET /health/live')}X-Request-Id: ${LAST}\r\n\r\n`);
-    await Promise.race([ended, until(() => text.includes(`: ${LAST}\r\n`))]);
+    await until(() => ended || text.includes(`: ${LAST}\r\n`));
     await sleep(10);
     socket.destroy();
     const all = text.split(/(?=HTTP\/1\.1 \d)/);
@@ -161,9 +161,4 @@ function toldIn(answer: string): string {
     (name) => new RegExp(`\r\n${name}: (.*)`, 'i').exec(head)?.[1],
   );
   return [head.slice(0, 12), ...values, body].join(' ').replace(UUID, '<id>');
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const giveUp = Date.now() + 5000;
-  while (!isTrue() && Date.now() < giveUp) await sleep(2);
 }
