@@ -75,15 +75,10 @@ function logins(hasher: PasswordHasher): Family {
 /** Requests that are refused here are in no other count. */
 function overload(protection: OverloadProtection): Family[] {
   return [
-    new Observed(
-      'tenantry_admission',
-      'Requests that are in work, or wait for a place.',
-      'gauge',
-      () => [
-        [{ state: 'in work' }, protection.counts.inWork],
-        [{ state: 'waiting' }, protection.counts.waiting],
-      ],
-    ),
+    new Observed('tenantry_admission', 'Requests that are in work, or wait for a place.', 'gauge', () => [
+      [{ state: 'in work' }, protection.counts.inWork],
+      [{ state: 'waiting' }, protection.counts.waiting],
+    ]),
     new Observed(
       'tenantry_admission_refused_total',
       'Requests that there was no room for (503 OVERLOADED).',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { csvCells, csvLine, guarded, isBlank, unguarded } from './csv';
 import { LineSplitter, MAX_LINE_LENGTH, UnreadableText } from './line-splitter';
+import { SEEDED } from '../../test/support/long-run';
 
 /** Reads a text in parts of so many characters. */
 function parse(text: string, size = 7, mostCells?: number) {
@@ -24,7 +25,7 @@ describe('comma-separated values', () => {
           rows.filter((cells) => !isBlank(cells)),
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: 1000, ...SEEDED },
     );
   });
 

@@ -1,4 +1,5 @@
 import { decode } from 'jsonwebtoken';
+import { PasswordHasher } from '../../src/auth/password-hasher';
 import { signToken } from '../../src/auth/sign-token';
 import { FailedSignInEntity } from '../../src/auth/failed-sign-in.entity';
 import { SessionEntity } from '../../src/auth/session.entity';
@@ -358,5 +359,23 @@ describe('signing in', () => {
       }
       expect((await token({ grant_type: 'password' }, 'text/plain')).status).toBe(415);
     });
+  });
+
+  // That it takes the same time is measured by `npm run test:faults`.
+  it('checks one password for everything that is wrong, also where there is none', async () => {
+    const disabled = `d${Math.random()}`;
+    await aUser(admin(), { username: disabled, status: '1' });
+    const checked = jest.spyOn(service.app.get(PasswordHasher), 'verify');
+    for (const body of [
+      { username: 'nobody' },
+      { tenantId: '999999' },
+      { password: 'wrong-password' },
+      { username: disabled },
+    ]) {
+      checked.mockClear();
+      expect((await login(body)).status).toBe(401);
+      expect([body, checked.mock.calls.length]).toEqual([body, 1]);
+    }
+    checked.mockRestore();
   });
 });

@@ -1,5 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept } from '../../src/testing';
+import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -14,7 +15,7 @@ describe('concurrent units of work', () => {
   afterAll(() => service.stop());
 
   it('keep every acknowledged write and no refused one: 100 at once, half refused inside their transaction', async () => {
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < times(5, 2); round += 1) {
       const tenantId = await aTenantRow(service.dataSource);
       const api = service.as({ tenantId });
       const disabled = await aDept(api, { status: '1' });

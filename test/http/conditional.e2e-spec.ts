@@ -1,4 +1,5 @@
 import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -140,10 +141,10 @@ describe('conditional requests', () => {
   });
 
   it.each(['department', 'tenant'])(
-    'at the same time: of 200 changes of one version of a %s exactly one wins, ten times over',
+    'at the same time: of many changes of one version of a %s exactly one wins, time and again',
     async (kind) => {
       const resource = await resources[kind]!();
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < times(20, 4); round += 1) {
         const etag = (await api.get(resource.path)).headers.etag!;
         const answers = await Promise.all(
           Array.from({ length: 20 }, () => resource.put({ 'if-match': etag })),
@@ -151,14 +152,6 @@ describe('conditional requests', () => {
         const codes = answers.map(({ status }) => status).sort();
         expect(codes).toEqual([200, ...Array<number>(19).fill(412)]);
       }
-      const etag = (await api.get(resource.path)).headers.etag!;
-      const answers = await Promise.all(
-        Array.from({ length: 200 }, () => resource.put({ 'if-match': etag })),
-      );
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      // On a slow machine the last of 200 may have waited too long.
-      const others = new Set(answers.map(({ status }) => status).filter((status) => status !== 200));
-      expect([[412], [412, 503]]).toContainEqual([...others].sort());
     },
   );
 });

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
 import { SignInService } from '../../src/auth/sign-in.service';
 import { mintToken, type ApiClient } from '../../src/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 import { connectTo } from '../support/wire';
 
 const PATH = '/system/dept-api';
@@ -37,12 +37,12 @@ describe('the log', () => {
 
   /** The lines of one request, once the one that ends it is there. */
   async function linesAbout(requestId: string, log = service.log): Promise<Line[]> {
-    for (let tries = 0; tries < 100; tries += 1) {
-      const lines = linesOf((line) => line.requestId === requestId, log);
-      if (lines.some(({ method }) => method !== undefined)) return lines;
-      await sleep(20);
-    }
-    throw new Error(`The log has no line of ${requestId}.`);
+    let lines: Line[] = [];
+    await until(() => {
+      lines = linesOf((line) => line.requestId === requestId, log);
+      return lines.some(({ method }) => method !== undefined);
+    });
+    return lines;
   }
 
   it.each([

@@ -1,12 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryCounter } from '../../src/limits/rate-counter';
-import { freePort } from '../support/mariadb-server';
+import { redisIsInstalled, RedisServer } from '../support/redis-server';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
-const REDIS = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path));
 const LIMITS = {
   RATE_LIMIT: 'on',
   RATE_LIMIT_LOGIN_ADDRESS: '12',
@@ -84,38 +81,40 @@ describe('rate limits', () => {
     await node.leave();
   });
 
-  if (REDIS) {
+  if (redisIsInstalled) {
     it('are shared through Redis, and neither open nor close when it fails', async () => {
-      const port = await freePort();
-      const start = (): ChildProcess =>
-        spawn(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
-          stdio: 'ignore',
-        });
-      let redis = start();
-      await sleep(500);
-      const env = { ...LIMITS, REDIS_URL: `redis://127.0.0.1:${port}` };
+      const redis = await RedisServer.start();
+      const env = { ...LIMITS, REDIS_URL: redis.url };
       const nodes = [
         await ServiceUnderTest.on(service.database, env),
         await ServiceUnderTest.on(service.database, env),
       ];
-      await sleep(300);
-      const ask = async (n: number, username: string) =>
-        (await nodes[n % 2]!.as({ username }).get('/system/dept-api/1')).status;
+      const ask = (n: number, username: string) => nodes[n % 2]!.as({ username }).get('/system/dept-api/1');
       const statuses = async (username: string, times: number) => {
         const seen = [];
-        for (let n = 0; n < times; n += 1) seen.push(await ask(n, username));
+        for (let n = 0; n < times; n += 1) seen.push((await ask(n, username)).status);
         return seen;
       };
+      let strangers = 0;
+      /** Whether a request to one node shows in what is left at the other. */
+      const shared = async (): Promise<boolean> => {
+        const username = `stranger-${(strangers += 1)}`;
+        const left = [await ask(0, username), await ask(1, username)].map(
+          ({ headers }) => headers['ratelimit-remaining'],
+        );
+        return left.join() === '9,8';
+      };
+      await until(shared);
       expect((await statuses('shared', 12)).filter((status) => status === 429)).toHaveLength(2);
-      redis.kill('SIGKILL');
-      await sleep(200);
+      await redis.kill();
+      await until(async () => !(await shared()));
       // Each node counts alone: ten of each are let in, and not one more.
       expect((await statuses('alone', 24)).filter((status) => status === 429)).toHaveLength(4);
-      redis = start();
-      await sleep(3000);
+      await redis.revive();
+      await until(shared);
       expect((await statuses('again', 12)).filter((status) => status === 429)).toHaveLength(2);
       await Promise.all(nodes.map((node) => node.leave()));
-      redis.kill('SIGKILL');
+      await redis.kill();
     });
   } else if (process.env.REQUIRE_MYSQL === '1') {
     throw new Error('redis-server is not installed.');

@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/config/database-url';
 import { createDataSource } from '../../src/database/data-source';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { ApiClient } from '../../src/testing';
 import { ChildService } from '../support/child-service';
+import { readExposition } from '../support/exposition';
 import { FreshPlace } from '../support/fresh-place';
+import { freePort } from '../support/mariadb-server';
 import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase } from '../support/test-database';
+import { until } from '../support/until';
 
 const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
@@ -47,7 +49,9 @@ describe('a start', () => {
 describe('a stop by SIGTERM', () => {
   it('finishes the request in flight, closes idle connections, takes no new ones, and exits with 0', async () => {
     const database = await emptyDatabase();
-    const service = await ChildService.start(database);
+    const METRICS_PORT = String(await freePort());
+    const service = await ChildService.start(database, { METRICS_PORT });
+    const metrics = new ApiClient(`http://127.0.0.1:${METRICS_PORT}`);
     const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
     // Hold what every write needs, so that one is surely in flight when the signal comes.
     const rival = dataSource.createQueryRunner();
@@ -56,17 +60,25 @@ describe('a stop by SIGTERM', () => {
     const idle = new ApiClient(service.anonymous.baseUrl);
     await idle.get('/health/live');
     const write = service.as().post('/system/dept-api', { deptName: 'in flight' });
-    await sleep(200);
-    service.process.kill('SIGTERM');
-    await sleep(200);
-    await expect(new ApiClient(service.anonymous.baseUrl).get('/health/live')).rejects.toThrow(
-      /ECONNREFUSED/,
+    await until(
+      async () =>
+        readExposition((await metrics.get('/metrics')).text).get('tenantry_http_requests_in_flight') === 1,
     );
+    service.process.kill('SIGTERM');
+    await until(async () => {
+      const late = new ApiClient(service.anonymous.baseUrl);
+      const seen = await late
+        .get('/health/live')
+        .catch((error: unknown) => (error as NodeJS.ErrnoException).code);
+      late.close();
+      return seen === 'ECONNREFUSED';
+    });
     await rival.commitTransaction();
     await rival.release();
     const answer = await write;
     expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
     expect(await service.ended()).toBe(0);
+    for (const client of [idle, metrics, service.anonymous]) client.close();
     expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
     await dataSource.destroy();
     await database.drop();
@@ -76,7 +88,7 @@ describe('a stop by SIGTERM', () => {
 describe('a stop under load', () => {
   it('fails no request in flight, and none at all behind a balancer that asks whether it is ready', async () => {
     const database = await emptyDatabase();
-    const { failed, doneUnread, exits } = await stopUnderLoad(database, 1);
+    const { failed, doneUnread, exits } = await stopUnderLoad(database, 1, 'by hand');
     expect({ failed, doneUnread, exits }).toEqual({ failed: [], doneUnread: 0, exits: [0] });
     await database.drop();
   });

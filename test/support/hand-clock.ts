@@ -16,3 +16,17 @@ export class HandClock extends Clock {
     this.#offset += milliseconds;
   }
 }
+
+/** `performance.now()`, by which caches and limits measure how old something is. It stands still until `pass` is called. */
+export class HeldTime {
+  #now = performance.now();
+  readonly #spy = jest.spyOn(performance, 'now').mockImplementation(() => this.#now);
+
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  release(): void {
+    this.#spy.mockRestore();
+  }
+}

@@ -8,7 +8,8 @@ import type { SslOptions } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import type { Certificate } from './certificates';
 
-const START_MS = 30_000;
+/** Only bounds a hang. */
+const START_MS = 100_000;
 const POLL_MS = 50;
 
 /** What all servers of tests have in common. */
@@ -137,10 +138,17 @@ async function untilReady(url: string, server: ChildProcess, ssl?: SslOptions): 
   }
 }
 
+/** Ports for each Jest worker, and for the process that starts them: nobody takes a port that another is about to use. */
+const PORTS = 3000;
+const firstPort = 20_000 + PORTS * (Number(process.env.JEST_WORKER_ID ?? 0) % 4);
+const given = new Set<number>();
+
 /** A free port below 32768: above it, sockets of clients come and go. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const port = firstPort + Math.floor(Math.random() * PORTS);
+    if (given.has(port)) continue;
+    given.add(port);
     const server = createServer();
     const free = await new Promise<boolean>((resolve) => {
       server.once('error', () => {

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
 import { compile } from './packed';
 import { OPERATOR_KEY, Platform } from './platform';
 import { emptyDatabase } from './test-database';
+import { until } from './until';
 
 /**
  * What the example platform promises, over HTTP; the same for every way to install it. `install` gives the folder of a host
@@ -92,10 +92,7 @@ export function itIsAPlatform(install: () => string): void {
     expect((await acme.api.get('/orders')).status).toBe(403);
     await setStatus('0');
     // What an event starts is not waited for.
-    for (let tries = 0; tries < 100; tries += 1) {
-      if ((await acme.api.get('/orders')).text.includes('held')) break;
-      await sleep(50);
-    }
+    await until(async () => (await acme.api.get('/orders')).text.includes('held'));
     expect(json(await acme.api.get('/orders'))).toMatchObject([{ state: 'held' }]);
   });
 }

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/testing';
 import { freePort } from './mariadb-server';
 
-const START_MS = 30_000;
+/** Only bounds a hang. */
+const START_MS = 100_000;
 export const OPERATOR_KEY = 'the-key-of-the-operator';
 
 /** The built example platform as a process. */

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './mariadb-server';
 
 const REDIS = ['/usr/bin/redis-server', '/usr/local/bin/redis-server'].find((path) => existsSync(path));
-const START_MS = 10_000;
+/** Only bounds a hang. */
+const START_MS = 60_000;
 
 export const redisIsInstalled = REDIS !== undefined;
 

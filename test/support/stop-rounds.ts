@@ -8,6 +8,8 @@ import { OpenLoad } from './open-load';
 
 const CLIENTS = 16;
 const SHARE = 0.7;
+/** Requests a second that a busy machine can carry too. */
+const LIGHT = 50;
 const PROBE_MS = 50;
 
 export interface StopReport {
@@ -25,20 +27,26 @@ export interface StopReport {
 
 /**
  * Stops the service by SIGTERM at 70 % of what it can carry. Every other time the clients are behind a balancer that
- * asks whether it is ready, and do not notice anything; the other times they go on until nobody is there.
+ * asks whether it is ready, and do not notice anything; the other times they go on until nobody is there. By hand the
+ * load is light, and the drain ends when the balancer has noticed: then nothing depends on the speed of the machine.
  */
-export async function stopUnderLoad(database: ThrowAwayDatabase, rounds: number): Promise<StopReport> {
+export async function stopUnderLoad(
+  database: ThrowAwayDatabase,
+  rounds: number,
+  drain: 'in time' | 'by hand' = 'in time',
+): Promise<StopReport> {
+  const isByHand = drain === 'by hand';
   const totals = { answered: 0, refused: 0, unread: 0, doneUnread: 0, slowestMs: 0 };
   const failed: string[] = [];
   const exits: (number | null)[] = [];
   let rate = 0;
   for (let round = 0; round < rounds; round += 1) {
-    const service = await ChildService.start(database, { SHUTDOWN_DRAIN_MS: '500' });
+    const service = await ChildService.start(database, { SHUTDOWN_DRAIN_MS: isByHand ? '60000' : '500' });
     const { baseUrl } = service.anonymous;
     const load = new OpenLoad(baseUrl, `round ${round}`, await aDept(service.as()));
     // Anew each time: the first requests of a process are slow, and a machine is not the same all day.
     await load.peak(CLIENTS, 200);
-    rate = SHARE * (await load.peak(CLIENTS, 400));
+    rate = isByHand ? LIGHT : SHARE * (await load.peak(CLIENTS, 400));
     const sending = load.send(rate);
     await sleep(200);
     const begun = Date.now();
@@ -47,6 +55,7 @@ export async function stopUnderLoad(database: ThrowAwayDatabase, rounds: number)
     else await ended;
     await load.end();
     await sending;
+    if (isByHand) service.process.kill('SIGINT');
     exits.push(await ended);
     totals.slowestMs = Math.max(totals.slowestMs, Date.now() - begun);
     const { outcomes } = load;

@@ -13,8 +13,8 @@ export class TcpProxy {
   /** Asked for each one, when there is no fault for the next. */
   chooseFault: (() => CommitFault | null) | null = null;
   struck = 0;
-  /** What happens while a COMMIT is held back that will never arrive. */
-  beforeCut: (() => void) | null = null;
+  /** What happens while a COMMIT is held back that will never arrive; the cut waits for it. */
+  beforeCut: (() => Promise<void>) | null = null;
   /** Takes connections and bytes, and passes nothing on. */
   frozen = false;
   /** Answers come so much later, in milliseconds. */
@@ -70,8 +70,7 @@ export class TcpProxy {
       this.fault = null;
       this.struck += 1;
       if (fault === 'cut-before') {
-        this.beforeCut?.();
-        setTimeout(() => client.destroy(), this.beforeCut ? 50 : 0);
+        void Promise.resolve(this.beforeCut?.()).finally(() => client.destroy());
       } else {
         swallow = fault === 'cut-after' ? 'cut' : 'hang';
         upstream.write(chunk);

@@ -287,7 +287,7 @@ describe('accounts', () => {
       const limited = await aTenant(root, { accountCount: 7 });
       const admin = service.as({ tenantId: limited.tenantId });
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, n) => {
+        Array.from({ length: 24 }, (_, n) => {
           const body = {
             username: `u${n}`,
             password: PASSWORD,

@@ -5,7 +5,7 @@ import { aTenantRow } from '../support/seeds';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
 
-const ROUNDS = times(200, 60);
+const ROUNDS = times(200, 30);
 
 describe('accounts and departments that race, from two processes', () => {
   let two: TwoServices;

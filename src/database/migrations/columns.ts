@@ -59,7 +59,7 @@ export class Columns {
 
   /** The type of `text` in SQL, for a column that is added later. */
   textType(length: number): string {
-    return this.#mysql
+    return this.isMysql
       ? `varchar(${length}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
       : `varchar(${length})`;
   }

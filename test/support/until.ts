@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Only bounds a hang: longer than any busy machine takes, shorter than Jest waits for a test. */
+const GIVE_UP_MS = 60_000;
+const POLL_MS = 5;
+
+/** Waits for a state. Tests wait for what they need to see, never for a time. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUp = Date.now() + GIVE_UP_MS;
+  while (!(await isTrue())) {
+    if (Date.now() > giveUp) throw new Error(`Not true within ${GIVE_UP_MS} ms: ${isTrue.toString()}`);
+    await sleep(POLL_MS);
+  }
+}
