@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { specs, SUITES } from './support/suites';
+import { ONCE_SUITES, specs, SUITES } from './support/suites';
 
 const ROOT = join(__dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -117,12 +117,14 @@ describe('the house', () => {
   });
 
   it('runs every spec in exactly one suite', () => {
-    const suites = Object.values(SUITES);
-    for (const path of specs()) {
-      expect([path, suites.filter((suite) => suite.test(path)).length]).toEqual([path, 1]);
-    }
+    for (const [ending, suites] of [
+      ['.e2e-spec.ts', SUITES],
+      ['.once-spec.ts', ONCE_SUITES],
+    ] as const)
+      for (const path of specs(ending))
+        expect([path, Object.values(suites).filter((suite) => suite.test(path)).length]).toEqual([path, 1]);
     const called = readdirSync(join(ROOT, 'test', 'suites')).map((file) => file.replace('.suite.ts', ''));
-    expect(called.sort()).toEqual(Object.keys(SUITES).sort());
+    expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONCE_SUITES }).sort());
   });
 
   it('has no room for odds and ends', () => {

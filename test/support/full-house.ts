@@ -26,6 +26,9 @@ export interface Wire {
 
 /** A service with one place and one who waits, and a department to read in it. */
 export class FullHouse {
+  /** They are half-open: nobody else closes them. */
+  readonly #wires: Socket[] = [];
+
   private constructor(
     readonly service: ServiceUnderTest,
     readonly api: ApiClient,
@@ -47,6 +50,7 @@ export class FullHouse {
   }
 
   stop(): Promise<void> {
+    for (const socket of this.#wires) socket.destroy();
     return this.service.stop();
   }
 
@@ -117,6 +121,7 @@ export class FullHouse {
     const { hostname, port } = new URL(this.service.anonymous.baseUrl);
     // Who means harm does not hang up when the other side has.
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).setNoDelay();
+    this.#wires.push(socket);
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
     socket.on('error', () => undefined);

@@ -22,14 +22,28 @@ export const SUITES = {
   'tenants-at-length': /^tenant\/tenant-(list|patch|races|state)/,
 } as const;
 
-/** Every spec that runs on both databases, below `test/`. */
-export function specs(): string[] {
+/** The same for specs that run once, whatever the database. */
+export const ONCE_SUITES = {
+  'once-in-process': /^(?!cli|packed|process|docs\/(document|licences))/,
+  'once-processes': /^(cli|packed|process|docs\/(document|licences))/,
+} as const;
+
+/** Every spec below `test/` that runs on both databases, or that runs once. */
+export function specs(ending: '.e2e-spec.ts' | '.once-spec.ts'): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.e2e-spec.ts'))
+    .filter((path) => path.endsWith(ending))
     .sort();
 }
 
 /** Brings the specs of a suite into the file that calls it. */
 export function bringSuite(name: keyof typeof SUITES): void {
-  for (const path of specs().filter((each) => SUITES[name].test(each))) load(join(TESTS, path));
+  bring(specs('.e2e-spec.ts'), SUITES[name]);
+}
+
+export function bringOnceSuite(name: keyof typeof ONCE_SUITES): void {
+  bring(specs('.once-spec.ts'), ONCE_SUITES[name]);
+}
+
+function bring(paths: string[], pattern: RegExp): void {
+  for (const path of paths.filter((each) => pattern.test(each))) load(join(TESTS, path));
 }

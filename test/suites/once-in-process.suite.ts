@@ -1,0 +1,3 @@
+import { bringOnceSuite } from '../support/suites';
+
+bringOnceSuite('once-in-process');
