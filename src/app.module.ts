@@ -9,6 +9,9 @@ import type { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from './auth/principal-resolver';
 import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
+import { version } from './config/version';
+import { ServiceInfo, serviceInfo } from './docs/root-page';
+import { RootController } from './docs/root.controller';
 import { FastLane } from './fast-lane/fast-lane';
 import { HealthModule } from './health/health.module';
 import { BodyGuard } from './http/body.guard';
@@ -58,7 +61,9 @@ export class AppModule {
         AdmissionModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
         RevocationModule.with(env.REDIS_URL),
       ],
+      controllers: [RootController],
       providers: [
+        { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
         FastLane,
         BodyGuard,
         { provide: APP_GUARD, useClass: JwtAuthGuard },
