@@ -1635,7 +1635,7 @@ export interface components {
          *
          *     `EXPECTATION_FAILED`: The Expect header is not supported
          *
-         *     `HEADERS_TOO_LARGE`: The address or the headers are too long
+         *     `HEADERS_TOO_LARGE`: The address or the headers are too long, or there are too many headers
          */
         Refused: {
             headers: {
