@@ -8,6 +8,9 @@ import type { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from './auth/principal-resolver';
 import type { Env } from './config/env';
 import { SettingsModule } from './config/settings.module';
+import { version } from './config/version';
+import { ServiceInfo, serviceInfo } from './docs/root-page';
+import { RootController } from './docs/root.controller';
 import { HealthModule } from './health/health.module';
 import { BodyGuard } from './http/body.guard';
 import { EnvelopeExceptionFilter } from './http/exception.filter';
@@ -57,7 +60,9 @@ export class AppModule {
         OverloadModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
         RevocationModule.with(env.REDIS_URL),
       ],
+      controllers: [RootController],
       providers: [
+        { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },

@@ -1556,7 +1556,7 @@ export interface components {
         /**
          * @description `DATABASE_UNAVAILABLE`: The database is not available at the moment; try again shortly
          *
-         *     `OVERLOADED`: The service has more to do than it can; try again shortly
+         *     `OVERLOADED`: The service is overloaded; try again shortly
          */
         Unavailable: {
             headers: {
@@ -1589,7 +1589,7 @@ export interface components {
          *
          *     `EXPECTATION_FAILED`: The Expect header is not supported
          *
-         *     `HEADERS_TOO_LARGE`: The address or the headers are too long
+         *     `HEADERS_TOO_LARGE`: The address or the headers are too long, or there are too many headers
          */
         Refused: {
             headers: {

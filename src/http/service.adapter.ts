@@ -11,6 +11,7 @@ import express, { type Express } from 'express';
 import { LOOK_FOR_SLOW } from './limit-clients';
 
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?=[/?#]|$)/i;
+const NOWHERE = '/*';
 /** Linux has no more by default either. */
 const BACKLOG = 4096;
 /** From this version of Node on, an object whose prototype is changed stays as fast as others. */
@@ -79,5 +80,5 @@ function bornAs(Base: typeof IncomingMessage | typeof ServerResponse, prototype:
 function pathOf(target: string): string {
   const [path = ''] = target.replace(ABSOLUTE, '').split('#', 1);
   if (path.startsWith('/')) return path;
-  return '/';
+  return ABSOLUTE.test(target) ? `/${path}` : NOWHERE;
 }

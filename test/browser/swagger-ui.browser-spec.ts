@@ -144,6 +144,53 @@ describe('Swagger UI in a browser', () => {
     expect(failed).toEqual([]);
   });
 
+  describe.each([
+    ['a telephone', 390],
+    ['a desk', 1280],
+  ])('on the screen of %s', (_, width) => {
+    let screen: Page;
+
+    beforeAll(async () => {
+      const context = await browser.newContext({ viewport: { width, height: 844 }, isMobile: width < 640 });
+      screen = await context.newPage();
+      screen.setDefaultTimeout(20_000);
+    });
+    afterAll(() => screen.context().close());
+
+    /** How much of the page is beyond the screen. */
+    const hidden = () =>
+      screen.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+    it('shows the root of the service', async () => {
+      await screen.goto(service.anonymous.baseUrl);
+      await shoot(`root-${width}`, screen);
+      expect(await screen.evaluate('document.documentElement.clientWidth')).toBe(width);
+      expect(await hidden()).toBe(0);
+      await screen.locator('a', { hasText: 'Swagger UI' }).click();
+      await screen.locator('.opblock').first().waitFor();
+    });
+
+    it('shows Swagger UI, and nothing of it is wider', async () => {
+      expect(await screen.evaluate('document.documentElement.clientWidth')).toBe(width);
+      expect(await screen.title()).toBe('Tenantry API');
+      expect(await hidden()).toBe(0);
+      await shoot(`list-${width}`, screen);
+      for (const id of ['createDept', 'listDepts', 'importDepts', 'updateTenant', 'login']) {
+        const box = screen.locator(`[id$="-${id}"].opblock`);
+        await box.locator('.opblock-summary-control').click();
+        await box.locator('.execute').click();
+        await box.locator('.live-responses-table .response-col_status').nth(1).waitFor();
+        expect([id, await hidden()]).toEqual([id, 0]);
+        await shoot(`${id}-${width}`, box);
+        await box.locator('.opblock-summary-control').click();
+      }
+      await screen.locator('.auth-wrapper .authorize').first().click();
+      await screen.locator('.modal-ux').waitFor();
+      await shoot(`authorize-${width}`, screen);
+      expect(await hidden()).toBe(0);
+    });
+  });
+
   it('has asked nobody else for anything, and complained about nothing', () => {
     expect(elsewhere).toEqual([]);
     expect(complaints).toEqual([]);

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { version } from '../../src/config/version';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { connectTo } from '../support/wire';
+
+/** As a browser sends it for a page. */
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+const LINKS = /href="([^"]+)"/g;
+
+describe('the root of the service', () => {
+  let service: ServiceUnderTest;
+
+  beforeAll(async () => {
+    service = await ServiceUnderTest.start({ DOCS: 'on' });
+  });
+  afterAll(() => service.stop());
+
+  it('says what this is, in the envelope', async () => {
+    for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'image/png' }]) {
+      const answer = await service.anonymous.get('/', headers);
+      expect([answer.status, answer.headers['content-type'], answer.headers.vary]).toEqual([
+        200,
+        'application/json; charset=utf-8',
+        'Accept',
+      ]);
+      expect(answer.body).toEqual({
+        code: 200,
+        msg: '操作成功',
+        data: {
+          name: 'Tenantry',
+          version,
+          docs: '/docs',
+          health: { live: '/health/live', ready: '/health/ready' },
+        },
+      });
+    }
+  });
+
+  it('is a page for browsers, whose links work', async () => {
+    const page = await service.anonymous.get('/', BROWSER);
+    expect([page.status, page.headers['content-type'], page.headers.vary]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'Accept',
+    ]);
+    expect(page.text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+    expect(page.text).toContain(`Tenantry ${version}`);
+    const links = [...page.text.matchAll(LINKS)].map((match) => match[1]!);
+    expect(links).toEqual(['docs', 'docs/openapi.json', 'docs/openapi.yaml', 'health/live', 'health/ready']);
+    for (const link of links)
+      expect([link, (await service.anonymous.get(`/${link}`)).status]).toEqual([link, 200]);
+  });
+
+  it('lets the page load nothing and run nothing', async () => {
+    const { headers, text } = await service.anonymous.get('/', BROWSER);
+    const style = /<style>(.*)<\/style>/s.exec(text)![1]!;
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(text).not.toMatch(/<script|\s(style|on\w+)=/);
+    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
+  });
+
+  it('does not name documents that are not there', async () => {
+    const closed = await ServiceUnderTest.on(service.database, { DOCS: 'off' });
+    expect((await closed.anonymous.get('/')).body.data).toMatchObject({ name: 'Tenantry', docs: null });
+    expect((await closed.anonymous.get('/', BROWSER)).text).not.toContain('docs');
+    await closed.leave();
+  });
+
+  it('takes GET and HEAD alone, of a path', async () => {
+    expect((await service.anonymous.send('HEAD', '/')).status).toBe(200);
+    expect((await service.anonymous.post('/', {})).refusal.reason).toBe('ROUTE_NOT_FOUND');
+    const statusOf = async (target: string) => {
+      const { socket, answer } = connectTo(service.anonymous.baseUrl);
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const { status } = await answer();
+      socket.destroy();
+      return status;
+    };
+    expect([await statusOf('http://x.example'), await statusOf('http://x.example?x=1')]).toEqual([200, 200]);
+    expect(await statusOf('*')).toBe(404);
+  });
+});
