@@ -4,7 +4,7 @@ import { namedSiblings, type SiblingName } from './dept.conditions';
 import type { DeptEntity } from './dept.entity';
 
 /** So many at once a database still takes as so many looks into an index. */
-const CHUNK = 200;
+const CHUNK = 100;
 
 /** The departments with these parents and names, which must all differ. Others have their turns between. */
 export async function findNamed(

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** Short, so that several works at once still leave turns of a few milliseconds. */
-const SLICE_MS = 5;
+const SLICE_MS = 3;
 
 /** Cuts long work in this process into slices; between two of them the event loop serves others. */
 export class TimeSlices {

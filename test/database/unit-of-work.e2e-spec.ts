@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MysqlSessions } from '../../src/database/mysql-sessions';
 import { NOT_WAITED_FOR } from '../../src/database/retry-policy';
@@ -207,19 +208,24 @@ if (onMariadb) {
       const names = Array.from({ length: 500 }, (_, n) => `${n} ${'x'.repeat(59)}`);
       const file = names.map((path) => JSON.stringify({ path })).join('\n');
       const send = () => api.send('POST', `${PATH}/import`, file, { 'content-type': 'application/x-ndjson' });
+      const server: Server = service.app.getHttpServer();
+      const { timeout } = server;
       sessions.limitHolding(1000);
+      server.timeout = 1000;
       try {
         // Thirty statements at least, of 40 ms each.
         proxy.delay = 40;
         const answer = await send();
         expect([answer.status, answer.body.data]).toMatchObject([200, { created: 500 }]);
         proxy.delay = 0;
+        server.timeout = timeout;
         proxy.fault = 'hang-after';
         expect((await api.post(PATH, { deptName: 'cut at COMMIT' })).status).toBe(200);
         expect(await named(service, 'cut at COMMIT')).toBe(1);
       } finally {
         proxy.delay = 0;
         sessions.limitHolding(10_000);
+        server.timeout = timeout;
       }
     });
 

@@ -53,6 +53,8 @@ async function* partsOf(request: Request, hash: Hash): AsyncGenerator<Uint8Array
   } finally {
     // The rest may still be on its way, and what comes next on this connection is behind it.
     request.resume();
+    // Nothing moves on it until the import is done, which may take longer than a silent connection is kept.
+    request.socket.setTimeout(0);
   }
 }
 

@@ -8,7 +8,7 @@ import { asBrokenFile, BrokenFile, type ReadLine } from './file-format';
 import { MAX_BYTES, MAX_DEPTS, MAX_LINES } from './file-limits';
 
 /** So many bytes are read at once. */
-const PART = 64 * 1024;
+const PART = 16 * 1024;
 
 const TOO_MANY: FieldProblem = {
   field: 'body',
@@ -49,7 +49,7 @@ async function* readLines({ format, body }: DeptFile): AsyncGenerator<NonNullabl
   const splitter = new LineSplitter(format.isTable);
   const read = format.reader();
   const slices = new TimeSlices();
-  for await (const { text, isLast } of decode(body)) {
+  for await (const { text, isLast } of decode(body, slices)) {
     for await (const each of slices.over(splitter.push(text, isLast))) {
       const line = read(each);
       if (line) yield line;
@@ -59,7 +59,10 @@ async function* readLines({ format, body }: DeptFile): AsyncGenerator<NonNullabl
 }
 
 /** The text of a file in parts of a bounded size, without a byte order mark. */
-async function* decode(body: DeptFile['body']): AsyncGenerator<{ text: string; isLast: boolean }, void> {
+async function* decode(
+  body: DeptFile['body'],
+  slices: TimeSlices,
+): AsyncGenerator<{ text: string; isLast: boolean }, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const toText = (bytes?: Uint8Array): string => {
     try {
@@ -72,9 +75,11 @@ async function* decode(body: DeptFile['body']): AsyncGenerator<{ text: string; i
   for await (const chunk of body) {
     size += chunk.length;
     if (size > MAX_BYTES) throw HttpErrors.TOO_LARGE();
-    for (let at = 0; at < chunk.length; at += PART) {
-      yield { text: toText(chunk.subarray(at, at + PART)), isLast: false };
-    }
+    for await (const part of slices.over(partsOf(chunk))) yield { text: toText(part), isLast: false };
   }
   yield { text: toText(), isLast: true };
+}
+
+function* partsOf(chunk: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < chunk.length; at += PART) yield chunk.subarray(at, at + PART);
 }
