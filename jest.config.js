@@ -40,7 +40,8 @@ if (existsSync(MEMORY) && isRoomy(statfsSync(MEMORY))) process.env.TMPDIR ??= ME
 
 /** @type {import('jest').Config} */
 module.exports = {
-  maxWorkers: 2,
+  // One more than most small machines have cores: some tests wait, for a process to start or a limit to pass.
+  maxWorkers: 3,
   testTimeout: 120_000,
   reporters: ['default', ...(serverAvailable ? [] : ['<rootDir>/test/support/loud-reporter.js'])],
   projects: [

@@ -99,8 +99,8 @@ describe('the TypeORM CLI', () => {
     const database = await emptyDatabase();
     const cli = async (command: string) => {
       const { stdout } = await run(
-        'npx',
-        ['tsx', 'node_modules/typeorm/cli.js', '-d', 'ormconfig.ts', command],
+        process.execPath,
+        ['--import', 'tsx', 'node_modules/typeorm/cli.js', '-d', 'ormconfig.ts', command],
         {
           cwd: ROOT,
           env: { ...process.env, DATABASE_URL: database.url },
