@@ -1,7 +1,7 @@
 import { In } from 'typeorm';
 import { inChunks } from '../database/in-chunks';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource, type RowSource } from '../paging/fill-page';
+import { fillPage, knownKeys, MOST_EXAMINED, type KeySource, type RowSource } from '../paging/fill-page';
 import type { Page } from '../paging/page';
 import type { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../tenancy/key-range.conditions';
@@ -10,7 +10,7 @@ import type { TreeNode } from '../tree/tree-path';
 import {
   LIVE,
   matching,
-  orderOf,
+  orderedRanges,
   parentsAmong,
   twinsBefore,
   withIds,
@@ -148,7 +148,15 @@ export class DeptReader {
     const isSubtree = top && parentId === undefined && leader === undefined;
     if (isSubtree && !(await this.#read((depts) => depts.hasMoreThan(MAX_SORTED, matching({ below: top })))))
       return this.#keysOf({ where: matching(criteria), index: 'ix_dept_subtree' });
-    return this.#keysOf(orderOf(criteria));
+    return this.#keysOf(await this.#narrowest(orderedRanges(criteria)));
+  }
+
+  /** The first range that one page can walk to its end; asked for only where there is a choice. */
+  async #narrowest([first, ...others]: readonly [IndexRange, ...IndexRange[]]): Promise<IndexRange> {
+    for (const range of others.length > 0 ? [first, ...others] : []) {
+      if (!(await this.#read((depts) => depts.hasMoreThan(MOST_EXAMINED, range.where)))) return range;
+    }
+    return first;
   }
 
   #keysOf({ where, index }: IndexRange): KeySource {

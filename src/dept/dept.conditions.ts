@@ -41,12 +41,14 @@ export interface IndexRange {
   readonly index: string;
 }
 
-/** The index to walk in the order of lists: of the criteria that have one, the narrowest as a rule. */
-export function orderOf({ parentId, leader, status }: DeptCriteria): IndexRange {
-  if (parentId !== undefined) return { where: { ...LIVE, parentId }, index: 'ix_dept_children' };
-  if (leader !== undefined) return { where: { ...LIVE, leader }, index: 'ix_dept_leader' };
-  if (status !== undefined) return { where: { ...LIVE, status }, index: 'ix_dept_status' };
-  return { where: LIVE, index: 'ix_dept_order' };
+/** The indexes in the order of lists that know one of the criteria, the narrowest first as a rule; or else that of all. */
+export function orderedRanges({ parentId, leader, status }: DeptCriteria): [IndexRange, ...IndexRange[]] {
+  const [first, ...others] = [
+    ...(parentId === undefined ? [] : [{ where: { ...LIVE, parentId }, index: 'ix_dept_children' }]),
+    ...(leader === undefined ? [] : [{ where: { ...LIVE, leader }, index: 'ix_dept_leader' }]),
+    ...(status === undefined ? [] : [{ where: { ...LIVE, status }, index: 'ix_dept_status' }]),
+  ];
+  return [first ?? { where: LIVE, index: 'ix_dept_order' }, ...others];
 }
 
 /** Of these departments, the ones with children: one look into an index each, however many children there are. */

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { TEST_SECRET } from '../../src/testing';
+import { mintToken, TEST_SECRET } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
 import { emptyDatabase } from '../support/test-database';
@@ -105,7 +105,7 @@ describe('a stop while clients dawdle', () => {
     await dawdle('half a header', 'POST /system/dept-api HTTP/1.1\r\nHost: x\r\n');
     const halfBody = await dawdle(
       'half a body',
-      'POST /system/dept-api HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+      `POST /system/dept-api HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mintToken()}\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
     );
     // The service has begun with it.
     expect(String(await once(halfBody, 'data'))).toContain('100 Continue');
