@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { TEST_SECRET } from '../../src/testing';
+import { mintToken, TEST_SECRET } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
 import { emptyDatabase } from '../support/test-database';
@@ -94,7 +94,7 @@ describe('a stop while clients dawdle', () => {
     const service = await ChildService.start(database);
     const port = Number(new URL(service.anonymous.baseUrl).port);
     const dawdle = async (bytes: string) => {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined).resume();
       await new Promise((resolve) => socket.once('connect', resolve));
       socket.write(bytes);
       return new Promise<number>((resolve) =>
@@ -105,8 +105,9 @@ describe('a stop while clients dawdle', () => {
     };
     const silent = dawdle('');
     const halfHeader = dawdle('POST /system/dept-api HTTP/1.1\r\nHost: x\r\n');
+    // Without a token nobody would wait for its body.
     const halfBody = dawdle(
-      'POST /system/dept-api HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+      `POST /system/dept-api HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mintToken()}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
     );
     await sleep(300);
     const signalled = Date.now();
