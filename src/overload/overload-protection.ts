@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
@@ -77,13 +76,29 @@ export class OverloadProtection {
   }
 
   #enter(request: Request, response: Response, start: () => void): void {
-    const leave = this.#queueOf(request).enter(this.#keyOf(request), {
-      start,
+    const place: { isStarted: boolean; isOver: boolean; leave?: Leave } = { isStarted: false, isOver: false };
+    const giveBack = (): void => {
+      place.isOver = true;
+      place.leave?.();
+    };
+    // A place is free when the whole answer is given, even if it takes a while to arrive.
+    whenGiven(response, giveBack);
+    whenOver(request, response, () => {
+      // The client has left; somebody may still work for it.
+      if (place.isStarted && !response.headersSent) setTimeout(giveBack, AFTER_CLOSE_MS).unref();
+      else giveBack();
+    });
+    place.leave = this.#queueOf(request).enter(this.#keyOf(request), {
+      start: () => {
+        place.isStarted = true;
+        start();
+      },
       refuse: () => {
         this.#refuse(request, response);
       },
     });
-    leaveAfterAnswer(request, response, leave);
+    // It may have been answered at once.
+    if (place.isOver) place.leave();
   }
 
   #queueOf(request: Request): FairQueue {
@@ -117,14 +132,4 @@ export class OverloadProtection {
     this.#loggedAt = now;
     this.#loggedRefused = refused;
   }
-}
-
-/** A place is free when the whole answer is given, even if it takes a while to arrive. */
-function leaveAfterAnswer(request: Request, response: ServerResponse, leave: Leave): void {
-  whenGiven(response, leave);
-  whenOver(request, response, () => {
-    if (response.headersSent) leave();
-    // The client has left; somebody may still work for it.
-    else setTimeout(leave, AFTER_CLOSE_MS).unref();
-  });
 }

@@ -70,6 +70,12 @@ describe('a service with one place and one who waits', () => {
     await empty();
   });
 
+  it('has its place back after an answer that is given at once', async () => {
+    for (let n = 0; n < 3; n += 1) expect((await api.send('OPTIONS', path)).status).toBe(404);
+    expect(house.counts).toMatchObject({ inWork: 0, waiting: 0 });
+    expect((await api.get(path)).status).toBe(200);
+  });
+
   it('does nothing for a client that has left while it waited', async () => {
     const { letGo, calls } = house.holding();
     const first = api.get(path);
