@@ -1,4 +1,4 @@
-const { existsSync, statfsSync } = require('node:fs');
+const { existsSync } = require('node:fs');
 const { mariadbBinary, LOUD } = require('./test/support/mariadb-binary.js');
 
 const swc = [
@@ -32,11 +32,6 @@ const e2e = (database) => ({
 
 const serverAvailable = process.env.TEST_DATABASE_URL || existsSync(mariadbBinary() ?? '');
 if (!serverAvailable && process.env.REQUIRE_MYSQL === '1') throw new Error(`REQUIRE_MYSQL=1, but: ${LOUD}`);
-
-// A COMMIT waits for the disk, and tests make tens of thousands: where there is room, their databases are in memory.
-const MEMORY = '/dev/shm';
-const isRoomy = ({ bavail, bsize }) => bavail * bsize > 2 * 1024 ** 3;
-if (existsSync(MEMORY) && isRoomy(statfsSync(MEMORY))) process.env.TMPDIR ??= MEMORY;
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
+import type { ThrowAwayDatabase } from '../../src/testing';
 import { ChildService } from '../support/child-service';
 import { readDocument } from '../support/conformance';
 import { emptyDatabase } from '../support/test-database';
@@ -108,7 +109,12 @@ describe('the OpenAPI document', () => {
   });
 
   describe('of a running service', () => {
-    const start = async (env: Record<string, string>) => ChildService.start(await emptyDatabase(), env);
+    let database: ThrowAwayDatabase;
+    beforeEach(async () => {
+      database = await emptyDatabase();
+    });
+    afterEach(() => database.drop());
+    const start = (env: Record<string, string>) => ChildService.start(database, env);
 
     it('is served as JSON and as YAML, beside Swagger UI', async () => {
       const service = await start({});
