@@ -60,8 +60,11 @@ describe('the examples of the document, on a fresh start', () => {
   it.each(tried.map((operation) => [operation.operationId, operation] as const))(
     '%s works',
     async (id, operation) => {
-      const answers = await Promise.all(bodies(operation).map(([type, body]) => call(operation, type, body)));
-      for (const answer of answers) expect([id, answer.status, answer.text]).toEqual([id, 200, answer.text]);
+      // One after the other: a tenant runs one import at a time.
+      for (const [type, body] of bodies(operation)) {
+        const answer = await call(operation, type, body);
+        expect([id, answer.status, answer.text]).toEqual([id, 200, answer.text]);
+      }
 
       async function call({ method, path }: typeof operation, type?: string, body?: unknown) {
         const known = NEEDS_AN_ID.includes(id) ? await someTenant() : undefined;
