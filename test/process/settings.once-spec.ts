@@ -94,7 +94,9 @@ describe('a stop while clients dawdle', () => {
     const service = await ChildService.start(database);
     const port = Number(new URL(service.anonymous.baseUrl).port);
     const dawdle = async (bytes: string) => {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined).resume();
+      const socket = connect(port, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume();
       await new Promise((resolve) => socket.once('connect', resolve));
       socket.write(bytes);
       return new Promise<number>((resolve) =>
