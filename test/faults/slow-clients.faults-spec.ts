@@ -74,6 +74,12 @@ describe('clients that are slow, or leave', () => {
     ['say nothing at all', '', '', 15_000],
     [
       'never end their bodies',
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+      ' ',
+      65_000,
+    ],
+    [
+      'never end bodies that nobody reads',
       `POST ${PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
       ' ',
       65_000,
