@@ -33,10 +33,14 @@ describe('the body of a request', () => {
 
   describe('of a caller without a token', () => {
     it.each(UNREADABLE)('does not matter: %s', async (_, body, headers) => {
-      for (const method of ['POST', 'PUT', 'PATCH'])
-        expect((await service.anonymous.send(method, PATH, body, headers)).refusal.reason).toBe(
-          'TOKEN_MISSING',
-        );
+      for (const [method, path] of [
+        ['POST', PATH],
+        ['PUT', PATH],
+        ['PATCH', `${PATH}/1`],
+      ] as const) {
+        const answer = await service.anonymous.send(method, path, body, headers);
+        expect(answer.refusal.reason).toBe('TOKEN_MISSING');
+      }
       const imported = await service.anonymous.post(`${PATH}/import`, body, headers);
       expect(imported.refusal.reason).toBe('TOKEN_MISSING');
       const forged = await service.anonymous.as('ea.eb.c').post(PATH, body, headers);
