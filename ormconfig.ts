@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { loadEnv } from './src/config/env';
-import { createDataSource } from './src/database/data-source';
+import { loadEnv } from './src/server/config/env';
+import { createDataSource } from './src/data-source';
 
 /** What the TypeORM CLI works on: the same database, entities and migrations as the service. */
 export default createDataSource(loadEnv().DATABASE_URL);

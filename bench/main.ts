@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { LOUD, mariadbBinary } from '../test/support/mariadb-binary';
+import { LOUD, mariadbBinary } from '../test/support/mariadb-binary.js';
 import { startMariadb } from '../test/support/mariadb-server';
-import { measures } from './measures';
+import { measures } from './measures/index';
 import { Bed } from './support/bed';
 import { machineFacts } from './support/machine';
 import { fileOf, tableOf } from './support/report';

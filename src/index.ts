@@ -1,32 +1,32 @@
 // The modules, and what a host tells them.
 export { DeptServicesModule } from './dept/dept-services.module';
 export { DeptModule } from './dept/dept.module';
-export type { HttpStatusMode } from './http/status-policy';
+export type { HttpStatusMode } from './web/status-policy';
 export { TenantServicesModule } from './tenant/tenant-services.module';
 export { TenantModule } from './tenant/tenant.module';
 export { TenantryModule } from './tenantry.module';
 export type { TenantryExtras, TenantryOptions } from './tenantry.options';
 
 // The database.
-export { entities } from './database/entities';
+export { entities } from './schema';
 export { migrations } from './database/migrations/index';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
 export { DeptEntity } from './dept/dept.entity';
 export { TenantEntity } from './tenant/tenant.entity';
-export { AccountEntity } from './user/account.entity';
+export { AccountEntity } from './tenant/account.entity';
 
 // Ports.
-export { PrincipalResolver, type CallerAnswer } from './auth/principal-resolver';
-export { Meter, type UnitFault } from './metrics/meter';
+export { PrincipalResolver, type CallerAnswer } from './tenancy/principal-resolver';
+export { Meter, type UnitFault } from './database/meter';
 export { Clock } from './time/clock';
-export { UserDirectory } from './user/user-directory';
+export { UserDirectory } from './tenancy/user-directory';
 
 // Who is calling.
-export type { Principal } from './auth/principal';
-export { MANAGERS, READERS, ROLES, type Role } from './auth/roles';
+export type { Principal } from './tenancy/principal';
+export { MANAGERS, READERS, ROLES, type Role } from './tenancy/roles';
 export { Ctx } from './tenancy/ctx.decorator';
 export { RequestContext } from './tenancy/request-context';
-export { TenantScoped } from './tenancy/tenant-scoped.decorator';
+export { TenantScoped } from './web/tenant-scoped.decorator';
 
 // Departments.
 export { DeptListService } from './dept/dept-list.service';
@@ -61,15 +61,15 @@ export {
 } from './tenant/tenant.dto';
 
 // What services take and give beside that.
-export { Once, type OnceScope } from './database/once';
-export { PageQuery } from './paging/page-query.dto';
-export type { PageView } from './paging/page';
-export { revisionOf, tagOf, type Expected } from './revision/revision';
+export { Once, type OnceScope } from './database/idempotent-request';
+export { PageQuery } from './web/page-query.dto';
+export type { PageView } from './web/page';
+export { revisionOf, tagOf, type Expected } from './web/revision';
 
 // Refusals.
-export { AuthErrors } from './auth/auth.errors';
+export { AuthErrors } from './tenancy/access.errors';
 export { DatabaseErrors } from './database/database.errors';
-export { OnceErrors } from './database/once.errors';
+export { OnceErrors } from './database/idempotency.errors';
 export { DeptErrors } from './dept/dept.errors';
 export { TransferErrors } from './dept/transfer/transfer.errors';
 export {
@@ -79,10 +79,10 @@ export {
   type RefusalDetails,
   type RefusalFactory,
   type RefusalResponse,
-} from './http/error-catalogue';
-export { HttpErrors } from './http/http.errors';
-export { RevisionErrors } from './revision/revision.errors';
-export { TenantErrors } from './tenant/tenant.errors';
+} from './errors/refusal';
+export { HttpErrors } from './errors/http.errors';
+export { RevisionErrors } from './web/revision.errors';
+export { TenantErrors } from './tenancy/tenant.errors';
 
 // The host's own tables.
 export { InjectTenantBound, tenantBoundToken } from './tenancy/tenant-bound.module';
@@ -92,9 +92,9 @@ export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenan
 
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
-export { DomainEvent, type EventType } from './events/domain-event';
-export { DomainEvents } from './events/domain-events';
-export { OnDomainEvent } from './events/on-domain-event.decorator';
+export { DomainEvent, type EventType } from './database/domain-event';
+export { DomainEvents } from './database/domain-events';
+export { OnDomainEvent } from './database/on-domain-event.decorator';
 export {
   TenantCreated,
   TenantDeleted,

@@ -7,25 +7,25 @@ import {
   type Type,
 } from '@nestjs/common';
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
-import { NobodyResolver, PrincipalResolver } from './auth/principal-resolver';
+import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitLedgerCleaner } from './database/unit-ledger-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptServicesModule } from './dept/dept-services.module';
-import { DomainEvents } from './events/domain-events';
-import { EventSubscriber } from './events/event-subscriber';
-import { Meter, SilentMeter } from './metrics/meter';
-import { Cursors } from './paging/cursors';
-import { StatusPolicy } from './http/status-policy';
+import { DomainEvents } from './database/domain-events';
+import { EventSubscriber } from './database/event-subscriber';
+import { Meter, SilentMeter } from './database/meter';
+import { Cursors } from './web/cursors';
+import { StatusPolicy } from './web/status-policy';
 import { TenantBoundModule } from './tenancy/tenant-bound.module';
 import type { TenantOwned } from './tenancy/tenant-owned';
 import { TenantServicesModule } from './tenant/tenant-services.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
-import { AccountDirectory } from './user/account.directory';
-import { UserDirectory } from './user/user-directory';
+import { AccountDirectory } from './tenant/account.directory';
+import { UserDirectory } from './tenancy/user-directory';
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
 

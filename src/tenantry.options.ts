@@ -1,12 +1,12 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
-import type { PrincipalResolver } from './auth/principal-resolver';
+import type { PrincipalResolver } from './tenancy/principal-resolver';
 import { boundTo } from './database/tenantry.data-source';
 import { DeptModule } from './dept/dept.module';
-import type { HttpStatusMode } from './http/status-policy';
-import type { Meter } from './metrics/meter';
+import type { HttpStatusMode } from './web/status-policy';
+import type { Meter } from './database/meter';
 import { TenantModule } from './tenant/tenant.module';
 import type { Clock } from './time/clock';
-import type { UserDirectory } from './user/user-directory';
+import type { UserDirectory } from './tenancy/user-directory';
 
 /** What a host tells the library. */
 export interface TenantryOptions {

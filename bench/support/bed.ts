@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { ApiClient } from '../../src/testing/api-client';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
-import { mintToken, TEST_SECRET } from '../../src/testing/tokens';
-import { PLATFORM_TENANT } from '../../src/tenant/platform-tenant';
+import { mintToken, TEST_SECRET } from '../../src/server/test-tokens';
+import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { compileBaselines } from './compile-baselines';
 import { ServerProcess } from './server-process';
 
-const SERVICE = join(__dirname, '..', '..', 'dist', 'main.js');
+const SERVICE = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 const GC_HOOK = join(__dirname, 'gc-hook.cjs');
 
 export type Kind = 'mariadb' | 'sqlite';

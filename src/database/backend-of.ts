@@ -1,6 +1,6 @@
-import type { DatabaseLocation } from '../config/database-url';
+import type { DatabaseLocation } from './database-url';
 import type { Backend } from './backend';
-import type * as MysqlBackendFile from './mysql.backend';
+import type * as MysqlBackendFile from './mysql/mysql.backend';
 import type * as SqliteBackendFile from './sqlite/sqlite.backend';
 
 /** Loads the one driver that this location needs: the other would add a tenth to every start. */
@@ -9,6 +9,6 @@ export function backendOf(location: DatabaseLocation): Backend {
     const { SqliteBackend } = require('./sqlite/sqlite.backend') as typeof SqliteBackendFile;
     return new SqliteBackend(location);
   }
-  const { MysqlBackend } = require('./mysql.backend') as typeof MysqlBackendFile;
+  const { MysqlBackend } = require('./mysql/mysql.backend') as typeof MysqlBackendFile;
   return new MysqlBackend(location);
 }

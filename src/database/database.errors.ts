@@ -1,4 +1,4 @@
-import { defineErrors } from '../http/error-catalogue';
+import { defineErrors } from '../errors/refusal';
 
 export const DatabaseErrors = defineErrors({
   UNAVAILABLE: {

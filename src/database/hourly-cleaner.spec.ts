@@ -1,4 +1,4 @@
-import { SilentMeter } from '../metrics/meter';
+import { SilentMeter } from './meter';
 import { HourlyCleaner } from './hourly-cleaner';
 
 const HOUR_MS = 60 * 60 * 1000;

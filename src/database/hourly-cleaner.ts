@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import type { Meter } from '../metrics/meter';
+import type { Meter } from './meter';
 
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { LessThan } from 'typeorm';
-import { Meter } from '../metrics/meter';
+import { Meter } from './meter';
 import { Clock } from '../time/clock';
 import { HourlyCleaner } from './hourly-cleaner';
 import { removeSome } from './remove-some';
-import { dayBefore } from './unit-ledger';
+import { dayBefore } from './commit-log';
 import { UnitOfWork } from './unit-of-work';
-import { UnitEntity } from './unit.entity';
+import { UnitEntity } from './commit-record.entity';
 
 /** Removes the rows that nobody can ask for any more. */
 @Injectable()

@@ -1,9 +1,9 @@
 import { Get, Query } from '@nestjs/common';
-import { Operation } from '../api/operation.decorator';
-import { OrganisationController } from '../api/organisation-controller.decorator';
-import { PathId } from '../api/path-params';
-import { READERS } from '../auth/roles';
-import type { PageView } from '../paging/page';
+import { Operation } from '../web/operation.decorator';
+import { OrganisationController } from '../web/organisation-controller.decorator';
+import { PathId } from '../web/path-params';
+import { READERS } from '../tenancy/roles';
+import type { PageView } from '../web/page';
 import { Ctx } from '../tenancy/ctx.decorator';
 import type { RequestContext } from '../tenancy/request-context';
 import { DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept-list.dto';

@@ -1,7 +1,7 @@
-import { ChoiceField } from '../http/fields';
-import { IdField, RequiredIdsField } from '../http/id-fields';
-import { IdsParam, NumberParam, SearchParam } from '../http/query-fields';
-import { PageQuery } from '../paging/page-query.dto';
+import { ChoiceField } from '../web/fields';
+import { IdField, RequiredIdsField } from '../web/id-fields';
+import { IdsParam, NumberParam, SearchParam } from '../web/query-fields';
+import { PageQuery } from '../web/page-query.dto';
 import { MAX_DEPTH } from '../tree/tree-path';
 import { DeptDto } from './dept.dto';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors, filtersOf } from '../paging/cursors';
-import type { PageView } from '../paging/page';
+import { Cursors, filtersOf } from '../web/cursors';
+import type { PageView } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { nestDepts } from './nest-depts';

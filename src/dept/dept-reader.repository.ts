@@ -1,10 +1,10 @@
 import { In } from 'typeorm';
 import { inChunks } from '../database/in-chunks';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, MOST_EXAMINED, type KeySource, type RowSource } from '../paging/fill-page';
-import type { Page } from '../paging/page';
+import { fillPage, knownKeys, MOST_EXAMINED, type KeySource, type RowSource } from '../web/fill-page';
+import type { Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
-import type { Key } from '../tenancy/key-range.conditions';
+import type { Key } from '../database/key-range';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
 import {

@@ -1,6 +1,6 @@
-import { ChoiceField, EmailField, IntegerField, TextField } from '../http/fields';
-import { IdField, RequiredIdField } from '../http/id-fields';
-import { Choice, Int32, Int64, TimeText } from '../http/view-fields';
+import { ChoiceField, EmailField, IntegerField, TextField } from '../web/fields';
+import { IdField, RequiredIdField } from '../web/id-fields';
+import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
 export class CreateDeptDto {

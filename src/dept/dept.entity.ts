@@ -2,7 +2,6 @@ import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn 
 import { Audited } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-owned';
-import { TenantEntity } from '../tenant/tenant.entity';
 import type { TreeRow } from '../tree/tree-table';
 
 /** Parent id of a top-level department. */
@@ -23,13 +22,14 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii })
   tenantId!: string;
 
-  @ManyToOne(() => TenantEntity)
+  // By its name: resources do not import each other.
+  @ManyToOne('TenantEntity')
   @JoinColumn({
     name: 'tenant_id',
     referencedColumnName: 'tenantId',
     foreignKeyConstraintName: 'fk_dept_tenant',
   })
-  tenant?: TenantEntity;
+  tenant?: object;
 
   @Column({ name: 'parent_id', type: 'bigint', transformer: id })
   parentId!: number;

@@ -1,4 +1,4 @@
-import { defineErrors } from '../http/error-catalogue';
+import { defineErrors } from '../errors/refusal';
 import { MAX_DEPTH } from '../tree/tree-path';
 
 export const DeptErrors = defineErrors({

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../events/domain-event';
+import { DomainEvent } from '../database/domain-event';
 
 /** Something happened to a department. */
 export abstract class DeptEvent extends DomainEvent {

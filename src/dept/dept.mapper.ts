@@ -1,4 +1,4 @@
-import { withRevision } from '../revision/revision';
+import { withRevision } from '../web/revision';
 import type { ZonedTime } from '../time/zoned-time';
 import type { DeptRowDto } from './dept-list.dto';
 import type { CreateDeptDto, DeptDto } from './dept.dto';

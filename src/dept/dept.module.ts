@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TenantServicesModule } from '../tenant/tenant-services.module';
 import { DeptListController } from './dept-list.controller';
 import { DeptServicesModule } from './dept-services.module';
 import { DeptController } from './dept.controller';
@@ -7,7 +6,7 @@ import { DeptTransferController } from './transfer/dept-transfer.controller';
 
 /** Departments with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
 @Module({
-  imports: [DeptServicesModule, TenantServicesModule],
+  imports: [DeptServicesModule],
   controllers: [DeptTransferController, DeptListController, DeptController],
   exports: [DeptServicesModule],
 })

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
-import type { Once } from '../database/once';
+import type { Once } from '../database/idempotent-request';
 import { UnitOfWork } from '../database/unit-of-work';
-import type { Raise } from '../events/domain-event';
+import type { Raise } from '../database/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
-import { raiseTreeVersion } from '../tenant/tree-version';
+import { raiseTreeVersion } from '../tenancy/tree-version';
 import { Clock } from '../time/clock';
-import { UserDirectory } from '../user/user-directory';
+import { UserDirectory } from '../tenancy/user-directory';
 import { DeptLookup } from './dept-lookup.repository';
 import { DeptReader } from './dept-reader.repository';
 import { LockedDeptTree } from './locked-dept-tree';

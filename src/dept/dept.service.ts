@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Once } from '../database/once';
-import { mergePatch } from '../http/merge-patch';
-import { refuseOneTagForMany, refuseStale, type Expected } from '../revision/revision';
+import type { Once } from '../database/idempotent-request';
+import { mergePatch } from '../web/merge-patch';
+import { refuseOneTagForMany, refuseStale, type Expected } from '../web/revision';
 import type { RequestContext } from '../tenancy/request-context';
-import { refuseForeignTenant } from '../tenant/refuse-foreign-tenant';
+import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
 import type { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';

@@ -1,7 +1,7 @@
 import { MAX_DEPTH } from '../tree/tree-path';
 import { ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';
 import { ancestorIds } from './ancestor-ids';
-import type { Page } from '../paging/page';
+import type { Page } from '../web/page';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptReader } from './dept-reader.repository';
 

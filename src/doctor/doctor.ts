@@ -1,6 +1,6 @@
 import type { DoctorRepository } from './doctor.repository';
 import { examineTree, type TreeReport } from './examine-tree';
-import type { MenderRepository } from './mender.repository';
+import type { MenderRepository } from './repair.repository';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
 export interface Diagnosis {

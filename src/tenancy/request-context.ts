@@ -1,6 +1,6 @@
-import { isPrincipal, type Principal } from '../auth/principal';
-import { ROLES, type Role } from '../auth/roles';
-import { isTenantCode } from '../tenant/tenant-code';
+import { isPrincipal, type Principal } from './principal';
+import { ROLES, type Role } from './roles';
+import { isTenantCode } from './tenant-code';
 
 /**
  * On whose behalf something is done. It is the first argument of every service method, and it cannot be made

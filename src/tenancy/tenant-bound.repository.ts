@@ -1,15 +1,17 @@
 import type { Type } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import { entities } from '../database/entities';
-import type { Once } from '../database/once';
+import type { EntityManager, EntityMetadata } from 'typeorm';
+import type { Once } from '../database/idempotent-request';
 import type { TenantryDataSource } from '../database/tenantry.data-source';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { raiseTreeVersion } from '../tenant/tree-version';
+import { raiseTreeVersion } from './tree-version';
 import { refuseUnowned } from './host.conditions';
 import { RequestContext } from './request-context';
 import { TenantBound } from './tenant-bound';
 import type { TenantOwned } from './tenant-owned';
 import { TenantRows } from './tenant-rows.repository';
+
+/** How the names of Tenantry's own tables begin. */
+const OWN_TABLES = 'tenantry_';
 
 /** Gives the same tenant's rows in another table, inside the same transaction. */
 export type OtherRows = <O extends TenantOwned>(entity: Type<O>) => TenantRows<O>;
@@ -43,7 +45,7 @@ export class TenantBoundRepository<E extends TenantOwned> {
       read: (work) =>
         this.#unitOfWork.withoutTransaction((manager) => work(new TenantBound(manager, entity, ctx))),
       write: async (work) => {
-        refuseOwnTable(entity);
+        refuseOwnTable(this.#dataSource.getMetadata(entity));
         return this.#hold(ctx, (manager) => work(new TenantBound(manager, entity, ctx)));
       },
     });
@@ -105,14 +107,14 @@ function rowsInside<O extends TenantOwned>(
     },
     write: async (work) => {
       refuseLate();
-      refuseOwnTable(entity);
+      refuseOwnTable(metadata);
       return work(table);
     },
   });
 }
 
 /** Departments and accounts may be read next to the host's rows; their rules are in their services. */
-function refuseOwnTable(entity: Type<unknown>): void {
-  const own: readonly Type<unknown>[] = entities;
-  if (own.includes(entity)) throw new Error(`${entity.name} is written by the services of Tenantry alone.`);
+function refuseOwnTable({ name, tableName }: EntityMetadata): void {
+  if (tableName.startsWith(OWN_TABLES))
+    throw new Error(`${name} is written by the services of Tenantry alone.`);
 }

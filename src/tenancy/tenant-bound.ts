@@ -2,7 +2,7 @@ import type { EntityManager, EntityTarget, FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { findRow, insertRow } from '../database/plain-rows';
 import { RequestContext } from './request-context';
-import { ScopedTable } from './scoped-table';
+import { ScopedTable } from '../database/scoped-table';
 import type { TenantOwned } from './tenant-owned';
 
 /** Plain values of some columns. */

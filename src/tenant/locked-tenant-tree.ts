@@ -1,13 +1,13 @@
 import { In, Raw, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { Raise } from '../events/domain-event';
+import type { Raise } from '../database/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
-import { ScopedTable } from '../tenancy/scoped-table';
+import { ScopedTable } from '../database/scoped-table';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import { nextSnowflake, snowflakeAt } from './snowflake';
 import { subtreeOf } from './subtree-of.repository';
-import { isTenantCode } from './tenant-code';
+import { isTenantCode } from '../tenancy/tenant-code';
 import type { QuotaColumns } from './tenant.columns';
 import { TenantEntity, type TenantFields } from './tenant.entity';
 import {

@@ -1,6 +1,6 @@
 import { Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { RequestContext } from '../tenancy/request-context';
-import { ScopedTable } from '../tenancy/scoped-table';
+import { ScopedTable } from '../database/scoped-table';
 import { TenantEntity } from './tenant.entity';
 
 /** The caller's tenant and all below it. Codes are never reused, so a path that names the caller's is below it. */

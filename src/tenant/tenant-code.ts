@@ -1,13 +1,5 @@
 import { randomInt } from 'node:crypto';
 
-export const TENANT_CODE = '^[0-9]{6,20}$';
-const tenantCode = new RegExp(TENANT_CODE);
-
-/** Whether a text can be a tenant's code; MySQL would not even compare any other text with its column. */
-export function isTenantCode(text: string): boolean {
-  return tenantCode.test(text);
-}
-
 /** Codes have six digits; more once those are (all but) used up. */
 const FEWEST_DIGITS = 6;
 const MOST_DIGITS = 14;

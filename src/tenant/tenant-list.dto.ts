@@ -1,7 +1,7 @@
-import { ChoiceField, DayField } from '../http/fields';
-import { CodeParam, SearchParam } from '../http/query-fields';
-import { Choice } from '../http/view-fields';
-import { PageQuery } from '../paging/page-query.dto';
+import { ChoiceField, DayField } from '../web/fields';
+import { CodeParam, SearchParam } from '../web/query-fields';
+import { Choice } from '../web/view-fields';
+import { PageQuery } from '../web/page-query.dto';
 import { TenantSummaryDto } from './tenant-view.dto';
 import { TENANT_STATES, type LiveState, type TenantState } from './tenant-state';
 

@@ -1,14 +1,14 @@
 import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource } from '../paging/fill-page';
-import type { Page } from '../paging/page';
+import { fillPage, knownKeys, type KeySource } from '../web/fill-page';
+import type { Page } from '../web/page';
 import { RequestContext } from '../tenancy/request-context';
-import type { Key } from '../tenancy/key-range.conditions';
-import type { ScopedTable } from '../tenancy/scoped-table';
+import type { Key } from '../database/key-range';
+import type { ScopedTable } from '../database/scoped-table';
 import { below } from '../tree/tree-table';
 import { LIVE, matching, parentsAmong, withKeys, type TenantCriteria } from './tenant.conditions';
 import type { TenantEntity } from './tenant.entity';
-import { PLATFORM_TENANT } from './platform-tenant';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { subtreeOf } from './subtree-of.repository';
 
 const ORDER = ['id'] as const;

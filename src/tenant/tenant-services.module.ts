@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { TenantAdmission } from '../tenancy/tenant-admission';
+import { TenantAdmission } from '../tenancy/tenant-access';
 import { TenantFactsRepository } from './tenant-facts.repository';
-import { TenantGate } from './tenant-gate';
+import { TenantGate } from './tenant-state-cache';
 import { TenantListService } from './tenant-list.service';
 import { TenantRepository } from './tenant.repository';
 import { TenantService } from './tenant.service';

@@ -1,4 +1,4 @@
-import { Choice, DayText, Int32 } from '../http/view-fields';
+import { Choice, DayText, Int32 } from '../web/view-fields';
 
 /** A tenant's package as it is read. */
 export class PackageView {

@@ -8,8 +8,8 @@ import {
   OpaqueField,
   RequiredTextField,
   TextField,
-} from '../http/fields';
-import { RequiredTextIdField } from '../http/id-fields';
+} from '../web/fields';
+import { RequiredTextIdField } from '../web/id-fields';
 
 const RULE_BYTES = 64 * 1024;
 const MENU_IDS = 10_000;

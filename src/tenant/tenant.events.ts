@@ -1,4 +1,4 @@
-import { DomainEvent } from '../events/domain-event';
+import { DomainEvent } from '../database/domain-event';
 
 /** Something happened to a tenant; `tenantId` is its code, `id` its internal id. */
 export abstract class TenantEvent extends DomainEvent {

@@ -2,7 +2,7 @@ import type { QuotaBo, CreateTenantDto, RuleBo } from './tenant.dto';
 import type { TenantRowDto } from './tenant-list.dto';
 import { tenantState } from './tenant-state';
 import type { TenantDto, TenantSummaryDto } from './tenant-view.dto';
-import { withRevision } from '../revision/revision';
+import { withRevision } from '../web/revision';
 import type { QuotaColumns, RuleColumns } from './tenant.columns';
 import type { TenantEntity, TenantFields } from './tenant.entity';
 

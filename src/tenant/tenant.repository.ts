@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AuditStamp } from '../database/audited';
-import type { Once } from '../database/once';
+import type { Once } from '../database/idempotent-request';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { Clock } from '../time/clock';
 import { LockedTenantTree } from './locked-tenant-tree';
-import { PLATFORM_TENANT } from './platform-tenant';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { TenantReader } from './tenant-reader.repository';
 import { TenantEntity } from './tenant.entity';
-import { goneTenant, raiseTreeVersion } from './tree-version';
+import { goneTenant, raiseTreeVersion } from '../tenancy/tree-version';
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()

@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import type { Once } from '../database/once';
-import { notBeforeText } from '../http/fields';
-import { HttpErrors } from '../http/http.errors';
-import { mergePatch } from '../http/merge-patch';
-import { refuseStale, type Expected } from '../revision/revision';
+import type { Once } from '../database/idempotent-request';
+import { notBeforeText } from '../web/fields';
+import { HttpErrors } from '../errors/http.errors';
+import { mergePatch } from '../web/merge-patch';
+import { refuseStale, type Expected } from '../web/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
-import { freeTenantCode, isTenantCode } from './tenant-code';
-import { TenantGate } from './tenant-gate';
+import { freeTenantCode } from './tenant-code';
+import { isTenantCode } from '../tenancy/tenant-code';
+import { TenantGate } from './tenant-state-cache';
 import type { TenantState } from './tenant-state';
 import type { TenantDto } from './tenant-view.dto';
 import type { CreateTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
-import { TenantErrors } from './tenant.errors';
+import { TenantErrors } from '../tenancy/tenant.errors';
 import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantSent } from './tenant.mapper';
 import { TenantRepository } from './tenant.repository';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
-import { connectionOptions } from '../config/data-source.options';
-import { parseDatabaseUrl, type MysqlLocation } from '../config/database-url';
-import { createDataSource, type OwnTables } from '../database/data-source';
+import { connectionOptions } from '../database/data-source.options';
+import { parseDatabaseUrl, type MysqlLocation } from '../database/database-url';
+import { createDataSource, type OwnTables } from '../data-source';
 
 /** Where a throw-away database is made. */
 export interface ThrowAwayOptions {

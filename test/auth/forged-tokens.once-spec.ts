@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sign, type SignOptions } from 'jsonwebtoken';
-import { mintToken, TEST_SECRET } from '../../src/testing';
+import { mintToken, TEST_SECRET } from '../../src/server/testing';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api/1';

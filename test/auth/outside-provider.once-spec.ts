@@ -2,8 +2,8 @@ import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sign, type SignOptions } from 'jsonwebtoken';
-import { JwksKeys } from '../../src/auth/jwks-keys';
-import { mintToken } from '../../src/testing';
+import { JwksKeys } from '../../src/server/auth/jwks-keys';
+import { mintToken } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import type { SqliteDriver } from '../../src/database/sqlite/sqlite.driver';
-import { raiseTreeVersion } from '../../src/tenant/tree-version';
-import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { raiseTreeVersion } from '../../src/tenancy/tree-version';
+import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { holdNext, loseNextAnswer, nextCommits } from '../support/commit-faults';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { onMariadb } from '../support/test-database';

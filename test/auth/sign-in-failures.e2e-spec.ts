@@ -1,6 +1,6 @@
-import { FailedSignInEntity } from '../../src/auth/failed-sign-in.entity';
-import { SessionCleaner } from '../../src/auth/session-cleaner';
-import { type ApiClient, aTenant, aUser } from '../../src/testing';
+import { FailedSignInEntity } from '../../src/tenant/failed-sign-in.entity';
+import { SessionCleaner } from '../../src/server/auth/session-cleaner';
+import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { loseNextAnswer } from '../support/commit-faults';
 import { HandClock } from '../support/hand-clock';
 import { recordQueries } from '../support/query-recorder';

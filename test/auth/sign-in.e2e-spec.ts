@@ -1,10 +1,10 @@
 import { decode } from 'jsonwebtoken';
-import { PasswordHasher } from '../../src/auth/password-hasher';
-import { signToken } from '../../src/auth/sign-token';
-import { FailedSignInEntity } from '../../src/auth/failed-sign-in.entity';
-import { SessionEntity } from '../../src/auth/session.entity';
+import { PasswordHasher } from '../../src/server/auth/password-hasher';
+import { signToken } from '../../src/server/auth/sign-token';
+import { FailedSignInEntity } from '../../src/tenant/failed-sign-in.entity';
+import { SessionEntity } from '../../src/tenant/session.entity';
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';
-import { type ApiClient, aTenant, aUser } from '../../src/testing';
+import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { recordQueries } from '../support/query-recorder';
 import { HandClock } from '../support/hand-clock';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';

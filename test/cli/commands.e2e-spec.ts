@@ -1,6 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { aDept, aTenant } from '../../src/testing';
+import { aDept, aTenant } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { runCli } from '../support/run-cli';
 import { anAccount, aTenantRow } from '../support/seeds';

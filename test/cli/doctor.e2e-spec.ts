@@ -1,10 +1,10 @@
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import { MenderRepository } from '../../src/doctor/mender.repository';
+import { MenderRepository } from '../../src/doctor/repair.repository';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/user/account.entity';
-import { aDept } from '../../src/testing';
+import { AccountEntity } from '../../src/tenant/account.entity';
+import { aDept } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

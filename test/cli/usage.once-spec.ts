@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createProgram } from '../../src/cli/program';
-import type { ThrowAwayDatabase } from '../../src/testing';
+import { createProgram } from '../../src/server/cli/program';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { runCli } from '../support/run-cli';
 import { emptyDatabase } from '../support/test-database';
 

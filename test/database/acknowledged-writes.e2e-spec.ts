@@ -1,5 +1,5 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept } from '../../src/testing';
+import { aDept } from '../../src/server/testing';
 import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,8 +1,8 @@
-import { SessionCleaner } from '../../src/auth/session-cleaner';
-import { SessionEntity } from '../../src/auth/session.entity';
+import { SessionCleaner } from '../../src/server/auth/session-cleaner';
+import { SessionEntity } from '../../src/tenant/session.entity';
 import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
-import { UnitEntity } from '../../src/database/unit.entity';
-import { ApiClient } from '../../src/testing';
+import { UnitEntity } from '../../src/database/commit-record.entity';
+import { ApiClient } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/mariadb-server';
 import { recordQueries } from '../support/query-recorder';

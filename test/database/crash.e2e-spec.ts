@@ -1,6 +1,6 @@
-import { throwAwayDatabase } from '../../src/testing';
+import { throwAwayDatabase } from '../../src/server/testing';
 import { killServerOften, killServiceOften } from '../support/crash-rounds';
-import { mariadbBinary } from '../support/mariadb-binary';
+import { mariadbBinary } from '../support/mariadb-binary.js';
 import { startMortalMariadb } from '../support/mariadb-server';
 import { Chance, faultsSeed } from '../support/chance';
 import { emptyDatabase, onMariadb } from '../support/test-database';

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { throwAwayDatabase } from '../../src/testing';
+import { throwAwayDatabase } from '../../src/server/testing';
 import { Authority } from '../support/certificates';
 import { ChildService } from '../support/child-service';
-import { mariadbBinary } from '../support/mariadb-binary';
+import { mariadbBinary } from '../support/mariadb-binary.js';
 import { startTlsMariadb, type MariadbServer } from '../support/mariadb-server';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MysqlSessions } from '../../src/database/mysql-sessions';
+import { MysqlSessions } from '../../src/database/mysql/mysql-pool';
 import { NOT_WAITED_FOR } from '../../src/database/retry-policy';
 import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
-import { UnitEntity } from '../../src/database/unit.entity';
+import { UnitEntity } from '../../src/database/commit-record.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { Meter } from '../../src/metrics/meter';
-import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/testing';
+import { Meter } from '../../src/database/meter';
+import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { nextCommits } from '../support/commit-faults';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { createConnection } from 'mysql2/promise';
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
+import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { emptyDatabase, onMariadb } from '../support/test-database';

@@ -1,4 +1,4 @@
-import { aDept, type ApiClient } from '../../src/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';

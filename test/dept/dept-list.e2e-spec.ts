@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept, type ApiClient } from '../../src/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 

@@ -1,4 +1,4 @@
-import { aDept, type ApiClient } from '../../src/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { aTenantRow, deptRow } from '../support/seeds';
 import { recordQueries } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';

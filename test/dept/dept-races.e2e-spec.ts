@@ -1,4 +1,4 @@
-import { aDept, type Answer, type ApiClient } from '../../src/testing';
+import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { onMariadb } from '../support/test-database';
 import { treeProblems } from '../support/tree-check';

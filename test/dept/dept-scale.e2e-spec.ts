@@ -1,6 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { MAX_DEPTH } from '../../src/tree/tree-path';
-import { aDept, type ApiClient } from '../../src/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,12 +1,12 @@
 import type { Pool, PoolConnection } from 'mysql2';
-import { Once } from '../../src/database/once';
+import { Once } from '../../src/database/idempotent-request';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { DeptService } from '../../src/dept/dept.service';
-import { aDept, type ApiClient } from '../../src/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { TenantBound } from '../../src/tenancy/tenant-bound';
-import { raiseTreeVersion } from '../../src/tenant/tree-version';
+import { raiseTreeVersion } from '../../src/tenancy/tree-version';
 import { recordQueries } from '../support/query-recorder';
 import { aTenantRow, bulkInsert, deptRow, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

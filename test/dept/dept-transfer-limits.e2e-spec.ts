@@ -3,7 +3,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantSlots } from '../../src/dept/transfer/tenant-slots';
-import { mintToken, type ApiClient, type RefusalBody } from '../../src/testing';
+import { mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 

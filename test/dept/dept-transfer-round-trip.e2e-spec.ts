@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { aDept, type Answer, type ApiClient } from '../../src/testing';
+import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

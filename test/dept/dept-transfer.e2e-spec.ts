@@ -1,7 +1,7 @@
 import { get as httpGet } from 'node:http';
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept, type Answer, type ApiClient, mintToken } from '../../src/testing';
+import { aDept, type Answer, type ApiClient, mintToken } from '../../src/server/testing';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { treeProblems } from '../support/tree-check';

@@ -1,5 +1,5 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept, type ApiClient } from '../../src/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 

@@ -1,5 +1,5 @@
-import { createTenantryClient, type TenantryClient } from '../../src/client';
-import { mintToken } from '../../src/testing';
+import { createTenantryClient, type TenantryClient } from '../../src/client/index';
+import { mintToken } from '../../src/server/testing';
 import { checkConformance, readDocument } from '../support/conformance';
 import { ServiceUnderTest } from '../support/service-under-test';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import type { ThrowAwayDatabase } from '../../src/testing';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { readDocument } from '../support/conformance';
 import { emptyDatabase } from '../support/test-database';
@@ -20,7 +20,7 @@ describe('the OpenAPI document', () => {
   );
 
   it('is the one that npm run openapi writes, and so are the types of the client', () => {
-    expect(run('dist/cli/main.js', 'openapi')).toBe(readFileSync(DOCUMENT, 'utf8'));
+    expect(run('dist/server/cli/main.js', 'openapi')).toBe(readFileSync(DOCUMENT, 'utf8'));
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-openapi-'));
     const types = join(folder, 'types.ts');
     run('node_modules/openapi-typescript/bin/cli.js', DOCUMENT, '-o', types);

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../src/testing';
+import type { ApiClient } from '../../src/server/testing';
 import { readDocument } from '../support/conformance';
 import { ServiceUnderTest } from '../support/service-under-test';
 

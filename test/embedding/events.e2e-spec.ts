@@ -16,7 +16,7 @@ import {
   TenantryModule,
   TenantService,
 } from '../../src/index';
-import { aDept, type ApiClient, aTenant } from '../../src/testing';
+import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { nextCommits, type Fate } from '../support/commit-faults';
 import { HeaderResolver, Host, system } from '../support/host';
 import { aTenantRow } from '../support/seeds';

@@ -18,7 +18,7 @@ import {
   type RequestContext,
   type TenantryOptions,
 } from '../../src/index';
-import { aDept } from '../../src/testing';
+import { aDept } from '../../src/server/testing';
 import { HeaderResolver, Host, system } from '../support/host';
 import { HostUserEntity } from '../support/host-tables';
 import { deptRow } from '../support/seeds';

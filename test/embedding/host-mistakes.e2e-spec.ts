@@ -13,7 +13,7 @@ import {
   type Principal,
   type TenantBoundRepository,
 } from '../../src/index';
-import { aDept } from '../../src/testing';
+import { aDept } from '../../src/server/testing';
 import { HeaderResolver, Host, system } from '../support/host';
 import { LineEntity, OrderEntity } from '../support/host-tables';
 import { aTenantRow, deptRow } from '../support/seeds';

@@ -17,7 +17,7 @@ import {
 import { APP_GUARD } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
-import { aDept } from '../../src/testing';
+import { aDept } from '../../src/server/testing';
 import { HeaderResolver, Host, system } from '../support/host';
 import { aTenantRow, deptRow } from '../support/seeds';
 

@@ -1,4 +1,4 @@
-import { mintToken, type ThrowAwayDatabase } from '../../src/testing';
+import { mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { cpuMs } from '../support/process-cpu';
 import { emptyDatabase } from '../support/test-database';

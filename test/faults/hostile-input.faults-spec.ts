@@ -1,4 +1,4 @@
-import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing';
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
 import { runHostile } from '../support/hostile/run';

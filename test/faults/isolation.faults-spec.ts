@@ -1,4 +1,4 @@
-import { throwAwayDatabase } from '../../src/testing';
+import { throwAwayDatabase } from '../../src/server/testing';
 import { faultsSeed } from '../support/chance';
 import { runIsolation } from '../support/isolation/run';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import type { ThrowAwayDatabase } from '../../src/testing';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { load, type LoadReport, type Stream, type StreamReport } from '../support/load';
 import { interleave, mixOfTenant } from '../support/load-mix';

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { aDept, mintToken, type ThrowAwayDatabase } from '../../src/testing';
+import { aDept, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
 import { load, wire, type StreamReport } from '../support/load';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aDept, mintToken, type ThrowAwayDatabase } from '../../src/testing';
+import { aDept, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { load, wire, type LoadReport } from '../support/load';
 import { TcpProxy } from '../support/tcp-proxy';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throwAwayDatabase, type Answer, type ThrowAwayDatabase } from '../../src/testing';
+import { throwAwayDatabase, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { forgetPeak, memoryMb } from '../support/process-memory';
 import { emptyDatabase } from '../support/test-database';

@@ -1,4 +1,4 @@
-import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { DeptService } from '../../src/dept/dept.service';
-import { aDept, type Answer, mintToken } from '../../src/testing';
+import { aDept, type Answer, mintToken } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PasswordHasher } from '../../src/auth/password-hasher';
+import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
-import { UnitEntity } from '../../src/database/unit.entity';
+import { UnitEntity } from '../../src/database/commit-record.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/user/account.entity';
-import { aDept, type ApiClient, aTenant } from '../../src/testing';
+import { AccountEntity } from '../../src/tenant/account.entity';
+import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { HandClock } from '../support/hand-clock';
 import { times } from '../support/long-run';

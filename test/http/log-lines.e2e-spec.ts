@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
-import { SignInService } from '../../src/auth/sign-in.service';
-import { mintToken, type ApiClient } from '../../src/testing';
+import { SignInService } from '../../src/server/auth/sign-in.service';
+import { mintToken, type ApiClient } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
 import { connectTo } from '../support/wire';

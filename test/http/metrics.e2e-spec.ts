@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { PasswordHasher } from '../../src/auth/password-hasher';
+import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
-import { aDept, ApiClient, aTenant } from '../../src/testing';
+import { aDept, ApiClient, aTenant } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/mariadb-server';
 import { ServiceUnderTest } from '../support/service-under-test';

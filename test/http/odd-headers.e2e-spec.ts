@@ -1,4 +1,4 @@
-import { aDept, mintToken, type ApiClient } from '../../src/testing';
+import { aDept, mintToken, type ApiClient } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import type { RawAnswer } from '../support/full-house';
 import { connectTo } from '../support/wire';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signToken } from '../../src/auth/sign-token';
-import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { signToken } from '../../src/server/auth/sign-token';
+import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { recordQueries } from '../support/query-recorder';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
 

@@ -1,4 +1,4 @@
-import { aDept, type ApiClient, mintToken } from '../../src/testing';
+import { aDept, type ApiClient, mintToken } from '../../src/server/testing';
 import { connectTo } from '../support/wire';
 import { ServiceUnderTest } from '../support/service-under-test';
 

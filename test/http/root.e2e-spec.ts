@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { version } from '../../src/config/version';
+import { version } from '../../src/server/config/version';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { connectTo } from '../support/wire';
 

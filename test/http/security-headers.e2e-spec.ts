@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { aDept, type Answer, type ApiClient } from '../../src/testing';
+import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Stopping } from '../../src/http/stopping';
-import { aDept, type Answer, type ApiClient } from '../../src/testing';
+import { Stopping } from '../../src/server/health/shutdown-state';
+import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { FullHouse } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
 import { until } from '../support/until';

@@ -1,4 +1,4 @@
-import { MemoryCounter } from '../../src/limits/rate-counter';
+import { MemoryCounter } from '../../src/server/rate-limit/rate-counter';
 import { redisIsInstalled, RedisServer } from '../support/redis-server';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

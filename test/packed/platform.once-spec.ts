@@ -19,7 +19,12 @@ describe('the example platform, with the packed package', () => {
     );
     expect(files.filter((file) => /\.spec\.|(^|\/)(src|test)\/|\.tsbuildinfo$/.test(file))).toEqual([]);
     expect(files).toEqual(
-      expect.arrayContaining(['dist/index.d.ts', 'dist/client.d.ts', 'dist/testing.js', 'docs/openapi.yaml']),
+      expect.arrayContaining([
+        'dist/index.d.ts',
+        'dist/client/index.d.ts',
+        'dist/server/testing.js',
+        'docs/openapi.yaml',
+      ]),
     );
   });
 });

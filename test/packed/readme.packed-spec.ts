@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient } from '../../src/testing';
+import { ApiClient } from '../../src/server/testing';
 import { freePort } from '../support/mariadb-server';
 import { compile, installOffline, ROOT } from '../support/packed';
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { mintToken, TEST_SECRET } from '../../src/testing';
+import { mintToken, TEST_SECRET } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
 import { emptyDatabase } from '../support/test-database';
@@ -22,9 +22,13 @@ describe('the settings of a start', () => {
     await service.untilReady();
     const file = join(place.database.folder, 'data', 'jwt-secret');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const { stdout } = await run(process.execPath, [join(ROOT, 'dist', 'cli', 'main.js'), 'token'], {
-      cwd: place.database.folder,
-    });
+    const { stdout } = await run(
+      process.execPath,
+      [join(ROOT, 'dist', 'server', 'cli', 'main.js'), 'token'],
+      {
+        cwd: place.database.folder,
+      },
+    );
     const api = service.anonymous.as(stdout.trim());
     expect((await api.post('/system/dept-api', { deptName: '总公司' })).status).toBe(200);
     expect(service.printed).not.toContain(readFileSync(file, 'utf8'));
@@ -33,7 +37,7 @@ describe('the settings of a start', () => {
   });
 
   it('of several processes at once makes one secret', async () => {
-    const script = `process.stdout.write(require('${join(ROOT, 'dist/config/jwt-secret.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
+    const script = `process.stdout.write(require('${join(ROOT, 'dist/server/config/jwt-secret.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
     for (let round = 0; round < 5; round += 1) {
       const folder = join(place.database.folder, `secret-${round}`);
       const made = await Promise.all(

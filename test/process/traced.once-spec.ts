@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { aDept } from '../../src/testing';
+import { aDept } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { emptyDatabase } from '../support/test-database';
 

@@ -1,4 +1,4 @@
-import { type Answer, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { type Answer, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { HeldTime } from '../support/hand-clock';
 import { redisIsInstalled, RedisServer } from '../support/redis-server';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,7 +1,7 @@
 import { get as httpGet } from 'node:http';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
-import { type ApiClient, mintToken } from '../../src/testing';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { createDataSource } from '../../src/data-source';
+import { type ApiClient, mintToken } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { isTooLarge } from '../support/examined-databases';
 import { fillWithDepts } from '../support/many-depts';

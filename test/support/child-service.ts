@@ -1,11 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type Caller, mintToken, TEST_SECRET, type ThrowAwayDatabase } from '../../src/testing';
+import {
+  ApiClient,
+  type Caller,
+  mintToken,
+  TEST_SECRET,
+  type ThrowAwayDatabase,
+} from '../../src/server/testing';
 import { checkConformance } from './conformance';
 import { freePort } from './mariadb-server';
 
-const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
+const MAIN = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 /** Only bounds a hang. */
 const START_MS = 100_000;
 

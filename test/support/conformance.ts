@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv, { type ValidateFunction } from 'ajv';
 import { load } from 'js-yaml';
-import type { Exchange } from '../../src/testing';
+import type { Exchange } from '../../src/server/testing';
 
 interface Schema {
   readonly $ref?: string;

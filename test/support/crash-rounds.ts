@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { createDataSource } from '../../src/data-source';
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
+import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
 import { freePort, type MortalMariadb } from './mariadb-server';
 import type { Chance } from './chance';

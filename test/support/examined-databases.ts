@@ -1,9 +1,9 @@
 import { QueryFailedError, type DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { createDataSource } from '../../src/data-source';
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import type { ThrowAwayDatabase } from '../../src/testing';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 
 interface Watched {
   /** Opened when it is examined for the first time. */

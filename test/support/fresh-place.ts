@@ -1,4 +1,4 @@
-import type { ThrowAwayDatabase } from '../../src/testing';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { freePort } from './mariadb-server';
 import { emptyDatabase } from './test-database';
 

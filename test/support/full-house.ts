@@ -1,7 +1,7 @@
 import { connect, type Server, type Socket } from 'node:net';
 import { DeptService } from '../../src/dept/dept.service';
-import { OverloadProtection } from '../../src/overload/overload-protection';
-import { aDept, mintToken, type ApiClient, type ThrowAwayDatabase } from '../../src/testing';
+import { OverloadProtection } from '../../src/server/overload/overload-protection';
+import { aDept, mintToken, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ServiceUnderTest } from './service-under-test';
 import { emptyDatabase } from './test-database';
 import { until } from './until';

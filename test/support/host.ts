@@ -13,7 +13,7 @@ import {
   type Principal,
   type Role,
 } from '../../src/index';
-import { ApiClient, type Caller, type ThrowAwayDatabase } from '../../src/testing';
+import { ApiClient, type Caller, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HostTables1800000000000, hostEntities } from './host-tables';
 import { emptyDatabase, onMariadb } from './test-database';
 

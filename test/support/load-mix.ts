@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { aDept, mintToken } from '../../src/testing';
+import { aDept, mintToken } from '../../src/server/testing';
 import type { ChildService } from './child-service';
 import { wire } from './load';
 import { aTenantRow } from './seeds';

@@ -1,4 +1,4 @@
-import { mariadbBinary } from './mariadb-binary';
+import { mariadbBinary } from './mariadb-binary.js';
 import { startMariadb, type MariadbServer } from './mariadb-server';
 
 declare global {

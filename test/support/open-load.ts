@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mintToken } from '../../src/testing';
+import { mintToken } from '../../src/server/testing';
 
 const DEPTS = '/system/dept-api';
 const TICK_MS = 5;

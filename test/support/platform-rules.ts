@@ -1,4 +1,4 @@
-import type { ApiClient, ThrowAwayDatabase } from '../../src/testing';
+import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { compile } from './packed';
 import { OPERATOR_KEY, Platform } from './platform';
 import { emptyDatabase } from './test-database';

@@ -1,8 +1,8 @@
 import { RequestMethod, type INestApplication } from '@nestjs/common';
 import { ModulesContainer, Reflector } from '@nestjs/core';
-import { Public } from '../../src/auth/public.decorator';
-import { AllowRoles } from '../../src/auth/roles.guard';
-import type { Role } from '../../src/auth/roles';
+import { Public } from '../../src/server/auth/public.decorator';
+import { AllowRoles } from '../../src/web/roles.guard';
+import type { Role } from '../../src/tenancy/roles';
 
 export interface Route {
   /** `GET /system/dept-api/:id` */

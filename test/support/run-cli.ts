@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { TEST_SECRET, type ThrowAwayDatabase } from '../../src/testing';
+import { TEST_SECRET, type ThrowAwayDatabase } from '../../src/server/testing';
 
-const CLI = join(__dirname, '..', '..', 'dist', 'cli', 'main.js');
+const CLI = join(__dirname, '..', '..', 'dist', 'server', 'cli', 'main.js');
 
 /** Runs the built command line on a database. */
 export function runCli(

@@ -3,7 +3,7 @@ import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/user/account.entity';
+import { AccountEntity } from '../../src/tenant/account.entity';
 
 /** Seven digits: the service draws codes of six. */
 let nextTenant = 1_000_000;

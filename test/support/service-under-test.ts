@@ -9,7 +9,7 @@ import {
   type Caller,
   type Exchange,
   type ThrowAwayDatabase,
-} from '../../src/testing';
+} from '../../src/server/testing';
 import { checkConformance } from './conformance';
 import { emptyDatabase } from './test-database';
 

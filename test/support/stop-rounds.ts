@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept, ApiClient, type ThrowAwayDatabase } from '../../src/testing';
+import { aDept, ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
 import { beside } from './crash-rounds';
 import { OpenLoad } from './open-load';

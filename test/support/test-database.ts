@@ -1,4 +1,4 @@
-import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing';
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { examined } from './examined-databases';
 
 declare global {

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
-import type { ApiClient, Caller, ThrowAwayDatabase } from '../../src/testing';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { createDataSource } from '../../src/data-source';
+import type { ApiClient, Caller, ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
 import { emptyDatabase } from './test-database';
 

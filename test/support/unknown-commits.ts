@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MysqlSessions } from '../../src/database/mysql-sessions';
-import type { ThrowAwayDatabase } from '../../src/testing';
+import type { MysqlSessions } from '../../src/database/mysql/mysql-pool';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { beside, problemsAfter } from './crash-rounds';
 import type { Chance } from './chance';
 import { ServiceUnderTest } from './service-under-test';

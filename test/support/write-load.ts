@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/user/account.entity';
-import { mintToken, type ApiClient } from '../../src/testing';
+import { AccountEntity } from '../../src/tenant/account.entity';
+import { mintToken, type ApiClient } from '../../src/server/testing';
 import type { Chance } from './chance';
 import { aTenantRow } from './seeds';
 import { Writer } from './writer';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, ApiClient } from '../../src/testing';
+import type { Answer, ApiClient } from '../../src/server/testing';
 import type { Chance } from './chance';
 
 const DEPTS = '/system/dept-api';

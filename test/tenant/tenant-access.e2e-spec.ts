@@ -1,7 +1,7 @@
 import { In } from 'typeorm';
-import type { Role } from '../../src/auth/roles';
+import type { Role } from '../../src/tenancy/roles';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import type { Answer, ApiClient } from '../../src/testing';
+import type { Answer, ApiClient } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { type ApiClient, aTenant } from '../../src/testing';
+import { type ApiClient, aTenant } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';

@@ -1,4 +1,4 @@
-import { type ApiClient, aTenant } from '../../src/testing';
+import { type ApiClient, aTenant } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';

@@ -1,4 +1,4 @@
-import { aTenant, type ApiClient } from '../../src/testing';
+import { aTenant, type ApiClient } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
 

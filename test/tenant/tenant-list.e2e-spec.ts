@@ -1,5 +1,5 @@
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';
-import { type ApiClient, aTenant } from '../../src/testing';
+import { type ApiClient, aTenant } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
 

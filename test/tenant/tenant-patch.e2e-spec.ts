@@ -1,7 +1,7 @@
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { type ApiClient, aTenant } from '../../src/testing';
+import { type ApiClient, aTenant } from '../../src/server/testing';
 
 const PATH = '/system/tenant-api';
 const WHOLE = {

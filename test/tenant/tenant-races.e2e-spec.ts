@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { aDept, type ApiClient, aTenant } from '../../src/testing';
+import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';

@@ -1,5 +1,5 @@
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';
-import { aDept, type ApiClient, aTenant } from '../../src/testing';
+import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { HandClock, HeldTime } from '../support/hand-clock';
 import { recordQueries } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -1,8 +1,8 @@
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import { PasswordHasher } from '../../src/auth/password-hasher';
-import { AccountEntity } from '../../src/user/account.entity';
-import { aDept, type ApiClient, aTenant, aUser } from '../../src/testing';
+import { PasswordHasher } from '../../src/server/auth/password-hasher';
+import { AccountEntity } from '../../src/tenant/account.entity';
+import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { limitIsLowered } from '../support/examined-databases';
 import { ServiceUnderTest } from '../support/service-under-test';
 

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { PasswordHasher } from '../../src/auth/password-hasher';
-import { parseDatabaseUrl } from '../../src/config/database-url';
-import { createDataSource } from '../../src/database/data-source';
-import { type ApiClient, aTenant, aUser } from '../../src/testing';
+import { PasswordHasher } from '../../src/server/auth/password-hasher';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { createDataSource } from '../../src/data-source';
+import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { emptyDatabase } from '../support/test-database';
 

@@ -1,6 +1,6 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { AccountEntity } from '../../src/user/account.entity';
-import { aDept, aUser } from '../../src/testing';
+import { AccountEntity } from '../../src/tenant/account.entity';
+import { aDept, aUser } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';

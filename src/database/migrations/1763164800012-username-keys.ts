@@ -1,5 +1,4 @@
 import { TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { usernameKey } from '../../auth/account-name';
 import { Columns } from './columns';
 
 const TABLE = 'tenantry_account';
@@ -12,6 +11,12 @@ interface Account {
   readonly tenant_id: string;
   readonly username: string;
   readonly name_key: number | string;
+}
+
+/** As it was when this migration was written: what it does must not change with the code. */
+function usernameKey(username: string): string {
+  const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+  return username.normalize('NFKC').replace(invisible, '').trim();
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ColumnType, QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { FifoGate } from '../fifo-gate';
+import { FifoGate } from '../mutex';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
 

@@ -2,7 +2,7 @@ import type { QueryResult } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import type { FifoGate, Leave, Patience } from '../fifo-gate';
+import type { FifoGate, Leave, Patience } from '../mutex';
 import { BUDGET_MS } from '../retry-policy';
 import type { SqliteConnection } from './sqlite.connection';
 

@@ -1,11 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { documentsIdempotencyKey, onceFor } from '../../api/idempotency-key.decorator';
-import type { Once } from '../../database/once';
-import { HttpErrors } from '../../http/http.errors';
-import { isUtf8Type } from '../../http/json-body';
-import { languageOf, type Language } from '../../http/language';
+import { documentsIdempotencyKey, onceFor } from '../../web/idempotency-key.decorator';
+import type { Once } from '../../database/idempotent-request';
+import { HttpErrors } from '../../errors/http.errors';
+import { isUtf8Type } from '../../web/json-body';
+import { languageOf, type Language } from '../../web/language';
 import { FORMATS, type FileFormat } from './file-format';
 import { MAX_BYTES } from './file-limits';
 

@@ -1,5 +1,5 @@
-import { INTEGER_MAX, INTEGER_MIN, isEmailText, isInteger, isText } from '../../http/field-rules';
-import type { Bilingual } from '../../http/error-catalogue';
+import { INTEGER_MAX, INTEGER_MIN, isEmailText, isInteger, isText } from '../../web/field-rules';
+import type { Bilingual } from '../../errors/refusal';
 import { MAX_DEPTH } from '../../tree/tree-path';
 import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
 import { formatPath, formatStep, parsePath, type PathStep } from './dept-path';

@@ -1,10 +1,10 @@
 import { Get, Post, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import { Operation } from '../../api/operation.decorator';
-import { OrganisationController } from '../../api/organisation-controller.decorator';
-import { MANAGERS, READERS } from '../../auth/roles';
-import { OnceErrors } from '../../database/once.errors';
-import { HttpErrors } from '../../http/http.errors';
+import { Operation } from '../../web/operation.decorator';
+import { OrganisationController } from '../../web/organisation-controller.decorator';
+import { MANAGERS, READERS } from '../../tenancy/roles';
+import { OnceErrors } from '../../database/idempotency.errors';
+import { HttpErrors } from '../../errors/http.errors';
 import { Ctx } from '../../tenancy/ctx.decorator';
 import type { RequestContext } from '../../tenancy/request-context';
 import { DeptFileBody, type DeptFile } from './dept-file.decorator';

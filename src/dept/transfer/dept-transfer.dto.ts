@@ -1,6 +1,6 @@
-import { FlagParam } from '../../http/query-fields';
-import { FieldProblemDto } from '../../http/refusal.dto';
-import { Choice, Int32 } from '../../http/view-fields';
+import { FlagParam } from '../../web/query-fields';
+import { FieldProblemDto } from '../../web/refusal.dto';
+import { Choice, Int32 } from '../../web/view-fields';
 import type { Fate } from './planned-line';
 
 /** How a file is written. */

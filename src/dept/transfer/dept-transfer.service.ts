@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { HttpErrors } from '../../http/http.errors';
-import { readAhead } from '../../paging/read-ahead';
+import { HttpErrors } from '../../errors/http.errors';
+import { readAhead } from './read-ahead';
 import type { RequestContext } from '../../tenancy/request-context';
 import { DeptRepository } from '../dept.repository';
 import type { LockedDeptTree } from '../locked-dept-tree';

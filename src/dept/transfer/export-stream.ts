@@ -1,7 +1,7 @@
 import { finished, Readable } from 'node:stream';
 import { createParamDecorator, StreamableFile, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { HttpErrors } from '../../http/http.errors';
+import { HttpErrors } from '../../errors/http.errors';
 import { FORMATS, type ExportedDept, type FileFormat } from './file-format';
 
 const BYTE_ORDER_MARK = '\ufeff';

@@ -1,6 +1,6 @@
-import type { Bilingual } from '../../http/error-catalogue';
-import { csvCells, csvLine, guarded, isBlank, unguarded, type CsvCell } from '../../text/csv';
-import { MAX_LINE_LENGTH, UnreadableText, type TextLine } from '../../text/line-splitter';
+import type { Bilingual } from '../../errors/refusal';
+import { csvCells, csvLine, guarded, isBlank, unguarded, type CsvCell } from './csv';
+import { MAX_LINE_LENGTH, UnreadableText, type TextLine } from './line-splitter';
 import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
 import { readLine, type DeptLine, type LineProblem } from './dept-line';
 

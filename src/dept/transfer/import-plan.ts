@@ -1,4 +1,4 @@
-import type { Bilingual } from '../../http/error-catalogue';
+import type { Bilingual } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import { MAX_DEPTH } from '../../tree/tree-path';
 import { sameNamedPath, type DeptLine, type LineProblem } from './dept-line';

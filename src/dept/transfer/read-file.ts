@@ -1,6 +1,6 @@
-import type { FieldProblem } from '../../http/error-catalogue';
-import { HttpErrors } from '../../http/http.errors';
-import { LineSplitter } from '../../text/line-splitter';
+import type { FieldProblem } from '../../errors/refusal';
+import { HttpErrors } from '../../errors/http.errors';
+import { LineSplitter } from './line-splitter';
 import { TimeSlices } from '../../time/time-slices';
 import type { DeptFile } from './dept-file.decorator';
 import type { DeptLine, LineProblem } from './dept-line';

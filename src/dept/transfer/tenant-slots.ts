@@ -1,4 +1,4 @@
-import type { RefusalFactory } from '../../http/error-catalogue';
+import type { RefusalFactory } from '../../errors/refusal';
 
 /** Work of which each tenant may do one at a time, and all tenants of this process so many. */
 export class TenantSlots {

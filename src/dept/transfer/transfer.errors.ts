@@ -1,4 +1,4 @@
-import { defineErrors } from '../../http/error-catalogue';
+import { defineErrors } from '../../errors/refusal';
 
 export const TransferErrors = defineErrors({
   TOO_MANY_IMPORTS: {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../../src/dept/dept.entity';
-import type { ApiClient } from '../../../src/testing';
+import type { ApiClient } from '../../../src/server/testing';
 
 const PATH = '/system/dept-api';
 

@@ -3,7 +3,7 @@ import type { Chance } from '../../support/chance';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../../src/dept/dept.entity';
-import type { Answer, ApiClient } from '../../../src/testing';
+import type { Answer, ApiClient } from '../../../src/server/testing';
 
 const PATH = '/system/dept-api';
 /** A client that waited this long asks again. */

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { aDept, type ApiClient, aUser, mintToken } from '../../../src/testing';
+import { aDept, type ApiClient, aUser, mintToken } from '../../../src/server/testing';
 import type { Chance } from '../chance';
 import { aTenantRow } from '../seeds';
 

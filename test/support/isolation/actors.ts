@@ -1,6 +1,6 @@
-import { signToken } from '../../../src/auth/sign-token';
-import type { Role } from '../../../src/auth/roles';
-import { mintToken } from '../../../src/testing';
+import { signToken } from '../../../src/server/auth/sign-token';
+import type { Role } from '../../../src/tenancy/roles';
+import { mintToken } from '../../../src/server/testing';
 import { JWT } from '../service-under-test';
 import type { Kind, Outcome, Probe } from './probe';
 import type { IsolationWorld, Place } from './world';

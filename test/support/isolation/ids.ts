@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../../src/testing';
+import type { ApiClient } from '../../../src/server/testing';
 import { mayRead, NEVER, type Actor } from './actors';
 import type { Kind, Own, Thing } from './probe';
 import type { IsolationWorld, Place } from './world';

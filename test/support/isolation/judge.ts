@@ -1,4 +1,4 @@
-import type { Answer } from '../../../src/testing';
+import type { Answer } from '../../../src/server/testing';
 import { mayRead, type Actor } from './actors';
 import type { Outcome } from './probe';
 import type { IsolationWorld } from './world';

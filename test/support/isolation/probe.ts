@@ -1,4 +1,4 @@
-import type { Answer, ApiClient } from '../../../src/testing';
+import type { Answer, ApiClient } from '../../../src/server/testing';
 
 /** What stands in the place of an id. */
 export type Kind = 'own' | 'below' | 'above' | 'foreign' | 'deleted' | 'recycled' | 'never' | 'text' | 'huge';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { PLATFORM_TENANT } from '../../../src/tenant/platform-tenant';
+import { PLATFORM_TENANT } from '../../../src/tenancy/tenant-code';
 
 /** Every table that has rows of tenants, the tenants' own included. */
 export function tablesOfTenants(dataSource: DataSource): string[] {

@@ -1,4 +1,4 @@
-import { aDept, aTenant, type ApiClient, mintToken } from '../../../src/testing';
+import { aDept, aTenant, type ApiClient, mintToken } from '../../../src/server/testing';
 import { Chance } from '../chance';
 import type { ServiceUnderTest } from '../service-under-test';
 import { SIGN_IN_PROBES, TENANT_PROBES, USER_PROBES } from './account-probes';

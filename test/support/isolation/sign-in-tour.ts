@@ -1,5 +1,5 @@
-import { signToken } from '../../../src/auth/sign-token';
-import { aUser, type ApiClient, mintToken } from '../../../src/testing';
+import { signToken } from '../../../src/server/auth/sign-token';
+import { aUser, type ApiClient, mintToken } from '../../../src/server/testing';
 import { JWT } from '../service-under-test';
 import type { IsolationWorld } from './world';
 

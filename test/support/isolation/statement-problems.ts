@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { PLATFORM_TENANT } from '../../../src/tenant/platform-tenant';
+import { PLATFORM_TENANT } from '../../../src/tenancy/tenant-code';
 import { tablesOfTenants } from './rows';
 import type { LoggedStatement } from './statement-log';
 import { accessesOf, type Access, type Binding } from './tenant-statements';

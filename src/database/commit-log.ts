@@ -1,0 +1,45 @@
+import type { EntityManager } from 'typeorm';
+import type { Once } from './idempotent-request';
+import { OnceErrors } from './idempotency.errors';
+import { insertRow } from './plain-rows';
+import { toStored } from './stored-result';
+import { UnitEntity } from './commit-record.entity';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The rows that units leave. */
+export class UnitLedger {
+  constructor(private readonly now: () => Date) {}
+
+  /** Writes the unit's own row in its own transaction; with what it gave, when a client may ask for it again. */
+  async record(manager: EntityManager, unitId: string, once?: Once, result?: unknown): Promise<void> {
+    await insertRow(manager, UnitEntity, {
+      unitId,
+      createdAt: this.now(),
+      ...(once && { bodyHash: once.bodyHash, result: toStored(result) }),
+    });
+  }
+
+  /** Whether a unit whose COMMIT was never answered did commit. */
+  wasCommitted(manager: EntityManager, unitId: string): Promise<boolean> {
+    return manager.existsBy(UnitEntity, { unitId });
+  }
+
+  /** What the same request gave before; null when it has not been here, or longer ago than a day. */
+  async findAnswer(manager: EntityManager, once: Once): Promise<UnitEntity | null> {
+    const unit = await manager.findOneBy(UnitEntity, { unitId: once.unitId });
+    if (!unit || unit.createdAt < dayBefore(this.now())) return null;
+    if (unit.bodyHash !== once.bodyHash) throw OnceErrors.REUSED();
+    return unit;
+  }
+
+  /** Makes room for a key that was used longer ago than a day. */
+  async forget(manager: EntityManager, { unitId }: Once): Promise<void> {
+    await manager.delete(UnitEntity, { unitId });
+  }
+}
+
+/** Rows of units are kept for a day. */
+export function dayBefore(now: Date): Date {
+  return new Date(now.getTime() - DAY_MS);
+}

@@ -1,0 +1,10 @@
+import { defineErrors } from '../errors/refusal';
+
+export const OnceErrors = defineErrors({
+  REUSED: {
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    status: 422,
+    zh: '该 Idempotency-Key 已用于另一个请求',
+    en: 'This Idempotency-Key has been used for another request',
+  },
+});

@@ -1,0 +1,66 @@
+import type { Connection, ResultSetHeader } from 'mysql2/promise';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LOCK_WAIT_S, type Unlock } from '../backend';
+import { faultOf } from '../retry-policy';
+
+/** How long a lease is good when its holder says nothing more, and how often it says that it lives. */
+const LEASE_S = 30;
+const RENEW_MS = 5000;
+const POLL_MS = 200;
+
+const TABLE = `CREATE TABLE IF NOT EXISTS tenantry_start_lease (
+  id int NOT NULL PRIMARY KEY, holder varchar(36) NOT NULL, until_time datetime NOT NULL)`;
+const ROW = `INSERT IGNORE INTO tenantry_start_lease (id, holder, until_time) VALUES (1, '', '2000-01-01')`;
+const TAKE = `UPDATE tenantry_start_lease SET holder = ?, until_time = UTC_TIMESTAMP() + INTERVAL ${LEASE_S} SECOND
+  WHERE id = 1 AND until_time < UTC_TIMESTAMP()`;
+const RENEW = `UPDATE tenantry_start_lease SET until_time = UTC_TIMESTAMP() + INTERVAL ${LEASE_S} SECOND
+  WHERE id = 1 AND holder = ?`;
+const GIVE =
+  "UPDATE tenantry_start_lease SET holder = '', until_time = '2000-01-01' WHERE id = 1 AND holder = ?";
+
+/**
+ * A lock that holds on all nodes of a cluster: a row that one process at a time can write its name into. Named locks are
+ * a matter of one node; two writes of one row are not, because certification lets only one of them through. It needs its
+ * holder to live: who dies leaves it to the next after half a minute.
+ */
+export async function takeLease(connection: Connection, holder: string): Promise<Unlock> {
+  await persist(() => connection.query(TABLE));
+  await persist(() => connection.query(ROW));
+  const giveUp = Date.now() + LOCK_WAIT_S * 1000;
+  while (!(await take(connection, holder))) {
+    if (Date.now() > giveUp)
+      throw new Error(`Another node has been preparing this database for ${LOCK_WAIT_S} s.`);
+    await sleep(POLL_MS);
+  }
+  const renewal = setInterval(() => {
+    // A renewal that fails is tried again before the lease is over; whoever lost it finishes what is safe to do twice.
+    connection.query(RENEW, [holder]).catch(() => undefined);
+  }, RENEW_MS).unref();
+  return async () => {
+    clearInterval(renewal);
+    await persist(() => connection.query(GIVE, [holder]));
+  };
+}
+
+async function take(connection: Connection, holder: string): Promise<boolean> {
+  try {
+    const [{ affectedRows }] = await connection.query<ResultSetHeader>(TAKE, [holder]);
+    return affectedRows === 1;
+  } catch (error) {
+    // Another node was first: certification says so by a deadlock.
+    if (faultOf(error) === 'conflict') return false;
+    throw error;
+  }
+}
+
+async function persist(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (faultOf(error) !== 'conflict' || tries === 10) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}

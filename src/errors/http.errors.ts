@@ -1,0 +1,68 @@
+import { defineErrors } from './refusal';
+
+/** Refusals that have nothing to do with a domain. */
+export const HttpErrors = defineErrors({
+  INVALID: { reason: 'INVALID_INPUT', status: 400, zh: '请求参数不正确', en: 'The input is not valid' },
+  MALFORMED: {
+    reason: 'MALFORMED_REQUEST',
+    status: 400,
+    zh: '请求格式错误',
+    en: 'The request cannot be read (broken JSON, encoding or address)',
+  },
+  NO_ROUTE: {
+    reason: 'ROUTE_NOT_FOUND',
+    status: 404,
+    zh: '请求的接口不存在',
+    en: 'There is no such operation',
+  },
+  NOT_ACCEPTABLE: {
+    reason: 'NOT_ACCEPTABLE',
+    status: 406,
+    zh: '不支持 Accept 请求头要求的格式',
+    en: 'There is no answer of a type that the Accept header allows',
+  },
+  TIMEOUT: {
+    reason: 'REQUEST_TIMEOUT',
+    status: 408,
+    zh: '请求超时',
+    en: 'The request took too long to arrive',
+  },
+  TOO_LARGE: {
+    reason: 'BODY_TOO_LARGE',
+    status: 413,
+    zh: '请求体过大',
+    en: 'The body is too large',
+  },
+  MEDIA_TYPE: {
+    reason: 'UNSUPPORTED_MEDIA_TYPE',
+    status: 415,
+    zh: '不支持该请求体类型或编码',
+    en: 'The body is not of a type and encoding that this operation takes',
+  },
+  EXPECTATION: {
+    reason: 'EXPECTATION_FAILED',
+    status: 417,
+    zh: '不支持的 Expect 请求头',
+    en: 'The Expect header is not supported',
+  },
+  HEADERS_TOO_LARGE: {
+    reason: 'HEADERS_TOO_LARGE',
+    status: 431,
+    zh: '请求地址或请求头过长，或请求头过多',
+    en: 'The address or the headers are too long, or there are too many headers',
+  },
+  TOO_MANY: {
+    reason: 'RATE_LIMITED',
+    status: 429,
+    zh: '请求过于频繁，请稍后重试',
+    en: 'Too many requests; try again when Retry-After says',
+  },
+  OVERLOADED: {
+    reason: 'OVERLOADED',
+    status: 503,
+    zh: '服务过载，请稍后重试',
+    en: 'The service is overloaded; try again shortly',
+    retryAfter: 1,
+  },
+  INTERNAL: { reason: 'INTERNAL_ERROR', status: 500, zh: '服务器内部错误', en: 'Internal server error' },
+});

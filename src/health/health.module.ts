@@ -1,7 +1,0 @@
-import { Module } from '@nestjs/common';
-import { Stopping } from '../http/stopping';
-import { DatabaseHealth } from './database-health';
-import { HealthController } from './health.controller';
-
-@Module({ controllers: [HealthController], providers: [DatabaseHealth, Stopping] })
-export class HealthModule {}

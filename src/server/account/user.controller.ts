@@ -1,0 +1,144 @@
+import { Body, Delete, Get, Post, Put, Query } from '@nestjs/common';
+import { IdempotencyKey } from '../../web/idempotency-key.decorator';
+import { Operation } from '../../web/operation.decorator';
+import { OrganisationController } from '../../web/organisation-controller.decorator';
+import { PathId, PathIds } from '../../web/path-params';
+import { SignInErrors } from '../auth/auth.errors';
+import { MANAGERS, READERS } from '../../tenancy/roles';
+import type { Once } from '../../database/idempotent-request';
+import { OnceErrors } from '../../database/idempotency.errors';
+import { DeptErrors } from '../../dept/dept.errors';
+import { ClientNetwork } from '../../web/client-address';
+import { Created } from '../../web/created';
+import type { PageView } from '../../web/page';
+import { IfMatch } from '../../web/if-match.decorator';
+import type { Expected } from '../../web/revision';
+import { RevisionErrors } from '../../web/revision.errors';
+import { Ctx } from '../../tenancy/ctx.decorator';
+import type { RequestContext } from '../../tenancy/request-context';
+import { TenantErrors } from '../../tenancy/tenant.errors';
+import { ZonedTime } from '../../time/zoned-time';
+import { UserListQuery } from './user-list.dto';
+import { UserListService } from './user-list.service';
+import { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto } from './user.dto';
+import { UserErrors } from './user.errors';
+import { toUserDto } from './user.mapper';
+import { UserService } from './user.service';
+
+const EXAMPLE = { username: 'zhangsan', nickname: '张三', roles: ['member'] };
+
+const FIELDS = [
+  UserErrors.ROLE_TOO_HIGH,
+  UserErrors.USERNAME_TAKEN,
+  DeptErrors.NOT_FOUND,
+  UserErrors.DEPT_DISABLED,
+];
+
+@OrganisationController('system/user-api', 'Accounts')
+export class UserController {
+  constructor(
+    private readonly users: UserService,
+    private readonly lists: UserListService,
+    private readonly time: ZonedTime,
+  ) {}
+
+  @Post()
+  @Operation({
+    id: 'createUser',
+    summary: 'Create an account',
+    body: { type: CreateUserDto, example: { ...EXAMPLE, password: 'a-long-password' } },
+    creates: true,
+    roles: MANAGERS,
+    refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND, OnceErrors.REUSED, SignInErrors.BUSY],
+  })
+  async create(
+    @Ctx() ctx: RequestContext,
+    @Body() dto: CreateUserDto,
+    @IdempotencyKey() once?: Once,
+  ): Promise<Created> {
+    return new Created(await this.users.create(ctx, dto, once));
+  }
+
+  @Get()
+  @Operation({
+    id: 'listUsers',
+    summary: 'List the accounts of your tenant, page by page',
+    roles: MANAGERS,
+    page: UserDto,
+    refusals: [],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: UserListQuery): Promise<PageView<UserDto>> {
+    return this.lists.list(ctx, query);
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'getUser',
+    summary: 'Read an account',
+    roles: MANAGERS,
+    data: UserDto,
+    refusals: [UserErrors.NOT_FOUND],
+  })
+  async get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<UserDto> {
+    return toUserDto(await this.users.get(ctx, id), this.time);
+  }
+
+  @Put('password')
+  @Operation({
+    id: 'changePassword',
+    summary: 'Change your own password, or reset the password of an account',
+    body: { type: ChangePasswordDto, example: { userId: 2, newPassword: 'another-long-password' } },
+    roles: READERS,
+    refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH, SignInErrors.BUSY],
+  })
+  changePassword(
+    @Ctx() ctx: RequestContext,
+    @Body() dto: ChangePasswordDto,
+    @ClientNetwork() client: string,
+  ): Promise<void> {
+    return this.users.changePassword(ctx, dto, client);
+  }
+
+  @Put()
+  @Operation({
+    id: 'updateUser',
+    summary: 'Replace an account; its password stays',
+    description: 'A field that is not sent, or is null, gets its default (`roles`: `member`).',
+    body: { type: UpdateUserDto, example: { userId: 2, ...EXAMPLE } },
+    roles: MANAGERS,
+    refusals: [
+      ...FIELDS,
+      UserErrors.NOT_FOUND,
+      UserErrors.LAST_SUPERADMIN,
+      TenantErrors.MISMATCH,
+      RevisionErrors.STALE,
+    ],
+  })
+  update(
+    @Ctx() ctx: RequestContext,
+    @Body() dto: UpdateUserDto,
+    @IfMatch() expected: Expected,
+  ): Promise<void> {
+    return this.users.update(ctx, dto, expected);
+  }
+
+  @Delete(':id')
+  @Operation({
+    id: 'deleteUsers',
+    summary: 'Delete one account or several',
+    roles: MANAGERS,
+    refusals: [
+      UserErrors.NOT_FOUND,
+      UserErrors.ROLE_TOO_HIGH,
+      UserErrors.LAST_SUPERADMIN,
+      RevisionErrors.STALE,
+    ],
+  })
+  delete(
+    @Ctx() ctx: RequestContext,
+    @PathIds('2') ids: number[],
+    @IfMatch() expected: Expected,
+  ): Promise<void> {
+    return this.users.delete(ctx, ids, expected);
+  }
+}

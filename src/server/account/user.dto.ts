@@ -1,0 +1,123 @@
+import type { Role } from '../../tenancy/roles';
+import {
+  ChoiceField,
+  EmailField,
+  OpaqueField,
+  PasswordField,
+  RequiredTextField,
+  RolesField,
+  TextField,
+} from '../../web/fields';
+import { IdField, RequiredIdField } from '../../web/id-fields';
+import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
+
+/** The fields of an account that a client sends. Not sent and null mean the same: the default. */
+export class UserFieldsDto {
+  /**
+   * Compared after NFKC, so that no two look the same; invisible characters are refused.
+   * @example zhangsan
+   */
+  @RequiredTextField(64)
+  username!: string;
+
+  /** @example 张三 */
+  @TextField(64)
+  nickname?: string;
+
+  /** A department of the tenant, or none. */
+  @IdField()
+  deptId?: number;
+
+  /** @example zhangsan@example.com */
+  @EmailField(100)
+  email?: string;
+
+  /** @example "13800138000" */
+  @TextField(32)
+  phone?: string;
+
+  /**
+   * Not sent: `member`.
+   * @example ["member"]
+   */
+  @RolesField()
+  roles?: Role[];
+
+  /**
+   * `0` normal, `1` disabled.
+   * @example "0"
+   */
+  @ChoiceField('0', '1')
+  status?: string;
+
+  /**
+   * The caller's own tenant; on create also one below it, for its administrators.
+   * @example "000000"
+   */
+  @TextField(64)
+  tenantId?: string;
+}
+
+export class CreateUserDto extends UserFieldsDto {
+  /** @example a-long-password */
+  @PasswordField()
+  password!: string;
+}
+
+/** An account as it shall be: fields not sent are reset; the password stays. */
+export class UpdateUserDto extends UserFieldsDto {
+  /** @example 2 */
+  @RequiredIdField()
+  userId!: number;
+}
+
+/** A new password: one's own with the old one, or another account's by an administrator. */
+export class ChangePasswordDto {
+  /**
+   * Not sent: one's own account.
+   * @example 2
+   */
+  @IdField()
+  userId?: number;
+
+  /** Only for one's own account. */
+  @OpaqueField(1024)
+  oldPassword?: string;
+
+  /** @example another-long-password */
+  @PasswordField()
+  newPassword!: string;
+}
+
+/** An account as it is read. */
+export class UserDto {
+  /** @example 2 */
+  @Int64()
+  userId!: number;
+  /** @example zhangsan */
+  username!: string;
+  /** @example 张三 */
+  nickname!: string | null;
+  /** Null: in no department. */
+  @Int64()
+  deptId!: number | null;
+  email!: string | null;
+  phone!: string | null;
+  @RoleList()
+  roles!: Role[];
+  /** `0` normal, `1` disabled. */
+  @Choice('0', '1')
+  status!: string;
+  /** @example "000000" */
+  tenantId!: string;
+  /** @example admin */
+  createBy!: string;
+  /** @example "2026-01-01 09:00:00" */
+  @TimeText()
+  createTime!: string;
+  /** Empty when it was never changed. */
+  updateBy!: string;
+  /** Null when it was never changed. */
+  @TimeText()
+  updateTime!: string | null;
+}

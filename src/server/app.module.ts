@@ -1,0 +1,82 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { AuthModule } from './auth/auth.module';
+import { JwtAuthGuard } from './auth/jwt-auth.guard';
+import type { JwtSettings } from './auth/jwt-settings';
+import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
+import type { Env } from './config/env';
+import { SettingsModule } from './config/settings.module';
+import { version } from './config/version';
+import { ServiceInfo, serviceInfo } from './docs/root-page';
+import { RootController } from './docs/root.controller';
+import { HealthModule } from './health/health.module';
+import { BodyGuard } from './body.guard';
+import { EnvelopeExceptionFilter } from '../web/exception.filter';
+import { LimitsModule } from './rate-limit/limits.module';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard';
+import type { RateLimits } from './rate-limit/rate-limiter';
+import type { Meter } from '../database/meter';
+import { OverloadModule } from './overload/overload.module';
+import { RevocationModule } from './auth/revocation.module';
+import { TenantryModule } from '../tenantry.module';
+import type { Clock } from '../time/clock';
+import { UserModule } from './account/user.module';
+
+/** What the service is made of. */
+export interface ServiceParts {
+  readonly env: Env;
+  readonly jwt: JwtSettings;
+  /** Open, and migrated. */
+  readonly dataSource: DataSource;
+  readonly clock?: Clock;
+  readonly meter?: Meter;
+}
+
+/** The standalone service: the smallest host of the library, and the only place with global providers. */
+@Module({})
+export class AppModule {
+  static of({ env, jwt, dataSource, clock, meter }: ServiceParts): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        TypeOrmModule.forRootAsync({
+          useFactory: () => dataSource.options,
+          dataSourceFactory: () => Promise.resolve(dataSource),
+        }),
+        TenantryModule.forRoot({
+          principalResolver: new JwtPrincipalResolver(),
+          timeZone: env.TIME_ZONE,
+          httpStatusMode: env.HTTP_STATUS_MODE,
+          ...(clock && { clock }),
+          ...(meter && { meter }),
+        }),
+        SettingsModule.with(jwt),
+        AuthModule,
+        UserModule,
+        HealthModule,
+        LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
+        OverloadModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
+        RevocationModule.with(env.REDIS_URL),
+      ],
+      controllers: [RootController],
+      providers: [
+        { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
+        { provide: APP_GUARD, useClass: JwtAuthGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: BodyGuard },
+        { provide: APP_FILTER, useClass: EnvelopeExceptionFilter },
+      ],
+    };
+  }
+}
+
+function limitsOf(env: Env): RateLimits['perMinute'] {
+  if (env.RATE_LIMIT === 'off') return null;
+  return {
+    loginsOfAddress: env.RATE_LIMIT_LOGIN_ADDRESS,
+    loginsOfAccount: env.RATE_LIMIT_LOGIN_ACCOUNT,
+    requestsOfUser: env.RATE_LIMIT_USER,
+  };
+}

@@ -1,0 +1,85 @@
+import { Body, Get, Header, Post } from '@nestjs/common';
+import { OpenController } from './open-controller.decorator';
+import { Operation } from '../../web/operation.decorator';
+import { OrganisationController } from '../../web/organisation-controller.decorator';
+import { ClientNetwork } from '../../web/client-address';
+import { HttpErrors } from '../../errors/http.errors';
+import { Ctx } from '../../tenancy/ctx.decorator';
+import type { RequestContext } from '../../tenancy/request-context';
+import { TakesCredentials } from '../rate-limit/rate-limit.guard';
+import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import { NOT_SERVED } from '../../tenancy/tenant.errors';
+import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
+import { SignInErrors } from './auth.errors';
+import { MeService } from './me.service';
+import { READERS } from '../../tenancy/roles';
+import { SignInService } from './sign-in.service';
+import { ACCESS_SECONDS, type Tokens } from './token-issuer';
+
+/** Of tenants that may not be served, and of a service whose users all come from an outside provider. */
+const CLOSED = [...Object.values(NOT_SERVED), HttpErrors.NO_ROUTE];
+
+/** Signing in: for callers who have no token yet. */
+@OpenController('auth', 'Signing in')
+export class SignInController {
+  constructor(private readonly signIn: SignInService) {}
+
+  @Post('login')
+  @TakesCredentials('password')
+  @Header('Cache-Control', 'no-store')
+  @Operation({
+    id: 'login',
+    summary: 'Sign in with user name and password',
+    roles: [],
+    data: TokensDto,
+    refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
+  })
+  async login(
+    @Body() { tenantId, username, password }: LoginDto,
+    @ClientNetwork() client: string,
+  ): Promise<TokensDto> {
+    const proof = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
+    return toTokensDto(await this.signIn.login(proof));
+  }
+
+  @Post('refresh')
+  @TakesCredentials('refresh token')
+  @Header('Cache-Control', 'no-store')
+  @Operation({
+    id: 'refresh',
+    summary: 'Get new tokens for a refresh token',
+    roles: [],
+    data: TokensDto,
+    refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
+  })
+  async refresh(@Body() { refreshToken }: RefreshDto): Promise<TokensDto> {
+    return toTokensDto(await this.signIn.refresh(refreshToken));
+  }
+}
+
+/** For callers who are signed in. */
+@OrganisationController('auth', 'Signing in')
+export class SessionController {
+  constructor(private readonly me: MeService) {}
+
+  @Post('logout')
+  @Operation({
+    id: 'logout',
+    summary: 'Sign out: ends the session of this token',
+    roles: READERS,
+    refusals: [],
+  })
+  logout(@Ctx() ctx: RequestContext): Promise<void> {
+    return this.me.logout(ctx);
+  }
+
+  @Get('me')
+  @Operation({ id: 'getMe', summary: 'Who am I?', roles: READERS, data: MeDto, refusals: [] })
+  whoAmI(@Ctx() ctx: RequestContext): Promise<MeDto> {
+    return this.me.get(ctx);
+  }
+}
+
+function toTokensDto({ accessToken, refreshToken }: Tokens): TokensDto {
+  return { accessToken, tokenType: 'Bearer', expiresIn: ACCESS_SECONDS, refreshToken };
+}

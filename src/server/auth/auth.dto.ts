@@ -1,0 +1,107 @@
+import { OpaqueField, RequiredOpaqueField, RequiredTextField, TextField } from '../../web/fields';
+import { Choice, Int32, Int64, RoleList } from '../../web/view-fields';
+import { TENANT_STATES } from '../../tenant/tenant-state';
+
+const PASSWORD_BYTES = 1024;
+const OAUTH_ERRORS = [
+  'invalid_request',
+  'invalid_grant',
+  'unsupported_grant_type',
+  'temporarily_unavailable',
+  'server_error',
+];
+
+export class LoginDto {
+  /**
+   * Code of the tenant; not sent: the platform's.
+   * @example "000000"
+   */
+  @TextField(64)
+  tenantId?: string;
+
+  /** @example zhangsan */
+  @RequiredTextField(256)
+  username!: string;
+
+  /** @example a-long-password */
+  @RequiredOpaqueField(PASSWORD_BYTES)
+  password!: string;
+}
+
+export class RefreshDto {
+  @RequiredOpaqueField(256)
+  refreshToken!: string;
+}
+
+/** The OAuth2 password and refresh grants, in the names of RFC 6749. */
+export class TokenRequestDto {
+  @Choice('password', 'refresh_token')
+  @OpaqueField(64)
+  grant_type!: string;
+
+  /**
+   * The user name, or `tenantCode/username`.
+   * @example zhangsan
+   */
+  @TextField(256)
+  username?: string;
+
+  /** @example a-long-password */
+  @OpaqueField(PASSWORD_BYTES)
+  password?: string;
+
+  @OpaqueField(256)
+  refresh_token?: string;
+}
+
+/** A token answer in the words of RFC 6749. */
+export class OAuthTokensDto {
+  access_token!: string;
+  @Choice('Bearer')
+  token_type!: 'Bearer';
+  /**
+   * Seconds.
+   * @example 1800
+   */
+  @Int32()
+  expires_in!: number;
+  refresh_token!: string;
+}
+
+/** A refusal in the words of RFC 6749. */
+export class OAuthProblemDto {
+  @Choice(...OAUTH_ERRORS)
+  error!: string;
+  error_description!: string;
+}
+
+export class TokensDto {
+  accessToken!: string;
+  @Choice('Bearer')
+  tokenType!: 'Bearer';
+  /**
+   * Seconds.
+   * @example 1800
+   */
+  @Int32()
+  expiresIn!: number;
+  refreshToken!: string;
+}
+
+/** Who is calling. */
+export class MeDto {
+  /** The account's id; null for a caller who is no account here. */
+  @Int64()
+  userId!: number | null;
+  username!: string;
+  nickname!: string | null;
+  @RoleList()
+  roles!: string[];
+  tenantId!: string;
+  tenantName!: string;
+  /** `ACTIVE`, because others are refused before. */
+  @Choice(...TENANT_STATES)
+  tenantState!: string;
+  /** Ids of the menus that the tenant's package authorises. */
+  menuIds!: string[];
+}

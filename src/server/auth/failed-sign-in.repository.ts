@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { LessThan, MoreThan, type EntityManager } from 'typeorm';
+import { removeSome } from '../../database/remove-some';
+import { UnitOfWork } from '../../database/unit-of-work';
+import { Clock } from '../../time/clock';
+import { FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
+
+/** Whose password somebody tries, and from where. */
+export interface Attempt {
+  readonly accountHash: string;
+  readonly client: string;
+}
+
+const MOST_FAILURES = 5;
+const LOCK_MS = 10 * 60 * 1000;
+/** A lock that began with the last failure may count failures of ten minutes before it. */
+const KEPT_MS = 2 * LOCK_MS;
+
+/** Wrong passwords of the last minutes, by account and client. */
+@Injectable()
+export class FailedSignInRepository {
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly clock: Clock,
+  ) {
+    this.#unitOfWork = unitOfWork;
+  }
+
+  /** The latest failures, newest first: as many as lock, at most. */
+  async findLatest({ accountHash, client }: Attempt): Promise<Date[]> {
+    const rows = await this.#do((manager) =>
+      manager.find(FailedSignInEntity, {
+        select: { attemptId: true, failedAt: true },
+        where: { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) },
+        order: { failedAt: 'DESC' },
+        take: MOST_FAILURES,
+      }),
+    );
+    return rows.map(({ failedAt }) => failedAt);
+  }
+
+  /** Whether these failures lock: five within ten minutes do, for ten minutes from the fifth. */
+  locks(latest: readonly Date[]): boolean {
+    const [last, fifth] = [latest[0], latest[MOST_FAILURES - 1]];
+    return (
+      last !== undefined &&
+      fifth !== undefined &&
+      last > this.#before(LOCK_MS) &&
+      last.getTime() - fifth.getTime() < LOCK_MS
+    );
+  }
+
+  async add({ accountHash, client }: Attempt): Promise<void> {
+    const row = { attemptId: randomUUID(), accountHash, client, failedAt: this.clock.now() };
+    await this.#do((manager) =>
+      manager
+        .createQueryBuilder()
+        .insert()
+        .into(FailedSignInEntity)
+        .values(row)
+        .orIgnore()
+        .updateEntity(false)
+        .execute(),
+    );
+  }
+
+  async forgive({ accountHash, client }: Attempt): Promise<void> {
+    await this.#do((manager) => manager.delete(FailedSignInEntity, { accountHash, client }));
+  }
+
+  /** Removes some of the failures that count no more; gives how many. */
+  removeExpired(): Promise<number> {
+    const expired = { failedAt: LessThan(this.#before(KEPT_MS)) };
+    return this.#do((manager) => removeSome(manager, FailedSignInEntity, 'attemptId', expired));
+  }
+
+  #before(ms: number): Date {
+    return new Date(this.clock.now().getTime() - ms);
+  }
+
+  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.withoutTransaction(work);
+  }
+}

@@ -1,0 +1,89 @@
+import type { Server } from 'node:http';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { urlencoded, type NextFunction, type Request, type Response } from 'express';
+import type { Logger } from 'pino';
+import { AppModule, type ServiceParts } from './app.module';
+import { refuseInOAuthForm } from './auth/oauth.filter';
+import { describeDatabase } from '../database/database-url';
+import type { Env } from './config/env';
+import { version } from './config/version';
+import { bringsFile } from '../dept/transfer/dept-file.decorator';
+import { serveDocs } from './docs/swagger';
+import { corsOptions } from './cors';
+import { closeGracefully } from './graceful-close';
+import { watchInFlight } from './in-flight';
+import { limitClients } from './limit-clients';
+import { refuseInEnvelope } from './raw-refusals';
+import { refuseOddRequests } from './refuse-odd-requests';
+import { requestIdMiddleware } from '../web/request-id';
+import { securityHeaders } from './security-headers';
+import { ServiceAdapter } from './service.adapter';
+import { Stopping } from './health/shutdown-state';
+import { StatusPolicy } from '../web/status-policy';
+import { AccessLog } from './logging/access-log';
+import { NestLogger } from './logging/nest-logger';
+import { metricsOf } from './metrics/metrics-of';
+import { OverloadProtection } from './overload/overload-protection';
+import type { FirstAdmin } from './account/first-admin';
+
+/** How long requests in flight may take to finish after a stop was asked for. */
+const FINISH_MS = 5000;
+
+/** The service, ready to listen. */
+export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
+  const metrics = metricsOf(parts.env);
+  const whole = { ...parts, ...(metrics && { meter: metrics.units }) };
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
+    bodyParser: false,
+    logger: new NestLogger(logger),
+    abortOnError: false,
+  });
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  app.set('trust proxy', parts.env.TRUST_PROXY);
+  const log = new AccessLog(logger, metrics?.requests);
+  app.use(requestIdMiddleware, securityHeaders);
+  if (parts.env.CORS_ORIGINS.length > 0) app.enableCors(corsOptions(parts.env.CORS_ORIGINS));
+  app.use(app.get(OverloadProtection).handle, log.watch, refuseOddRequests);
+  if (parts.env.DOCS === 'on') serveDocs(app, version);
+  app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
+  app.use('/system/dept-api/import', leaveFileUnread);
+  app.use('/auth/token', refuseInOAuthForm);
+  const server: Server = app.getHttpServer();
+  const inFlight = watchInFlight(server);
+  limitClients(server, parts.env.MAX_CONNECTIONS);
+  refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
+  closeGracefully(server, FINISH_MS, app.get(Stopping), inFlight);
+  await metrics?.serve(app, parts.env);
+  return app;
+}
+
+/** An import reads its file by itself, once it is known that the caller may send one. */
+function leaveFileUnread(request: Request, _: Response, next: NextFunction): void {
+  if (bringsFile(request)) request.body = null;
+  next();
+}
+
+/** The lines a person sees when the service has started. */
+export function banner(address: string, env: Env, firstAdmin: FirstAdmin | null): string {
+  return [
+    `Tenantry ${version}`,
+    line('API', address),
+    line('Swagger UI', env.DOCS === 'on' ? `${address}/docs` : 'off (DOCS=on opens it)'),
+    ...(env.METRICS_PORT === undefined
+      ? []
+      : [line('Metrics', `http://${env.METRICS_HOST}:${env.METRICS_PORT}/metrics`)]),
+    line('Database', describeDatabase(env.DATABASE_URL)),
+    ...adminLines(firstAdmin),
+  ].join('\n');
+}
+
+/** Who signs in first, when that was made up here; nobody else knows the password. */
+export function adminLines(firstAdmin: FirstAdmin | null): string[] {
+  if (!firstAdmin?.password) return [];
+  return [line('Admin', `${firstAdmin.username} / ${firstAdmin.password} (shown only this once)`)];
+}
+
+function line(name: string, value: string): string {
+  return `  ${name.padEnd(11)}${value}`;
+}

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { dump } from 'js-yaml';
+import { AppModule } from '../app.module';
+import { parseEnv } from '../config/env';
+import { jwtSettings } from '../config/jwt-settings';
+import { version } from '../config/version';
+import { createDataSource } from '../../data-source';
+import { createDocument } from '../docs/document';
+import { print } from './print';
+
+/** Prints the OpenAPI document. Nothing is started for it: no database is opened, no provider made. */
+export async function openapiCommand(): Promise<number> {
+  const env = parseEnv({ JWT_SECRET: randomBytes(32).toString('hex') });
+  const dataSource = await createDataSource(env.DATABASE_URL);
+  const app = await NestFactory.create(AppModule.of({ env, jwt: jwtSettings(env), dataSource }), {
+    preview: true,
+    logger: false,
+  });
+  print(dump(createDocument(app, version), { noRefs: true, lineWidth: 120 }).trimEnd());
+  return 0;
+}

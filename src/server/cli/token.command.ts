@@ -1,0 +1,27 @@
+import { signToken } from '../auth/sign-token';
+import type { Role } from '../../tenancy/roles';
+import { loadEnv } from '../config/env';
+import { jwtSettings } from '../config/jwt-settings';
+import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import { print } from './print';
+import { UsageError } from './values';
+
+interface TokenOptions {
+  readonly tenant: string;
+  readonly user: string;
+  readonly roles?: readonly Role[];
+  readonly minutes: number;
+}
+
+/** Prints an access token, signed with this installation's secret. */
+export function tokenCommand({ tenant, user, minutes, roles = [highestRole(tenant)] }: TokenOptions): number {
+  if (roles.includes('superadmin') && tenant !== PLATFORM_TENANT)
+    throw new UsageError(`The role superadmin exists only in tenant ${PLATFORM_TENANT}, not in '${tenant}'.`);
+  const claims = { subject: user, tenantId: tenant, username: user, roles };
+  print(signToken(claims, jwtSettings(loadEnv()), Math.ceil(minutes * 60)));
+  return 0;
+}
+
+function highestRole(tenant: string): Role {
+  return tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin';
+}

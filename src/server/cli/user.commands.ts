@@ -1,0 +1,62 @@
+import { text } from 'node:stream/consumers';
+import type { INestApplicationContext } from '@nestjs/common';
+import { SessionRepository } from '../auth/session.repository';
+import type { Role } from '../../tenancy/roles';
+import { Refusal } from '../../errors/refusal';
+import { RequestContext } from '../../tenancy/request-context';
+import { TenantErrors } from '../../tenancy/tenant.errors';
+import { generatePassword } from '../account/generate-password';
+import { ChangePasswordDto, CreateUserDto } from '../account/user.dto';
+import { UserErrors } from '../account/user.errors';
+import { UserService } from '../account/user.service';
+import { print } from './print';
+import { withDatabase } from './with-database';
+import { checked, textOf, withServices } from './with-services';
+
+interface AccountOptions {
+  readonly tenant: string;
+  readonly user: string;
+  readonly passwordStdin?: boolean;
+}
+
+export function userAddCommand(options: AccountOptions & { readonly roles: Role[] }): Promise<number> {
+  return onAccount(options, async (services, ctx, password) => {
+    const body = { username: options.user, password, roles: options.roles };
+    await services.get(UserService, { strict: false }).create(ctx, await checked(CreateUserDto, body));
+  });
+}
+
+export function userPasswordCommand(options: AccountOptions): Promise<number> {
+  return onAccount(options, async (services, ctx, newPassword) => {
+    const sessions = services.get(SessionRepository, { strict: false });
+    const account = await sessions.findAccount(ctx.tenantId, options.user);
+    if (!account) throw UserErrors.NOT_FOUND();
+    const body = { userId: account.userId, newPassword };
+    await services
+      .get(UserService, { strict: false })
+      .changePassword(ctx, await checked(ChangePasswordDto, body));
+  });
+}
+
+/** Does something to an account by the same rules as the API, and prints the password if it was generated here. */
+async function onAccount(
+  { tenant, user, passwordStdin }: AccountOptions,
+  work: (services: INestApplicationContext, ctx: RequestContext, password: string) => Promise<void>,
+): Promise<number> {
+  const typed = passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : null;
+  const password = typed ?? generatePassword();
+  try {
+    await withDatabase((dataSource, env) =>
+      withServices({ dataSource, env }, (services) =>
+        work(services, RequestContext.system(tenant), password),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.row === TenantErrors.DELETED.row)
+      throw new Error(`There is no tenant '${tenant}'. Run: tenantry tenant:list`, { cause: error });
+    throw new Error(`Account '${user}' of tenant '${tenant}': ${textOf(error)}`, { cause: error });
+  }
+  print(typed === null ? `${user}  ${password}` : user);
+  return 0;
+}

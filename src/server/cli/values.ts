@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from 'commander';
+import { isRole, ROLES, type Role } from '../../tenancy/roles';
+import { isTenantCode } from '../../tenancy/tenant-code';
+
+const NAME_LENGTH = 64;
+
+/** Options were given that do not go together: exit code 2. */
+export class UsageError extends Error {}
+
+/** A user name. A name that begins with a dash is an option whose value was forgotten. */
+export function userName(typed: string): string {
+  if (typed.trim() === '' || typed.length > NAME_LENGTH || typed.startsWith('-'))
+    throw new InvalidArgumentError(`Expected a user name of 1 to ${NAME_LENGTH} characters.`);
+  return typed;
+}
+
+export function tenantCode(typed: string): string {
+  if (!isTenantCode(typed))
+    throw new InvalidArgumentError('Expected the code of a tenant, such as 000000 (see tenant:list).');
+  return typed;
+}
+
+export function roleList(typed: string): Role[] {
+  const roles = typed.split(',').map((role) => role.trim());
+  if (!roles.every(isRole))
+    throw new InvalidArgumentError(`Expected roles out of ${ROLES.join(', ')}, with commas between them.`);
+  return roles;
+}
+
+export function minutes(typed: string): number {
+  const number = Number(typed);
+  if (!Number.isFinite(number) || number <= 0)
+    throw new InvalidArgumentError('Expected a number of minutes above 0.');
+  return number;
+}

@@ -1,0 +1,102 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { header } from '../../web/refusal-responses';
+
+type PathItem = OpenAPIObject['paths'][string];
+type Operation = NonNullable<PathItem['get']>;
+type Parameter = NonNullable<Operation['parameters']>[number];
+type Answer = NonNullable<Operation['responses'][string]>;
+
+/** In this order people try them out. */
+const METHODS = ['post', 'get', 'put', 'patch', 'delete'] as const;
+const JSON_TYPE = 'application/json';
+
+const IF_NONE_MATCH: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of what you have: 304 when it is still the same.',
+  schema: { type: 'string' },
+};
+const NOT_MODIFIED: Answer = {
+  description: 'What `If-None-Match` names is still the same.',
+  headers: { ...header('X-Request-Id'), ...header('ETag') },
+};
+
+/** Adds what follows from an operation's method and parameters, and puts everything into one order. */
+export function finishDocument(document: OpenAPIObject): OpenAPIObject {
+  const paths = Object.entries(document.paths).sort(([a], [b]) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  const { openapi, servers = [], tags = [], components = {} } = document;
+  const { contact: _, ...info } = document.info;
+  return {
+    openapi,
+    info,
+    servers,
+    tags,
+    paths: Object.fromEntries(paths.map(([path, item]) => [path, finishPath(item)])),
+    components,
+  };
+}
+
+/** By name; what may delete or end what the others work on comes last. */
+function placeOf(path: string): string {
+  return path.replace(/\{id\}$|logout$/, '~');
+}
+
+function finishPath(item: PathItem): PathItem {
+  const operations = METHODS.flatMap((method) => {
+    const operation = item[method];
+    return operation ? [[method, finishOperation(method, operation)] as const] : [];
+  });
+  return Object.fromEntries(operations);
+}
+
+function finishOperation(method: string, operation: Operation): Operation {
+  const { requestBody, security = [], parameters: own = [], responses, ...rest } = operation;
+  const { 200: success, ...refusals } = responses;
+  const isRead = method === 'get' && success !== undefined && JSON_TYPE in contentOf(success);
+  const isReplayed = own.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
+  const parameters = [...own.map(withoutNull), ...(isRead ? [IF_NONE_MATCH] : [])];
+  return {
+    ...rest,
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    security,
+    responses: {
+      ...(success && { 200: withHeaders(success, isRead && 'ETag', isReplayed && 'Idempotent-Replayed') }),
+      ...(isRead && { 304: NOT_MODIFIED }),
+      ...bare(refusals, requestBody === undefined ? ['413', '415'] : []),
+    },
+  };
+}
+
+function contentOf(answer: Answer): object {
+  return 'content' in answer ? (answer.content ?? {}) : {};
+}
+
+function withHeaders(answer: Answer, ...names: (string | false)[]): Answer {
+  if ('$ref' in answer) return answer;
+  const added = names.filter((name) => name !== false).map(header);
+  return {
+    ...answer,
+    headers: Object.assign({}, answer.headers, ...added) as Record<string, { $ref: string }>,
+  };
+}
+
+/** Nothing may stand beside a reference. What only a body can cause is left to `default` where none is sent. */
+function bare(responses: Operation['responses'], left: readonly string[]): Operation['responses'] {
+  const kept = Object.entries(responses).filter(([status]) => !left.includes(status));
+  return Object.fromEntries(
+    kept.map(([status, answer]) => [
+      status,
+      answer !== undefined && '$ref' in answer ? { $ref: answer.$ref } : answer,
+    ]),
+  );
+}
+
+/** An address has no null: what may be left out is left out. */
+function withoutNull(parameter: Parameter): Parameter {
+  if (!('schema' in parameter) || '$ref' in parameter.schema) return parameter;
+  const { nullable: _, ...schema } = parameter.schema;
+  if (schema.enum) schema.enum = schema.enum.filter((each) => each !== null);
+  return { ...parameter, schema };
+}

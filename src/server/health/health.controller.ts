@@ -1,0 +1,38 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Public } from '../auth/public.decorator';
+import { Stopping } from './shutdown-state';
+import { DatabaseHealth, type DatabaseReport } from './database-health';
+
+interface Readiness {
+  readonly status: 'ready' | 'unready' | 'stopping';
+  readonly checks: DatabaseReport;
+}
+
+/** For process managers and load balancers, outside the envelope. */
+@Public(true)
+@ApiExcludeController()
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly database: DatabaseHealth,
+    private readonly stopping: Stopping,
+  ) {}
+
+  /** The process runs and answers. */
+  @Get('live')
+  live(): { status: 'live' } {
+    return { status: 'live' };
+  }
+
+  /** Requests can be served: the database is reachable, its schema is this version's, and no stop was asked for. */
+  @Get('ready')
+  async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
+    const checks = await this.database.report();
+    const able = checks.database === 'up' && checks.migrations === 'done';
+    const status = this.stopping.isAsked ? 'stopping' : able ? 'ready' : 'unready';
+    response.status(status === 'ready' ? 200 : 503);
+    return { status, checks };
+  }
+}

@@ -1,0 +1,72 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Principal } from '../../tenancy/principal';
+import { clientAddress } from '../../web/client-address';
+import { outcomeOf, routeOf, type Outcome } from '../../web/outcome';
+import { requestIdOf } from '../../web/request-id';
+
+/** Counts requests, where somebody wants to know. */
+export interface RequestMeter {
+  began(): void;
+  ended(method: string, route: string | undefined, outcome: Outcome, ms: number): void;
+  /** Bytes that never became a request were answered. */
+  unread(outcome: Outcome): void;
+}
+
+/**
+ * One line per request: who asked for what, and how it ended. No header, no query, no body. Answers are `info`, refusals
+ * `warn`, failures `error`: LOG_LEVEL=warn leaves out what went well and nothing else.
+ */
+export class AccessLog {
+  readonly #lines: Logger;
+
+  constructor(
+    logger: Logger,
+    private readonly meter?: RequestMeter,
+  ) {
+    // None of these fields can hold a secret; to look for some in every line would cost ten times the line.
+    this.#lines = logger.child({}, { redact: [] });
+  }
+
+  readonly watch = (request: Request, response: Response, next: NextFunction): void => {
+    const start = performance.now();
+    // Now: a connection that is closed has no address any more.
+    const address = clientAddress(request);
+    this.meter?.began();
+    response.once('close', () => {
+      this.#tell(request, response, address, performance.now() - start);
+    });
+    next();
+  };
+
+  /** Bytes that never became a request were answered. */
+  readonly tellUnread = (requestId: string, { status, reason }: Outcome): void => {
+    this.#lines.warn({ requestId, status, reason });
+    this.meter?.unread({ status, reason });
+  };
+
+  #tell(request: Request, response: Response, address: string, ms: number): void {
+    const outcome = outcomeOf(response);
+    const { status, reason } = outcome;
+    this.meter?.ended(request.method, routeOf(request), outcome, ms);
+    const principal = request.user as Principal | undefined;
+    this.#lines[levelOf(status)]({
+      requestId: requestIdOf(request),
+      method: request.method,
+      path: request.originalUrl.split('?', 1)[0],
+      status,
+      reason,
+      route: reason === undefined ? undefined : routeOf(request),
+      tenant: principal?.tenantId,
+      user: principal?.username,
+      address,
+      ms: Math.round(ms),
+      aborted: response.writableFinished ? undefined : true,
+    });
+  }
+}
+
+function levelOf(status: number): 'info' | 'warn' | 'error' {
+  if (status < 400) return 'info';
+  return status < 500 ? 'warn' : 'error';
+}

@@ -1,0 +1,75 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { parseAccountName, usernameKey } from '../../tenancy/account-name';
+import { clientNetwork } from '../../web/client-address';
+import { HttpErrors } from '../../errors/http.errors';
+import { readJsonBody } from '../../web/json-body';
+import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import { RateLimiter, RateLimits, type Limit } from './rate-limiter';
+
+/** What a route takes from callers who have no token yet; an OAuth2 grant says itself which of the two it brings. */
+type Credentials = 'password' | 'refresh token' | 'grant';
+
+/** Marks a route that takes credentials. */
+export const TakesCredentials = Reflector.createDecorator<Credentials | undefined>();
+
+const SESSION_ID = /^[0-9a-f-]{36}(?=\.)/;
+
+/**
+ * Runs after the token check: callers are limited by tenant and user; sign-ins by client, and by account and client;
+ * refreshes by client, and by session and client. No client can use up what others need to sign in to the same account.
+ */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly limiter: RateLimiter,
+    private readonly limits: RateLimits,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const credentials = this.reflector.getAllAndOverride(TakesCredentials, [context.getHandler()]);
+    // It names the account or the session.
+    if (credentials) await readJsonBody(request, response, 'credentials');
+    const isAdmitted = credentials
+      ? this.limiter.admits(this.#limitsOf(credentials, request), response)
+      : this.limiter.admitsCaller(request, response);
+    if (await isAdmitted) return true;
+    throw HttpErrors.TOO_MANY();
+  }
+
+  #limitsOf(credentials: Credentials, request: Request): Limit[] {
+    const { perMinute } = this.limits;
+    if (!perMinute) return [];
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const client = clientNetwork(request);
+    const isRefresh =
+      credentials === 'refresh token' || (credentials === 'grant' && body.grant_type === 'refresh_token');
+    // Counted apart: refreshes with made-up tokens must not use up the sign-ins of others at the same address.
+    const [kind, name] = isRefresh ? ['refresh', sessionNamed(body)] : ['sign-in', accountNamed(body)];
+    return [
+      { key: `${kind}:${client}`, most: perMinute.loginsOfAddress },
+      ...(name === null ? [] : [{ key: `${kind}:${client}|${name}`, most: perMinute.loginsOfAccount }]),
+    ];
+  }
+}
+
+/** The session that a refresh token names, in the field of either door. */
+function sessionNamed({
+  refreshToken,
+  refresh_token: token = refreshToken,
+}: Record<string, unknown>): string | null {
+  return typeof token === 'string' ? (SESSION_ID.exec(token)?.[0] ?? null) : null;
+}
+
+/** The account that credentials name, in whatever form they name it; nothing has checked them yet. */
+function accountNamed({ tenantId, username }: Record<string, unknown>): string | null {
+  if (typeof username !== 'string') return null;
+  const sent = typeof tenantId === 'string' ? tenantId.trim() : '';
+  const named = parseAccountName(username.trim(), sent || PLATFORM_TENANT);
+  return `${named.tenantId.slice(0, 64)}/${usernameKey(named.username.slice(0, 256))}`;
+}

@@ -1,0 +1,29 @@
+import { defineErrors } from '../errors/refusal';
+
+/** Refusals that any operation may answer. */
+export const AuthErrors = defineErrors({
+  TOKEN_MISSING: {
+    reason: 'TOKEN_MISSING',
+    status: 401,
+    zh: '缺少访问令牌',
+    en: 'Send an access token: Authorization: Bearer <token>',
+  },
+  TOKEN_INVALID: {
+    reason: 'TOKEN_INVALID',
+    status: 401,
+    zh: '访问令牌无效',
+    en: 'The access token is not valid',
+  },
+  TOKEN_EXPIRED: {
+    reason: 'TOKEN_EXPIRED',
+    status: 401,
+    zh: '访问令牌已过期',
+    en: 'The access token has expired',
+  },
+  ROLE: {
+    reason: 'ROLE_REQUIRED',
+    status: 403,
+    zh: '没有权限执行此操作',
+    en: 'Your role does not allow this',
+  },
+});

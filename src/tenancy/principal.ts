@@ -1,0 +1,62 @@
+import { PLATFORM_TENANT } from './tenant-code';
+import { isTenantCode } from './tenant-code';
+import { isRole, type Role } from './roles';
+
+/** Who is calling, as far as a valid token says. */
+export interface Principal {
+  /** The token's subject. */
+  readonly subject: string;
+  readonly tenantId: string;
+  readonly username: string;
+  readonly roles: readonly Role[];
+  /** The sign-in that the token belongs to, if any. */
+  readonly sessionId?: string | null;
+}
+
+/** Tokens of a sign-in carry its id at the beginning of their own. */
+const SESSION = /^([0-9a-f-]{36})\./;
+/** How far the issuer's clock may be ahead of ours. */
+const CLOCK_SKEW_S = 60;
+
+/**
+ * Reads the claims of a token whose signature, issuer, audience and times have been checked; null when they
+ * are not of our form. Roles we do not know grant nothing and are dropped.
+ */
+export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Principal | null {
+  if (typeof claims !== 'object' || claims === null) return null;
+  const { sub, tenantId, username, roles, exp, iat, jti } = claims as Record<string, unknown>;
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return null;
+  if (!Number.isFinite(exp) || !Number.isFinite(iat) || (iat as number) > nowSeconds + CLOCK_SKEW_S)
+    return null;
+  const principal = {
+    subject: sub,
+    tenantId,
+    username,
+    roles: Object.freeze([...new Set(roles.filter(isRole))]),
+    sessionId: typeof jti === 'string' ? (SESSION.exec(jti)?.[1] ?? null) : null,
+  } as Principal;
+  return isPrincipal(principal) ? Object.freeze(principal) : null;
+}
+
+/** Whether what a token or a host says is a principal; roles that we do not know are no roles. */
+export function isPrincipal(value: Principal): boolean {
+  const { subject, username, tenantId, roles } = value as { readonly [K in keyof Principal]?: unknown };
+  return (
+    isName(subject, 128) &&
+    isName(username, 64) &&
+    typeof tenantId === 'string' &&
+    isTenantCode(tenantId) &&
+    Array.isArray(roles) &&
+    roles.every(isRole) &&
+    (tenantId === PLATFORM_TENANT || !roles.includes('superadmin'))
+  );
+}
+
+/** SQLite ends a text at NUL. */
+function isStorable(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\0');
+}
+
+function isName(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= max && isStorable(value);
+}

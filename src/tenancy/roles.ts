@@ -1,0 +1,31 @@
+/** Every role, from the highest to the lowest. */
+export const ROLES = ['superadmin', 'tenant_admin', 'member'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Anyone who is signed in. */
+export const READERS: readonly Role[] = ROLES;
+/** Those who may change the organisation. */
+export const MANAGERS: readonly Role[] = ['superadmin', 'tenant_admin'];
+
+export function isRole(value: unknown): value is Role {
+  return ROLES.includes(value as Role);
+}
+
+/** 0 for the highest role; one beyond the lowest for none. */
+function rank(roles: readonly Role[]): number {
+  return Math.min(...roles.map((role) => ROLES.indexOf(role)), ROLES.length);
+}
+
+/** Whether somebody with the one roles may give the other ones to an account, or change an account that has them. */
+export function mayHandle(own: readonly Role[], others: readonly Role[]): boolean {
+  return rank(own) <= rank(others);
+}
+
+export function toRoles(stored: string): Role[] {
+  return stored.split(',').filter(isRole);
+}
+
+/** In one order, so that equal sets of roles are stored alike. */
+export function fromRoles(roles: readonly Role[]): string {
+  return ROLES.filter((role) => roles.includes(role)).join(',');
+}

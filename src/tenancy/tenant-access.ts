@@ -1,0 +1,12 @@
+import type { RequestContext } from './request-context';
+import { TenantErrors } from './tenant.errors';
+
+/** May users of this tenant be served now? A port; it refuses by throwing. */
+export abstract class TenantAdmission {
+  abstract admit(tenantId: string): Promise<void> | void;
+}
+
+/** A body may name the caller's own tenant, or none. */
+export function refuseForeignTenant(ctx: RequestContext, tenantId: string | null | undefined): void {
+  if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
+}

@@ -1,0 +1,53 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Once } from '../database/idempotent-request';
+import { HttpErrors } from '../errors/http.errors';
+import { contextOf } from '../tenancy/ctx.decorator';
+import { documented } from './documented';
+
+const PATTERN = String.raw`^[\x20-\x7e]{1,255}$`;
+const KEY = new RegExp(PATTERN);
+const MALFORMED = {
+  zh: '必须为 1 到 255 个可打印 ASCII 字符',
+  en: 'must be 1 to 255 printable ASCII characters',
+};
+
+/** The header `Idempotency-Key` of a POST with a JSON body, as what makes its unit of work happen once. */
+export const IdempotencyKey = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Once | undefined =>
+    onceFor(context, ({ body }) => JSON.stringify(body ?? null)),
+  [documentsIdempotencyKey()],
+);
+
+/** Documents the header, for operations that read it. */
+export function documentsIdempotencyKey(): ParameterDecorator {
+  return documented(
+    ApiHeader({
+      name: 'Idempotency-Key',
+      description:
+        'A text of your own. For 24 hours the same request with it is done once, and answered alike.',
+      schema: { type: 'string', pattern: PATTERN },
+    }),
+  );
+}
+
+/** Undefined without the header. */
+export function onceFor(
+  context: ExecutionContext,
+  bodyOf: (request: Request) => string | Buffer,
+): Once | undefined {
+  const http = context.switchToHttp();
+  const request = http.getRequest<Request>();
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    throw HttpErrors.INVALID({ fields: [{ field: 'Idempotency-Key', message: MALFORMED }] });
+  }
+  const { tenantId, subject } = contextOf(request);
+  const [path = ''] = request.originalUrl.split('?');
+  const route = `${request.method} ${path.replace(/\/+$/, '')}`;
+  return new Once({ tenantId, subject, route, key }, bodyOf(request), () => {
+    http.getResponse<Response>().setHeader('Idempotent-Replayed', 'true');
+  });
+}

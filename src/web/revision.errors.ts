@@ -1,0 +1,10 @@
+import { defineErrors } from '../errors/refusal';
+
+export const RevisionErrors = defineErrors({
+  STALE: {
+    reason: 'STALE',
+    status: 412,
+    zh: '数据已被他人修改，请刷新后重试',
+    en: 'It has been changed since; read it again',
+  },
+});

@@ -1,0 +1,36 @@
+import { HttpErrors } from '../errors/http.errors';
+import { RevisionErrors } from './revision.errors';
+
+const revision = Symbol('revision');
+
+/** The entity tags of which a row must have one to be changed; undefined is any. */
+export type Expected = readonly string[] | undefined;
+
+/** The strong entity tag of a revision. */
+export function tagOf(value: number): string {
+  return `"${value}"`;
+}
+
+/** Notes on a resource which revision of its row it shows; nothing that lists its fields sees the note. */
+export function withRevision<T extends object>(resource: T, value: number): T {
+  return Object.defineProperty(resource, revision, { value });
+}
+
+export function revisionOf(resource: unknown): number | undefined {
+  return (resource as { readonly [revision]?: number } | null | undefined)?.[revision];
+}
+
+/** Refuses to change a row that somebody else has changed since. */
+export function refuseStale(row: { readonly revision: number }, expected: Expected): void {
+  if (expected && !expected.includes(tagOf(row.revision))) throw RevisionErrors.STALE();
+}
+
+const ONE_ONLY = {
+  field: 'If-Match',
+  message: { zh: '批量删除时不能使用', en: 'cannot be held against several at once' },
+};
+
+/** One tag cannot say how several rows must be. */
+export function refuseOneTagForMany(ids: readonly unknown[], expected: Expected): void {
+  if (expected && ids.length > 1) throw HttpErrors.INVALID({ fields: [ONE_ONLY] });
+}
