@@ -61,7 +61,7 @@ export {
 } from './tenant/tenant.dto';
 
 // What services take and give beside that.
-export { Once, type OnceScope } from './database/idempotent-request';
+export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
 export { PageQuery } from './web/page-query.dto';
 export type { PageView } from './web/page';
 export { revisionOf, tagOf, type Expected } from './web/revision';
@@ -69,7 +69,7 @@ export { revisionOf, tagOf, type Expected } from './web/revision';
 // Refusals.
 export { AuthErrors } from './tenancy/access.errors';
 export { DatabaseErrors } from './database/database.errors';
-export { OnceErrors } from './database/idempotency.errors';
+export { IdempotencyErrors } from './database/idempotency.errors';
 export { DeptErrors } from './dept/dept.errors';
 export { TransferErrors } from './dept/transfer/transfer.errors';
 export {

@@ -10,7 +10,7 @@ import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { TenantryDataSource } from './database/tenantry.data-source';
-import { UnitLedgerCleaner } from './database/unit-ledger-cleaner';
+import { CommitLogCleaner } from './database/commit-log-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptServicesModule } from './dept/dept-services.module';
 import { DomainEvents } from './database/domain-events';
@@ -48,7 +48,7 @@ function fromOptions<T>(
     DomainEvents,
     EventSubscriber,
     UnitOfWork,
-    UnitLedgerCleaner,
+    CommitLogCleaner,
     SettingRepository,
     Cursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),

@@ -7,7 +7,7 @@ import { ascii, text } from './columns';
  * was asked and what was answered. Rows older than a day are removed.
  */
 @Entity('tenantry_unit')
-export class UnitEntity {
+export class CommitRecord {
   @PrimaryColumn({ name: 'unit_id', type: 'varchar', length: 36, ...ascii })
   unitId!: string;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions, SslOptions } from 'mysql2';
 import type { DataSourceOptions } from 'typeorm';
-import type { MysqlSessions } from './mysql/mysql-pool';
+import type { MysqlPool } from './mysql/mysql-pool';
 import type { MysqlLocation } from './database-url';
 
 /** TypeORM tells the two servers apart: with the wrong type it sees endless schema differences. */
@@ -18,7 +18,7 @@ export const commonOptions = {
 export function serverOptions(
   location: MysqlLocation,
   flavour: MysqlFlavour,
-  driver: MysqlSessions,
+  driver: MysqlPool,
 ): DataSourceOptions {
   const { host, port, username, password, database } = location;
   return {

@@ -14,4 +14,4 @@ export abstract class DomainEvent {
 export type EventType<E extends DomainEvent = DomainEvent> = abstract new (...args: never[]) => E;
 
 /** Notes an event of a unit of work, to be told once the unit is committed. */
-export type Raise = (event: DomainEvent) => void;
+export type Emit = (event: DomainEvent) => void;

@@ -2,7 +2,7 @@
 export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
 
 /** What `find` gives of the rows that match; all of it by default. */
-export interface Taken<E> {
+export interface FindOptions<E> {
   readonly order?: Order<E>;
   readonly limit?: number;
   readonly columns?: readonly (keyof E & string)[];

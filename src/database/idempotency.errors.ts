@@ -1,6 +1,6 @@
 import { defineErrors } from '../errors/refusal';
 
-export const OnceErrors = defineErrors({
+export const IdempotencyErrors = defineErrors({
   REUSED: {
     reason: 'IDEMPOTENCY_KEY_REUSED',
     status: 422,

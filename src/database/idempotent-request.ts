@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /** Of whom a repeated request is recognised, and by what. */
-export interface OnceScope {
+export interface IdempotencyScope {
   readonly tenantId: string;
   readonly subject: string;
   /** `POST /system/dept-api` */
@@ -14,12 +14,12 @@ export interface OnceScope {
 const ID_LENGTH = 36;
 
 /** A request that shall take effect once, however often it arrives. */
-export class Once {
+export class IdempotentRequest {
   readonly unitId: string;
   readonly bodyHash: string;
 
   constructor(
-    { tenantId, subject, route, key }: OnceScope,
+    { tenantId, subject, route, key }: IdempotencyScope,
     body: string | Buffer,
     /** Called when the answer is one that was given before. */
     readonly onReplay: () => void = () => undefined,

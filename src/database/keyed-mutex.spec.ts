@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { KeyedGate } from './keyed-mutex';
+import { KeyedMutex } from './keyed-mutex';
 
-describe('KeyedGate', () => {
+describe('KeyedMutex', () => {
   it('lets one in at a time per key, in the order of arrival, whatever becomes of it', async () => {
-    const gate = new KeyedGate();
+    const mutex = new KeyedMutex();
     const seen: string[] = [];
     const work = (key: string, n: number) =>
-      gate.run(key, async () => {
+      mutex.run(key, async () => {
         seen.push(`${key}${n} in`);
         await turn();
         seen.push(`${key}${n} out`);
@@ -26,12 +26,12 @@ describe('KeyedGate', () => {
   });
 
   it('lets go of who has waited too long, and lets in who comes after', async () => {
-    const gate = new KeyedGate();
+    const mutex = new KeyedMutex();
     const work = jest.fn(() => Promise.resolve('done'));
     let finish = (): void => undefined;
-    const first = gate.run('a', () => new Promise<void>((resolve) => (finish = resolve)));
-    const late = gate.run('a', work, { ms: 5, refusal: () => new Error('too late') });
-    const last = gate.run('a', work);
+    const first = mutex.run('a', () => new Promise<void>((resolve) => (finish = resolve)));
+    const late = mutex.run('a', work, { ms: 5, refusal: () => new Error('too late') });
+    const last = mutex.run('a', work);
     await expect(late).rejects.toThrow('too late');
     finish();
     await first;

@@ -1,12 +1,12 @@
-import { FifoGate, type Leave, type Patience } from './mutex';
+import { Mutex, type Leave, type Patience } from './mutex';
 
 interface Queue {
-  readonly gate: FifoGate;
+  readonly mutex: Mutex;
   holders: number;
 }
 
-/** A gate per key: units on the same data wait for each other here, not in the database with a connection each. */
-export class KeyedGate {
+/** A mutex per key: units on the same data wait for each other here, not in the database with a connection each. */
+export class KeyedMutex {
   readonly #queues = new Map<string, Queue>();
 
   /** Runs `work` alone among those of the same key, in the order of arrival. */
@@ -20,7 +20,7 @@ export class KeyedGate {
   }
 
   async #enter(key: string, patience?: Patience): Promise<Leave> {
-    const queue = this.#queues.get(key) ?? { gate: new FifoGate(), holders: 0 };
+    const queue = this.#queues.get(key) ?? { mutex: new Mutex(), holders: 0 };
     this.#queues.set(key, queue);
     queue.holders += 1;
     const goAway = (): void => {
@@ -28,7 +28,7 @@ export class KeyedGate {
       if (queue.holders === 0) this.#queues.delete(key);
     };
     try {
-      const leave = await queue.gate.enter(patience);
+      const leave = await queue.mutex.enter(patience);
       return () => {
         goAway();
         leave();

@@ -1,4 +1,4 @@
-/** Leaves the gate; calling it more than once does nothing. */
+/** Leaves the mutex; calling it more than once does nothing. */
 export type Leave = () => void;
 
 /** How long to wait for a turn, and what to say when it does not come. */
@@ -8,7 +8,7 @@ export interface Patience {
 }
 
 /** Lets one holder in at a time, in the order of arrival. */
-export class FifoGate {
+export class Mutex {
   /** The turn of who came last; null while nobody is here. */
   #last: Promise<void> | null = null;
   #present = 0;

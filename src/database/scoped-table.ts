@@ -9,7 +9,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf, comesAsItIs } from './columns';
 import { forced, inStretches, keysOf, named, type Key, type KeyRange } from './key-range';
-import type { Taken } from './find-options';
+import type { FindOptions } from './find-options';
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
@@ -47,7 +47,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
-  find(where: Where<E>, { columns, ...taken }: Omit<Taken<E>, 'index'> = {}): Promise<E[]> {
+  find(where: Where<E>, { columns, ...taken }: Omit<FindOptions<E>, 'index'> = {}): Promise<E[]> {
     const select = this.#take(where, taken);
     if (columns) select.select(columns.map((column) => `t.${column}`));
     return select.getMany();
@@ -57,7 +57,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   pick<C extends keyof E & string>(
     where: Where<E>,
     columns: readonly C[],
-    taken: Omit<Taken<E>, 'columns'> = {},
+    taken: Omit<FindOptions<E>, 'columns'> = {},
   ): Promise<Pick<E, C>[]> {
     return this.#readColumns(this.#take(where, taken), columns);
   }
@@ -180,7 +180,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     return rows;
   }
 
-  #take(where: Where<E>, { order, limit, index }: Omit<Taken<E>, 'columns'>): SelectQueryBuilder<E> {
+  #take(where: Where<E>, { order, limit, index }: Omit<FindOptions<E>, 'columns'>): SelectQueryBuilder<E> {
     const select = this.#select(where, index).limit(limit);
     for (const [column, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
       select.addOrderBy(`t.${this.#columnOf(column).propertyName}`, direction);

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import type { DomainEvent, Raise } from './domain-event';
+import type { DomainEvent, Emit } from './domain-event';
 import { DomainEvents } from './domain-events';
 import { Meter } from './meter';
 import { Clock } from '../time/clock';
 import { DatabaseErrors } from './database.errors';
-import { KeyedGate } from './keyed-mutex';
-import type { Once } from './idempotent-request';
+import { KeyedMutex } from './keyed-mutex';
+import type { IdempotentRequest } from './idempotent-request';
 import { faultOf, isDuplicate, RetryBudget, type Fault } from './retry-policy';
 import { fromStored, toStored } from './stored-result';
 import { TenantryDataSource } from './tenantry.data-source';
-import { UnitLedger } from './commit-log';
-import type { UnitEntity } from './commit-record.entity';
+import { CommitLog } from './commit-log';
+import type { CommitRecord } from './commit-record.entity';
 
 type Statements<T> = (manager: EntityManager) => Promise<T>;
-type Work<T> = (manager: EntityManager, raise: Raise) => Promise<T>;
+type Work<T> = (manager: EntityManager, emit: Emit) => Promise<T>;
 
 /** A repeat waits for the first of its kind, which may be a long import. */
 const REPEAT_PATIENCE_MS = 60_000;
@@ -52,10 +52,10 @@ class Interrupted extends Error {
 @Injectable()
 export class UnitOfWork {
   readonly #logger = new Logger('UnitOfWork');
-  readonly #queues = new KeyedGate();
+  readonly #queues = new KeyedMutex();
   #isolation: Promise<'READ COMMITTED' | undefined> | undefined;
 
-  readonly #ledger: UnitLedger;
+  readonly #ledger: CommitLog;
 
   constructor(
     private readonly dataSource: TenantryDataSource,
@@ -63,7 +63,7 @@ export class UnitOfWork {
     clock: Clock,
     private readonly meter: Meter,
   ) {
-    this.#ledger = new UnitLedger(() => clock.now());
+    this.#ledger = new CommitLog(() => clock.now());
   }
 
   /**
@@ -81,7 +81,7 @@ export class UnitOfWork {
    * client wants done `once` gives what it gave the first time, which must be JSON of at most 64 KB. Events that the work raises
    * are told after COMMIT, before the next unit of the same key begins.
    */
-  run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: Once): Promise<T> {
+  run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: IdempotentRequest): Promise<T> {
     const budget = new RetryBudget();
     const arrived = performance.now();
     const inTurn = async (): Promise<T> => {
@@ -105,17 +105,17 @@ export class UnitOfWork {
   }
 
   /** What the same request gave before, for work that is dear before it comes to its unit. */
-  async recall<T>(once: Once): Promise<T | undefined> {
+  async recall<T>(once: IdempotentRequest): Promise<T | undefined> {
     const before = await this.#findAnswer(once, new RetryBudget());
     return before ? (replay(once, before) as T) : undefined;
   }
 
-  #findAnswer(once: Once, budget: RetryBudget): Promise<UnitEntity | null> {
+  #findAnswer(once: IdempotentRequest, budget: RetryBudget): Promise<CommitRecord | null> {
     return this.#again(budget, () => this.#ledger.findAnswer(this.dataSource.manager, once));
   }
 
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Statements<void>, work: Work<T>, once?: Once): Attempt<Done<T>> {
+  #attempts<T>(lock: Statements<void>, work: Work<T>, once?: IdempotentRequest): Attempt<Done<T>> {
     const unitId = once?.unitId ?? randomUUID();
     // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
     let unanswered: Done<T> | undefined;
@@ -155,7 +155,7 @@ export class UnitOfWork {
   async #findDone<T>(
     manager: EntityManager,
     unitId: string,
-    once: Once | undefined,
+    once: IdempotentRequest | undefined,
     unanswered: Done<T> | undefined,
   ): Promise<Done<T> | undefined> {
     if (!once)
@@ -220,7 +220,7 @@ function asInterruption(error: unknown, mayBeDone = false): unknown {
   return fault === 'fatal' ? error : new Interrupted(fault, error, mayBeDone);
 }
 
-function replay(once: Once, { result }: UnitEntity): unknown {
+function replay(once: IdempotentRequest, { result }: CommitRecord): unknown {
   once.onReplay();
   return fromStored(result);
 }

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { TenantBound } from '../tenancy/tenant-bound';
 import { namedSiblings, type SiblingName } from './dept.conditions';
 import type { DeptEntity } from './dept.entity';
@@ -15,7 +15,7 @@ export async function findNamed(
   for (let start = 0; start < names.length; start += CHUNK) {
     const chunk = names.slice(start, start + CHUNK);
     found.push(...(await depts.find(namedSiblings(chunk, depts.isOnSqlite))));
-    await breathe();
+    await yieldToEventLoop();
   }
   return found;
 }

@@ -3,8 +3,8 @@ import { IdempotencyKey } from '../web/idempotency-key.decorator';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller.decorator';
 import { PathId, PathIds } from '../web/path-params';
-import type { Once } from '../database/idempotent-request';
-import { OnceErrors } from '../database/idempotency.errors';
+import type { IdempotentRequest } from '../database/idempotent-request';
+import { IdempotencyErrors } from '../database/idempotency.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
 import { Created } from '../web/created';
 import { PATCH_TYPES } from '../web/json-body';
@@ -51,13 +51,13 @@ export class DeptController {
       DeptErrors.PARENT_NOT_FOUND,
       DeptErrors.PARENT_DISABLED,
       DeptErrors.TOO_DEEP,
-      OnceErrors.REUSED,
+      IdempotencyErrors.REUSED,
     ],
   })
   async create(
     @Ctx() ctx: RequestContext,
     @Body() dto: CreateDeptDto,
-    @IdempotencyKey() once?: Once,
+    @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.depts.create(ctx, dto, once));
   }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
-import type { Once } from '../database/idempotent-request';
+import type { IdempotentRequest } from '../database/idempotent-request';
 import { UnitOfWork } from '../database/unit-of-work';
-import type { Raise } from '../database/domain-event';
+import type { Emit } from '../database/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
 import { raiseTreeVersion } from '../tenancy/tree-version';
 import { Clock } from '../time/clock';
@@ -31,21 +31,25 @@ export class DeptRepository {
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
-  transaction<T>(ctx: RequestContext, work: (tree: LockedDeptTree) => Promise<T>, once?: Once): Promise<T> {
+  transaction<T>(
+    ctx: RequestContext,
+    work: (tree: LockedDeptTree) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,
       (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
-      (manager, raise) => work(this.#lockedTree(ctx, manager, raise)),
+      (manager, emit) => work(this.#lockedTree(ctx, manager, emit)),
       once,
     );
   }
 
-  #lockedTree(ctx: RequestContext, manager: EntityManager, raise: Raise): LockedDeptTree {
+  #lockedTree(ctx: RequestContext, manager: EntityManager, emit: Emit): LockedDeptTree {
     return new LockedDeptTree(
       manager,
       ctx,
       new AuditStamp(ctx.username, () => this.clock.now()),
-      raise,
+      emit,
       (ids) => this.users.findOccupied(ctx, ids, manager),
     );
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Once } from '../database/idempotent-request';
+import type { IdempotentRequest } from '../database/idempotent-request';
 import { mergePatch } from '../web/merge-patch';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../web/revision';
 import type { RequestContext } from '../tenancy/request-context';
@@ -29,7 +29,7 @@ export class DeptService {
   }
 
   /** Gives the id of the new department. */
-  async create(ctx: RequestContext, dto: CreateDeptDto, once?: Once): Promise<number> {
+  async create(ctx: RequestContext, dto: CreateDeptDto, once?: IdempotentRequest): Promise<number> {
     refuseForeignTenant(ctx, dto.tenantId);
     const create = async (tree: LockedDeptTree): Promise<number> => {
       const place = await placeFor(tree, dto.parentId ?? ROOT_ID);

@@ -1,6 +1,6 @@
 import { MoreThanOrEqual, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { Raise } from '../database/domain-event';
+import type { Emit } from '../database/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
@@ -25,7 +25,7 @@ export class LockedDeptTree {
     manager: EntityManager,
     private readonly ctx: RequestContext,
     private readonly audit: AuditStamp,
-    private readonly raise: Raise,
+    private readonly emit: Emit,
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
@@ -103,7 +103,7 @@ export class LockedDeptTree {
     await this.#depts.update({ deptId: dept.deptId, ...LIVE }, place);
     await this.#tree.moveDescendants(dept, place);
     const { tenantId, username } = this.ctx;
-    this.raise(new DeptMoved(tenantId, username, dept.deptId, dept.parentId, place.parentId));
+    this.emit(new DeptMoved(tenantId, username, dept.deptId, dept.parentId, place.parentId));
   }
 
   /** Gives how many of them there were. */
@@ -125,6 +125,6 @@ export class LockedDeptTree {
 
   #tell(Happened: typeof DeptCreated, deptIds: readonly number[]): void {
     const { tenantId, username } = this.ctx;
-    for (const deptId of deptIds) this.raise(new Happened(tenantId, username, deptId));
+    for (const deptId of deptIds) this.emit(new Happened(tenantId, username, deptId));
   }
 }

@@ -1,6 +1,6 @@
 import type { DoctorRepository } from './doctor.repository';
 import { examineTree, type TreeReport } from './examine-tree';
-import type { MenderRepository } from './repair.repository';
+import type { RepairRepository } from './repair.repository';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
 export interface Diagnosis {
@@ -14,7 +14,7 @@ export interface Diagnosis {
  * Checks every invariant of both trees and of what refers to them: a few statements for all tenants together. A tree is
  * loaded only where one of them has found something. With a mender, what it can put right is put right.
  */
-export async function examine(database: DoctorRepository, mender?: MenderRepository): Promise<Diagnosis> {
+export async function examine(database: DoctorRepository, mender?: RepairRepository): Promise<Diagnosis> {
   const diagnosis: Diagnosis = { findings: [], repaired: [], notes: [] };
   const { findings, notes } = diagnosis;
   const mendable = mender ? diagnosis.repaired : findings;

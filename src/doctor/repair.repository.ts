@@ -7,7 +7,7 @@ import { DoctorRepository } from './doctor.repository';
 import { examineTree } from './examine-tree';
 
 /** Puts right what follows from other rows: paths from parents. */
-export class MenderRepository {
+export class RepairRepository {
   readonly #dataSource: DataSource;
   readonly #doctor: DoctorRepository;
 

@@ -19,7 +19,7 @@ import { refuseOddRequests } from './refuse-odd-requests';
 import { requestIdMiddleware } from '../web/request-id';
 import { securityHeaders } from './security-headers';
 import { ServiceAdapter } from './service.adapter';
-import { Stopping } from './health/shutdown-state';
+import { ShutdownState } from './health/shutdown-state';
 import { StatusPolicy } from '../web/status-policy';
 import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
@@ -53,7 +53,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   const inFlight = watchInFlight(server);
   limitClients(server, parts.env.MAX_CONNECTIONS);
   refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
-  closeGracefully(server, FINISH_MS, app.get(Stopping), inFlight);
+  closeGracefully(server, FINISH_MS, app.get(ShutdownState), inFlight);
   await metrics?.serve(app, parts.env);
   return app;
 }

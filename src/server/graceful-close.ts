@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InFlight } from './in-flight';
-import type { Stopping } from './health/shutdown-state';
+import type { ShutdownState } from './health/shutdown-state';
 
 const SWEEP_MS = 50;
 /** How long a connection on which no request has begun may go on after the close has. */
@@ -19,7 +19,7 @@ const QUEUE_MS = 500;
 export function closeGracefully(
   server: Server,
   limitMs: number,
-  stopping: Stopping,
+  stopping: ShutdownState,
   inFlight: InFlight,
 ): void {
   const close = server.close.bind(server);
@@ -31,13 +31,13 @@ export function closeGracefully(
     socket.once('close', () => sockets.delete(socket));
   });
   server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
-    if (stopping.isAsked) announceEnd(response);
+    if (stopping.isRequested) announceEnd(response);
   });
-  stopping.onAsked(() => {
+  stopping.onRequested(() => {
     for (const response of inFlight.keys()) announceEnd(response);
   });
   server.close = (done) => {
-    stopping.ask();
+    stopping.request();
     void untilNobodyComes(() => taken).then(() => {
       const begun = Date.now();
       const sweep = setInterval(() => {

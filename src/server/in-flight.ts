@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { whenOver } from './overload/on-response-closed';
+import { onResponseClosed } from './overload/on-response-closed';
 
 /** Answers that are not over, in the order in which they are due, with their connections. */
 export type InFlight = ReadonlyMap<ServerResponse, Socket>;
@@ -10,7 +10,7 @@ export function watchInFlight(server: Server): InFlight {
   const inFlight = new Map<ServerResponse, Socket>();
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     inFlight.set(response, request.socket);
-    whenOver(request, response, () => inFlight.delete(response));
+    onResponseClosed(request, response, () => inFlight.delete(response));
   });
   return inFlight;
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { loadEnv, type Env } from './config/env';
 import { jwtSettings } from './config/jwt-settings';
 import { openDatabase } from './open-database';
-import { Stopping } from './health/shutdown-state';
+import { ShutdownState } from './health/shutdown-state';
 import { createLogger } from './logging/logger';
 import { adminLines, banner, createService } from './bootstrap';
 
@@ -19,8 +19,8 @@ async function start(env: Env, logger: Logger): Promise<void> {
   });
   try {
     const app = await createService({ env, jwt, dataSource }, logger);
-    stopping.ask = () => {
-      app.get(Stopping).ask();
+    stopping.request = () => {
+      app.get(ShutdownState).request();
     };
     stopping.close = () => app.close();
     await app.listen(env.PORT, env.HOST);
@@ -34,7 +34,7 @@ async function start(env: Env, logger: Logger): Promise<void> {
 
 /** What a signal does to the service, once there is one. */
 interface Stoppable {
-  ask: () => void;
+  request: () => void;
   close: () => Promise<void>;
 }
 
@@ -43,12 +43,12 @@ interface Stoppable {
  * managers see an orderly end. Who presses Ctrl-C does not wait for load balancers.
  */
 function stopOnSignal(logger: Logger, drainMs: number): Stoppable {
-  const stopping: Stoppable = { ask: () => undefined, close: () => Promise.resolve() };
+  const stopping: Stoppable = { request: () => undefined, close: () => Promise.resolve() };
   const stop = (signal: NodeJS.Signals): void => {
     const waitMs = signal === 'SIGINT' ? 0 : drainMs;
     logger.info({ signal, waitMs }, 'stopping');
     setTimeout(() => process.exit(1), waitMs + STOP_MS).unref();
-    stopping.ask();
+    stopping.request();
     const close = async (): Promise<void> => {
       if (waitMs > 0) await sleep(waitMs);
       await stopping.close();

@@ -2,8 +2,8 @@ import type { DataSource } from 'typeorm';
 import type { Env } from './config/env';
 import { ensureFirstAdmin, type FirstAdmin } from './account/first-admin';
 import { createDataSource } from '../data-source';
-import { sessionsOf } from '../database/mysql/mysql-pool-of';
-import { exclusively } from '../database/migration-lock';
+import { mysqlPoolOf } from '../database/mysql/mysql-pool-of';
+import { withMigrationLock } from '../database/migration-lock';
 
 /** A connection that a request holds is never silent for longer than this. */
 const HOLD_MS = 10_000;
@@ -17,12 +17,12 @@ export interface OpenDatabase {
 /** Opens the database and brings it up to date; replicas that start together take turns. */
 export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenDatabase> {
   const dataSource = await createDataSource(env.DATABASE_URL, onWait);
-  return exclusively(env.DATABASE_URL, async () => {
+  return withMigrationLock(env.DATABASE_URL, async () => {
     await dataSource.initialize();
     try {
       const firstAdmin = await prepare(dataSource, env);
       // Only now: a migration may well take longer.
-      const sessions = sessionsOf(dataSource);
+      const sessions = mysqlPoolOf(dataSource);
       sessions.limitHolding?.(HOLD_MS);
       sessions.watchServer?.();
       return { dataSource, firstAdmin };

@@ -11,7 +11,7 @@ import { noteRefusal, type Outcome } from '../web/outcome';
 import { requestIdOf } from '../web/request-id';
 import { SECURITY_LINES } from './security-headers';
 import type { StatusPolicy } from '../web/status-policy';
-import { whenOver } from './overload/on-response-closed';
+import { onResponseClosed } from './overload/on-response-closed';
 
 const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['HPE_HEADER_OVERFLOW', HttpErrors.HEADERS_TOO_LARGE],
@@ -86,7 +86,7 @@ function afterEarlierAnswers(
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
   const before = open.filter((response) => response !== own).at(-1);
-  if (before) whenOver(before.req, before, end);
+  if (before) onResponseClosed(before.req, before, end);
   else end();
 }
 

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { EntityManager, EntityMetadata } from 'typeorm';
-import type { Once } from '../database/idempotent-request';
+import type { IdempotentRequest } from '../database/idempotent-request';
 import type { TenantryDataSource } from '../database/tenantry.data-source';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { raiseTreeVersion } from './tree-version';
@@ -61,7 +61,7 @@ export class TenantBoundRepository<E extends TenantOwned> {
   async transaction<T>(
     ctx: RequestContext,
     work: (rows: TenantRows<E>, of: OtherRows) => Promise<T>,
-    once?: Once,
+    once?: IdempotentRequest,
   ): Promise<T> {
     RequestContext.require(ctx);
     return this.#hold(
@@ -79,7 +79,11 @@ export class TenantBoundRepository<E extends TenantOwned> {
     );
   }
 
-  #hold<T>(ctx: RequestContext, work: (manager: EntityManager) => Promise<T>, once?: Once): Promise<T> {
+  #hold<T>(
+    ctx: RequestContext,
+    work: (manager: EntityManager) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
     const { tenantId, callerTenantId } = ctx;
     const lock = (manager: EntityManager) => raiseTreeVersion(manager, tenantId, callerTenantId);
     return this.#unitOfWork.run(tenantId, lock, work, once);

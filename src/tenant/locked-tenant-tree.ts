@@ -1,6 +1,6 @@
 import { In, Raw, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { Raise } from '../database/domain-event';
+import type { Emit } from '../database/domain-event';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
 import type { Place } from '../tree/tree-path';
@@ -43,7 +43,7 @@ export class LockedTenantTree {
     manager: EntityManager,
     private readonly ctx: RequestContext,
     private readonly audit: AuditStamp,
-    private readonly raise: Raise,
+    private readonly emit: Emit,
   ) {
     this.#tenants = subtreeOf(ctx, manager);
     // For ids and codes: they must differ from those of tenants that the caller cannot see.
@@ -105,7 +105,7 @@ export class LockedTenantTree {
     await this.#tenants.update({ id: tenant.id, ...LIVE }, place);
     await this.#tree.moveDescendants(tenant, place);
     const { tenantId, id, tenantParent } = tenant;
-    this.raise(new TenantMoved(tenantId, this.ctx.username, id, tenantParent, place.tenantParent));
+    this.emit(new TenantMoved(tenantId, this.ctx.username, id, tenantParent, place.tenantParent));
   }
 
   async markDeleted(tenant: TenantEntity): Promise<void> {
@@ -114,6 +114,6 @@ export class LockedTenantTree {
   }
 
   #tell(Happened: typeof TenantCreated, { tenantId, id }: Named): void {
-    this.raise(new Happened(tenantId, this.ctx.username, id));
+    this.emit(new Happened(tenantId, this.ctx.username, id));
   }
 }

@@ -3,7 +3,7 @@ import { UnitOfWork } from '../database/unit-of-work';
 import { TenantEntity } from './tenant.entity';
 import type { TenantFacts } from './tenant-state';
 
-/** What the gate must know of any tenant, before there is a context to look from. */
+/** What the cache of tenant states must know of any tenant, before there is a context to look from. */
 @Injectable()
 export class TenantFactsRepository {
   readonly #unitOfWork: UnitOfWork;

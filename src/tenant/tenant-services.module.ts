@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { TenantFactsRepository } from './tenant-facts.repository';
-import { TenantGate } from './tenant-state-cache';
+import { TenantStateCache } from './tenant-state-cache';
 import { TenantListService } from './tenant-list.service';
 import { TenantRepository } from './tenant.repository';
 import { TenantService } from './tenant.service';
@@ -13,9 +13,9 @@ import { TenantService } from './tenant.service';
     TenantListService,
     TenantRepository,
     TenantFactsRepository,
-    TenantGate,
-    { provide: TenantAdmission, useExisting: TenantGate },
+    TenantStateCache,
+    { provide: TenantAdmission, useExisting: TenantStateCache },
   ],
-  exports: [TenantService, TenantListService, TenantGate, TenantAdmission],
+  exports: [TenantService, TenantListService, TenantStateCache, TenantAdmission],
 })
 export class TenantServicesModule {}

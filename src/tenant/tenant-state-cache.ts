@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainEvents } from '../database/domain-events';
-import { ShortMemory } from '../tenancy/short-memory';
+import { ExpiringCache } from '../tenancy/expiring-cache';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
@@ -17,8 +17,8 @@ const FRESH_MS = 5000;
  * of a service period are held against the clock at every request.
  */
 @Injectable()
-export class TenantGate extends TenantAdmission {
-  readonly #memory = new ShortMemory<TenantFacts | null>(FRESH_MS);
+export class TenantStateCache extends TenantAdmission {
+  readonly #memory = new ExpiringCache<TenantFacts | null>(FRESH_MS);
 
   constructor(
     private readonly tenants: TenantFactsRepository,

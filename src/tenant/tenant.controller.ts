@@ -4,8 +4,8 @@ import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller.decorator';
 import { PathTextId } from '../web/path-params';
 import { MANAGERS } from '../tenancy/roles';
-import type { Once } from '../database/idempotent-request';
-import { OnceErrors } from '../database/idempotency.errors';
+import type { IdempotentRequest } from '../database/idempotent-request';
+import { IdempotencyErrors } from '../database/idempotency.errors';
 import { Created } from '../web/created';
 import { PATCH_TYPES } from '../web/json-body';
 import { sameId } from '../web/same-id';
@@ -66,12 +66,12 @@ export class TenantController {
     body: { type: CreateTenantDto, example: EXAMPLE },
     creates: true,
     roles: MANAGERS,
-    refusals: [TenantErrors.PARENT_NOT_FOUND, TenantErrors.TOO_DEEP, OnceErrors.REUSED],
+    refusals: [TenantErrors.PARENT_NOT_FOUND, TenantErrors.TOO_DEEP, IdempotencyErrors.REUSED],
   })
   async create(
     @Ctx() ctx: RequestContext,
     @Body() dto: CreateTenantDto,
-    @IdempotencyKey() once?: Once,
+    @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.tenants.create(ctx, dto, once));
   }

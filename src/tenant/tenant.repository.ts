@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditStamp } from '../database/audited';
-import type { Once } from '../database/idempotent-request';
+import type { IdempotentRequest } from '../database/idempotent-request';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { Clock } from '../time/clock';
@@ -33,7 +33,7 @@ export class TenantRepository {
   async transaction<T>(
     ctx: RequestContext,
     work: (tree: LockedTenantTree) => Promise<T>,
-    once?: Once,
+    once?: IdempotentRequest,
   ): Promise<T> {
     RequestContext.require(ctx);
     return this.#unitOfWork.run(
@@ -45,9 +45,9 @@ export class TenantRepository {
           throw goneTenant(ctx.tenantId, ctx.callerTenantId);
         }
       },
-      (manager, raise) => {
+      (manager, emit) => {
         const audit = new AuditStamp(ctx.username, () => this.clock.now());
-        return work(new LockedTenantTree(manager, ctx, audit, raise));
+        return work(new LockedTenantTree(manager, ctx, audit, emit));
       },
       once,
     );

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Once } from '../database/idempotent-request';
+import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
 import { HttpErrors } from '../errors/http.errors';
 import { mergePatch } from '../web/merge-patch';
@@ -9,7 +9,7 @@ import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
 import { freeTenantCode } from './tenant-code';
 import { isTenantCode } from '../tenancy/tenant-code';
-import { TenantGate } from './tenant-state-cache';
+import { TenantStateCache } from './tenant-state-cache';
 import type { TenantState } from './tenant-state';
 import type { TenantDto } from './tenant-view.dto';
 import type { CreateTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
@@ -23,7 +23,7 @@ import { TenantRepository } from './tenant.repository';
 export class TenantService {
   constructor(
     private readonly tenants: TenantRepository,
-    private readonly gate: TenantGate,
+    private readonly states: TenantStateCache,
   ) {}
 
   async get(ctx: RequestContext, id: string): Promise<TenantDto> {
@@ -40,7 +40,7 @@ export class TenantService {
   }
 
   stateOf(ctx: RequestContext): Promise<TenantState> {
-    return this.gate.stateOf(ctx.tenantId);
+    return this.states.stateOf(ctx.tenantId);
   }
 
   /** The caller in a tenant below its own. */
@@ -50,7 +50,7 @@ export class TenantService {
   }
 
   /** Gives the id of the new tenant. */
-  async create(ctx: RequestContext, dto: CreateTenantDto, once?: Once): Promise<string> {
+  async create(ctx: RequestContext, dto: CreateTenantDto, once?: IdempotentRequest): Promise<string> {
     const fields = toTenantFields(dto);
     const quota = { ...NO_EXTRA_QUOTAS, ...fields.quota } as TenantEntity['quota'];
     const create = async (tree: LockedTenantTree): Promise<string> => {

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Once } from '../database/idempotent-request';
+import { IdempotentRequest } from '../database/idempotent-request';
 import { HttpErrors } from '../errors/http.errors';
 import { contextOf } from '../tenancy/ctx.decorator';
 import { documented } from './documented';
@@ -15,8 +15,8 @@ const MALFORMED = {
 
 /** The header `Idempotency-Key` of a POST with a JSON body, as what makes its unit of work happen once. */
 export const IdempotencyKey = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Once | undefined =>
-    onceFor(context, ({ body }) => JSON.stringify(body ?? null)),
+  (_: unknown, context: ExecutionContext): IdempotentRequest | undefined =>
+    idempotentRequestOf(context, ({ body }) => JSON.stringify(body ?? null)),
   [documentsIdempotencyKey()],
 );
 
@@ -33,10 +33,10 @@ export function documentsIdempotencyKey(): ParameterDecorator {
 }
 
 /** Undefined without the header. */
-export function onceFor(
+export function idempotentRequestOf(
   context: ExecutionContext,
   bodyOf: (request: Request) => string | Buffer,
-): Once | undefined {
+): IdempotentRequest | undefined {
   const http = context.switchToHttp();
   const request = http.getRequest<Request>();
   const key = request.headers['idempotency-key'];
@@ -47,7 +47,7 @@ export function onceFor(
   const { tenantId, subject } = contextOf(request);
   const [path = ''] = request.originalUrl.split('?');
   const route = `${request.method} ${path.replace(/\/+$/, '')}`;
-  return new Once({ tenantId, subject, route, key }, bodyOf(request), () => {
+  return new IdempotentRequest({ tenantId, subject, route, key }, bodyOf(request), () => {
     http.getResponse<Response>().setHeader('Idempotent-Replayed', 'true');
   });
 }

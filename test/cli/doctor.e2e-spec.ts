@@ -1,6 +1,6 @@
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import { MenderRepository } from '../../src/doctor/repair.repository';
+import { RepairRepository } from '../../src/doctor/repair.repository';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
@@ -103,7 +103,7 @@ describe('the doctor', () => {
     expect(await findings()).toEqual([]);
     await setDept(child, { ancestors: '0,9', depth: 4 });
     const { dataSource } = service;
-    const { repaired } = await examine(new DoctorRepository(dataSource), new MenderRepository(dataSource));
+    const { repaired } = await examine(new DoctorRepository(dataSource), new RepairRepository(dataSource));
     expect(repaired).toEqual([`department ${child}: its path should be 0,${top}`]);
     expect(await findings()).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('the doctor', () => {
     const untouched = (await api.get(`/system/dept-api/${top}`)).headers.etag!;
 
     const { dataSource } = service;
-    await examine(new DoctorRepository(dataSource), new MenderRepository(dataSource));
+    await examine(new DoctorRepository(dataSource), new RepairRepository(dataSource));
     const answer = await api.get(`/system/dept-api/${child}`, { 'if-none-match': remembered.headers.etag! });
     expect(answer.status).toBe(200);
     expect(answer.body.data).toMatchObject({ ancestors: `0,${top}` });
@@ -128,7 +128,7 @@ describe('the doctor', () => {
     await setTenant(tenantId, { ancestors: '0,9', depth: 4 });
     const { dataSource } = service;
     const before = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
-    await examine(new DoctorRepository(dataSource), new MenderRepository(dataSource));
+    await examine(new DoctorRepository(dataSource), new RepairRepository(dataSource));
     const after = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
     expect(after).toMatchObject({ ancestors: '0,000000', depth: 2, revision: before.revision + 1 });
   });

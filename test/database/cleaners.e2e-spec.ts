@@ -1,7 +1,7 @@
 import { SessionCleaner } from '../../src/server/auth/session-cleaner';
 import { SessionEntity } from '../../src/tenant/session.entity';
-import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
-import { UnitEntity } from '../../src/database/commit-record.entity';
+import { CommitLogCleaner } from '../../src/database/commit-log-cleaner';
+import { CommitRecord } from '../../src/database/commit-record.entity';
 import { ApiClient } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/mariadb-server';
@@ -58,14 +58,14 @@ describe('the hourly cleaners', () => {
       table: 'tenantry_session',
     },
     units: {
-      run: () => service.app.get(UnitLedgerCleaner).run(),
+      run: () => service.app.get(CommitLogCleaner).run(),
       fill: () =>
         bulkInsert(
           service.dataSource,
-          UnitEntity,
+          CommitRecord,
           times(new Date(), new Date(Date.now() - DAY_MS - 1000)).map((at, n) => aUnit(n, at)),
         ),
-      count: () => service.dataSource.manager.count(UnitEntity),
+      count: () => service.dataSource.manager.count(CommitRecord),
       table: 'tenantry_unit',
     },
   };

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { UnitOfWork } from '../../src/database/unit-of-work';
-import { UnitEntity } from '../../src/database/commit-record.entity';
+import { CommitRecord } from '../../src/database/commit-record.entity';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 /** Units whose work waits for something else halfway, as a host's own directory of users may. */
@@ -17,9 +17,9 @@ describe('units of work that give way to each other', () => {
 
   const nothing = () => Promise.resolve();
   const write = (manager: EntityManager, unitId: string) =>
-    manager.insert(UnitEntity, { unitId, createdAt: new Date() });
+    manager.insert(CommitRecord, { unitId, createdAt: new Date() });
   const written = async (prefix: string) => {
-    const rows = await service.dataSource.manager.find(UnitEntity);
+    const rows = await service.dataSource.manager.find(CommitRecord);
     return rows.map(({ unitId }) => unitId).filter((id) => id.startsWith(prefix));
   };
 
@@ -52,7 +52,7 @@ describe('units of work that give way to each other', () => {
       await write(manager, 'hidden');
       await nextTurn();
       expect(await written('hidden')).toEqual([]);
-      expect(await manager.existsBy(UnitEntity, { unitId: 'hidden' })).toBe(true);
+      expect(await manager.existsBy(CommitRecord, { unitId: 'hidden' })).toBe(true);
     });
     expect(await written('hidden')).toEqual(['hidden']);
   });

@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
-import { takeLease } from '../../src/database/mysql/migration-lease';
+import { takeMigrationLease } from '../../src/database/mysql/migration-lease';
 import type { DataSource } from 'typeorm';
-import { UnitEntity } from '../../src/database/commit-record.entity';
+import { CommitRecord } from '../../src/database/commit-record.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
@@ -50,9 +50,9 @@ describe('the schema', () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;
     const answers = async () =>
-      Object.fromEntries((await manager.find(UnitEntity)).map(({ unitId, result }) => [unitId, result]));
+      Object.fromEntries((await manager.find(CommitRecord)).map(({ unitId, result }) => [unitId, result]));
     const add = (unitId: string, result: string | null) =>
-      manager.insert(UnitEntity, { unitId, createdAt: new Date(), bodyHash: 'h', result });
+      manager.insert(CommitRecord, { unitId, createdAt: new Date(), bodyHash: 'h', result });
     const old = { long: 'x'.repeat(255), number: '7', none: null };
     const fresh = { longer: 'x'.repeat(65_536), chinese: '{"name":"研发部"}' };
 
@@ -131,7 +131,7 @@ if (onMariadb) {
       const inside = { now: 0, most: 0, ever: 0 };
       await Promise.all(
         connections.map(async (connection, n) => {
-          const giveBack = await takeLease(connection, `holder ${n}`);
+          const giveBack = await takeMigrationLease(connection, `holder ${n}`);
           inside.now += 1;
           inside.ever += 1;
           inside.most = Math.max(inside.most, inside.now);
@@ -144,10 +144,10 @@ if (onMariadb) {
     });
 
     it('goes on to the next when its holder is dead', async () => {
-      await takeLease(connections[0]!, 'dead');
+      await takeMigrationLease(connections[0]!, 'dead');
       const tried = jest.spyOn(connections[1]!, 'query') as jest.SpyInstance<unknown, unknown[]>;
       let isTaken = false;
-      const next = takeLease(connections[1]!, 'next');
+      const next = takeMigrationLease(connections[1]!, 'next');
       void next.then(() => (isTaken = true));
       // Two statements before its first try to take it, and then one for each.
       await until(() => tried.mock.calls.length > 3);

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MysqlSessions } from '../../src/database/mysql/mysql-pool';
+import { MysqlPool } from '../../src/database/mysql/mysql-pool';
 import { NOT_WAITED_FOR } from '../../src/database/retry-policy';
-import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
-import { UnitEntity } from '../../src/database/commit-record.entity';
+import { CommitLogCleaner } from '../../src/database/commit-log-cleaner';
+import { CommitRecord } from '../../src/database/commit-record.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
@@ -168,7 +168,7 @@ if (onMariadb) {
 
     it('cuts a connection by the time of one holder, not of all who had it in turn', async () => {
       const { hostname: host, port, pathname } = new URL(database.url);
-      const sessions = new MysqlSessions();
+      const sessions = new MysqlPool();
       const pool = sessions.createPool({
         host,
         port: Number(port),
@@ -205,7 +205,7 @@ if (onMariadb) {
     });
 
     it('lets an import go on for as long as its statements are answered, and cuts one that is not', async () => {
-      const sessions = (service.dataSource.options as { driver: MysqlSessions }).driver;
+      const sessions = (service.dataSource.options as { driver: MysqlPool }).driver;
       const api = service.as({ tenantId: await aTenantRow(service.dataSource) });
       const names = Array.from({ length: 500 }, (_, n) => `${n} ${'x'.repeat(59)}`);
       const file = names.map((path) => JSON.stringify({ path })).join('\n');
@@ -348,13 +348,13 @@ describe('the ledger of units', () => {
     const { manager } = service.dataSource;
     await aDept(service.as());
     await service.as().post(PATH, { parentId: 999_999 });
-    expect(await manager.count(UnitEntity)).toBe(1);
-    await manager.insert(UnitEntity, {
+    expect(await manager.count(CommitRecord)).toBe(1);
+    await manager.insert(CommitRecord, {
       unitId: 'old',
       createdAt: new Date(Date.now() - 25 * 60 * 60 * 1000),
     });
-    await service.app.get(UnitLedgerCleaner).run();
-    expect((await manager.find(UnitEntity)).map(({ unitId }) => unitId)).toEqual([
+    await service.app.get(CommitLogCleaner).run();
+    expect((await manager.find(CommitRecord)).map(({ unitId }) => unitId)).toEqual([
       expect.stringMatching(/^[0-9a-f-]{36}$/),
     ]);
     await service.stop();

@@ -1,5 +1,5 @@
 import type { Pool, PoolConnection } from 'mysql2';
-import { Once } from '../../src/database/idempotent-request';
+import { IdempotentRequest } from '../../src/database/idempotent-request';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { DeptService } from '../../src/dept/dept.service';
@@ -184,7 +184,7 @@ describe('the statements of a write', () => {
           runs += 1;
           return Promise.resolve(undefined);
         },
-        new Once(scope, ''),
+        new IdempotentRequest(scope, ''),
       );
     await run();
     await run();

@@ -4,7 +4,7 @@ import {
   DeptEntity,
   DeptService,
   InjectTenantBound,
-  Once,
+  IdempotentRequest,
   TenantBoundRepository,
   tenantBoundToken,
   TenantryModule,
@@ -220,7 +220,7 @@ describe('a tenant-bound repository', () => {
               await rows.insert({ title: 'once', amount: 1 });
               return result;
             },
-            new Once(scope, 'body', () => (replays += 1)),
+            new IdempotentRequest(scope, 'body', () => (replays += 1)),
           );
         return { run, replays: () => replays };
       };

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { UnitLedgerCleaner } from '../../src/database/unit-ledger-cleaner';
-import { UnitEntity } from '../../src/database/commit-record.entity';
+import { CommitLogCleaner } from '../../src/database/commit-log-cleaner';
+import { CommitRecord } from '../../src/database/commit-record.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
@@ -94,8 +94,8 @@ describe('a POST with an Idempotency-Key', () => {
     expect([later.status, later.headers['idempotent-replayed']]).toEqual([200, undefined]);
     expect(await depts()).toBe(2);
     clock.pass(DAY_MS + 1000);
-    await service.app.get(UnitLedgerCleaner).run();
-    expect(await service.dataSource.manager.count(UnitEntity)).toBe(0);
+    await service.app.get(CommitLogCleaner).run();
+    expect(await service.dataSource.manager.count(CommitRecord)).toBe(0);
     clock.set(new Date().toISOString());
   });
 
@@ -140,7 +140,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('keeps neither the key nor the body, only hashes that tell nothing', async () => {
     await api.post('/system/user-api', { username: 'y', password: 'a-long-password' }, withKey('secret-key'));
-    const units = JSON.stringify(await service.dataSource.manager.find(UnitEntity));
+    const units = JSON.stringify(await service.dataSource.manager.find(CommitRecord));
     expect(units).not.toMatch(/secret-key|a-long-password/);
   });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Stopping } from '../../src/server/health/shutdown-state';
+import { ShutdownState } from '../../src/server/health/shutdown-state';
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { FullHouse } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
@@ -148,7 +148,7 @@ describe('a service with one place and one who waits', () => {
     const letGo = await own.fill();
     odd.send(`GET ${own.path}`, 'Expect: something\r\n');
     await own.until({ waiting: 2 });
-    own.service.app.get(Stopping).ask();
+    own.service.app.get(ShutdownState).request();
     await letGo();
     const { status, head } = await odd.answer();
     expect([status, /connection: close/i.test(head)]).toEqual([417, true]);

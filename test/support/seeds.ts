@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { DeptEntity } from '../../src/dept/dept.entity';
@@ -33,7 +33,7 @@ export async function bulkInsert<E extends ObjectLiteral>(
 ): Promise<void> {
   await dataSource.createQueryBuilder().insert().into(entity).values(rows).updateEntity(false).execute();
   // SQLite answers at once; connections that rest meanwhile must have their turn to be closed.
-  await breathe();
+  await yieldToEventLoop();
 }
 
 /** A live tenant of its own for a test, right below the platform; gives its code. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MysqlSessions } from '../../src/database/mysql/mysql-pool';
+import type { MysqlPool } from '../../src/database/mysql/mysql-pool';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { beside, problemsAfter } from './crash-rounds';
 import type { Chance } from './chance';
@@ -35,7 +35,7 @@ export async function swallowCommits(
   const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
   url.host = `127.0.0.1:${proxy.port}`;
   const service = await ServiceUnderTest.on({ ...database, url: url.href });
-  (service.dataSource.options as { driver: MysqlSessions }).driver.limitHolding(SILENCE_MS);
+  (service.dataSource.options as { driver: MysqlPool }).driver.limitHolding(SILENCE_MS);
   const dataSource = await beside(database);
   const load = await WriteLoad.on(() => service.anonymous, dataSource, random, { withoutKeys: true });
   const counts = { swallowed: 0, hung: 0 };

@@ -23,7 +23,7 @@ const GIVE =
  * a matter of one node; two writes of one row are not, because certification lets only one of them through. It needs its
  * holder to live: who dies leaves it to the next after half a minute.
  */
-export async function takeLease(connection: Connection, holder: string): Promise<Unlock> {
+export async function takeMigrationLease(connection: Connection, holder: string): Promise<Unlock> {
   await persist(() => connection.query(TABLE));
   await persist(() => connection.query(ROW));
   const giveUp = Date.now() + LOCK_WAIT_S * 1000;

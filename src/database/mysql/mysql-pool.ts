@@ -20,7 +20,7 @@ const WAIT_MS = 2000;
 type Acquired = Parameters<Pool['getConnection']>[0];
 
 /** The part of the mysql2 module that TypeORM's driver calls, with our settings on each connection. */
-export class MysqlSessions {
+export class MysqlPool {
   #limitMs: number | undefined;
   #pulse: Pulse | undefined;
   readonly #connections = new Set<PoolConnection>();

@@ -5,9 +5,9 @@ import { DataSource } from 'typeorm';
 import { connectionOptions, serverOptions, type MysqlFlavour } from '../data-source.options';
 import type { MysqlLocation } from '../database-url';
 import { LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../backend';
-import { MysqlSessions } from './mysql-pool';
+import { MysqlPool } from './mysql-pool';
 import { faultOf } from '../retry-policy';
-import { takeLease } from './migration-lease';
+import { takeMigrationLease } from './migration-lease';
 
 /** How long a start waits for a database server that is itself still starting. */
 const PATIENCE_MS = 30_000;
@@ -16,7 +16,7 @@ export class MysqlBackend implements Backend {
   constructor(private readonly location: MysqlLocation) {}
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
-    const options = serverOptions(this.location, await this.#askFlavour(onWait), new MysqlSessions());
+    const options = serverOptions(this.location, await this.#askFlavour(onWait), new MysqlPool());
     return new DataSource({ ...options, ...tables });
   }
 
@@ -33,7 +33,9 @@ export class MysqlBackend implements Backend {
       ]);
       if (Number(rows[0]?.got) !== 1)
         throw new Error(`Another process has been preparing this database for ${LOCK_WAIT_S} s.`);
-      const giveBack = (await isCluster(connection)) ? await takeLease(connection, randomUUID()) : undefined;
+      const giveBack = (await isCluster(connection))
+        ? await takeMigrationLease(connection, randomUUID())
+        : undefined;
       return async () => {
         try {
           await giveBack?.();

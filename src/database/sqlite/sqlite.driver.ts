@@ -1,6 +1,6 @@
 import type { ColumnType, QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { FifoGate } from '../mutex';
+import { Mutex } from '../mutex';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
 
@@ -13,21 +13,21 @@ const OWN_TYPES: ReadonlyMap<ColumnType | undefined, string> = new Map<ColumnTyp
 /**
  * TypeORM's SQLite driver hands ONE query runner to every caller: two concurrent transactions become one, and
  * the rollback of either takes the other's acknowledged work with it. This one gives each caller its own
- * runner; the gate lets one writer at a time onto the connection, and reads outside a transaction go to a
+ * runner; the mutex lets one writer at a time onto the connection, and reads outside a transaction go to a
  * second, read-only connection, so that they never see what is not committed.
  */
 export class SqliteDriver extends BetterSqlite3Driver {
-  readonly #gate = new FifoGate();
+  readonly #mutex = new Mutex();
   readonly #reads = new SqliteReadRunner(this, () => this.#openReader());
   #reader: SqliteConnection | undefined;
 
   /** Who writes, and who waits for that. */
-  get writers(): Pick<FifoGate, 'inside' | 'waiting'> {
-    return this.#gate;
+  get writers(): Pick<Mutex, 'inside' | 'waiting'> {
+    return this.#mutex;
   }
 
   override createQueryRunner(): QueryRunner {
-    return new SqliteQueryRunner(this, this.#gate, this.#reads);
+    return new SqliteQueryRunner(this, this.#mutex, this.#reads);
   }
 
   /** A read outside any transaction, at once. */

@@ -2,7 +2,7 @@ import type { QueryResult } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import type { FifoGate, Leave, Patience } from '../mutex';
+import type { Mutex, Leave, Patience } from '../mutex';
 import { BUDGET_MS } from '../retry-policy';
 import type { SqliteConnection } from './sqlite.connection';
 
@@ -23,7 +23,7 @@ export class SqliteReadRunner extends BetterSqlite3QueryRunner {
 }
 
 /**
- * As SQLite says when another process writes, after all the time that a unit has. Nobody holds the gate for long, unless a transaction waits for another write
+ * As SQLite says when another process writes, after all the time that a unit has. Nobody holds the mutex for long, unless a transaction waits for another write
  * of the same process, which waits for the transaction.
  */
 const PATIENCE: Patience = {
@@ -31,13 +31,13 @@ const PATIENCE: Patience = {
   refusal: () => Object.assign(new Error('The SQLite database is busy.'), { errcode: 5 }),
 };
 
-/** A caller's own runner: it holds the driver's gate for the length of a transaction or of a single write. */
+/** A caller's own runner: it holds the driver's mutex for the length of a transaction or of a single write. */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   #leave: Leave | undefined;
 
   constructor(
     driver: BetterSqlite3Driver,
-    private readonly gate: FifoGate,
+    private readonly mutex: Mutex,
     private readonly reads: SqliteReadRunner,
   ) {
     super(driver);
@@ -45,7 +45,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   override async startTransaction(level?: IsolationLevel): Promise<void> {
     if (this.#leave) return super.startTransaction(level);
-    this.#leave = await this.gate.enter(PATIENCE);
+    this.#leave = await this.mutex.enter(PATIENCE);
     try {
       await super.startTransaction(level);
     } catch (error) {
@@ -80,7 +80,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     // IMMEDIATE: a write lock taken at the start can wait for another process; one taken halfway cannot.
     const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
     const run = async () => (await super.query(statement, parameters, structured)) as QueryResult;
-    return this.isTransactionActive ? run() : this.gate.run(run, PATIENCE);
+    return this.isTransactionActive ? run() : this.mutex.run(run, PATIENCE);
   }
 
   #endTransaction(): void {

@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { documentsIdempotencyKey, onceFor } from '../../web/idempotency-key.decorator';
-import type { Once } from '../../database/idempotent-request';
+import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/idempotency-key.decorator';
+import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
 import { isUtf8Type } from '../../web/json-body';
 import { languageOf, type Language } from '../../web/language';
@@ -15,7 +15,7 @@ export interface DeptFile {
   /** Its bytes in parts, which can be read once. */
   readonly body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   /** What makes the import happen once; asked for when all of the body has been read. */
-  readonly once?: () => Once | undefined;
+  readonly once?: () => IdempotentRequest | undefined;
   readonly language: Language;
 }
 
@@ -32,7 +32,7 @@ export const DeptFileBody = createParamDecorator(
     return {
       format,
       body: partsOf(request, hash),
-      once: () => onceFor(context, () => hash.digest('hex')),
+      once: () => idempotentRequestOf(context, () => hash.digest('hex')),
       language: languageOf(request),
     };
   },

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller.decorator';
 import { MANAGERS, READERS } from '../../tenancy/roles';
-import { OnceErrors } from '../../database/idempotency.errors';
+import { IdempotencyErrors } from '../../database/idempotency.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import { Ctx } from '../../tenancy/ctx.decorator';
 import type { RequestContext } from '../../tenancy/request-context';
@@ -55,7 +55,7 @@ export class DeptTransferController {
     // Swagger UI takes whatever has json in its name for JSON, and would put the example into quotes.
     upload: Object.fromEntries(Object.entries(FILES).reverse()),
     data: ImportReportDto,
-    refusals: [OnceErrors.REUSED, TransferErrors.TOO_MANY_IMPORTS],
+    refusals: [IdempotencyErrors.REUSED, TransferErrors.TOO_MANY_IMPORTS],
   })
   async import(
     @Ctx() ctx: RequestContext,

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ancestorIds } from '../ancestor-ids';
 import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository';
 import { formatStep } from './dept-path';
@@ -48,7 +48,7 @@ export class DeptExport {
       next?.catch(() => undefined);
       yield await this.#toLines(stretch);
       // SQLite answers at once: without a turn for others nobody would be served until the end.
-      await breathe();
+      await yieldToEventLoop();
       stretch = await next;
     }
   }

@@ -5,8 +5,8 @@ import { OrganisationController } from '../../web/organisation-controller.decora
 import { PathId, PathIds } from '../../web/path-params';
 import { SignInErrors } from '../auth/auth.errors';
 import { MANAGERS, READERS } from '../../tenancy/roles';
-import type { Once } from '../../database/idempotent-request';
-import { OnceErrors } from '../../database/idempotency.errors';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import { IdempotencyErrors } from '../../database/idempotency.errors';
 import { DeptErrors } from '../../dept/dept.errors';
 import { ClientNetwork } from '../../web/client-address';
 import { Created } from '../../web/created';
@@ -49,12 +49,18 @@ export class UserController {
     body: { type: CreateUserDto, example: { ...EXAMPLE, password: 'a-long-password' } },
     creates: true,
     roles: MANAGERS,
-    refusals: [...FIELDS, UserErrors.LIMIT, TenantErrors.NOT_FOUND, OnceErrors.REUSED, SignInErrors.BUSY],
+    refusals: [
+      ...FIELDS,
+      UserErrors.LIMIT,
+      TenantErrors.NOT_FOUND,
+      IdempotencyErrors.REUSED,
+      SignInErrors.BUSY,
+    ],
   })
   async create(
     @Ctx() ctx: RequestContext,
     @Body() dto: CreateUserDto,
-    @IdempotencyKey() once?: Once,
+    @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.users.create(ctx, dto, once));
   }

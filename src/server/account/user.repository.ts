@@ -4,7 +4,7 @@ import { accountHash, FailedSignInEntity } from '../../tenant/failed-sign-in.ent
 import { SessionEntity } from '../../tenant/session.entity';
 import { AuditStamp } from '../../database/audited';
 import { contains } from '../../database/contains';
-import type { Once } from '../../database/idempotent-request';
+import type { IdempotentRequest } from '../../database/idempotent-request';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { DeptEntity } from '../../dept/dept.entity';
 import { fillPage } from '../../web/fill-page';
@@ -73,7 +73,7 @@ export class UserRepository {
   }
 
   /** The account that the same request made before. */
-  recall(once: Once): Promise<number | undefined> {
+  recall(once: IdempotentRequest): Promise<number | undefined> {
     return this.#unitOfWork.recall<number>(once);
   }
 
@@ -81,7 +81,7 @@ export class UserRepository {
   transaction<T>(
     ctx: RequestContext,
     work: (accounts: LockedAccounts) => Promise<T>,
-    once?: Once,
+    once?: IdempotentRequest,
   ): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,

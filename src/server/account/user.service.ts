@@ -3,9 +3,9 @@ import { hasInvisible, usernameKey } from '../../tenancy/account-name';
 import { AuthErrors } from '../../tenancy/access.errors';
 import { Passwords } from '../auth/passwords';
 import { MANAGERS } from '../../tenancy/roles';
-import { SubjectGate } from '../auth/account-state-cache';
+import { AccountStateCache } from '../auth/account-state-cache';
 import { accountSubject, accountOfSubject } from '../auth/subject';
-import type { Once } from '../../database/idempotent-request';
+import type { IdempotentRequest } from '../../database/idempotent-request';
 import { DeptErrors } from '../../dept/dept.errors';
 import { isText } from '../../web/field-rules';
 import { HttpErrors } from '../../errors/http.errors';
@@ -29,7 +29,7 @@ export class UserService {
     private readonly users: UserRepository,
     private readonly tenants: TenantService,
     private readonly passwords: Passwords,
-    private readonly gate: SubjectGate,
+    private readonly accountStates: AccountStateCache,
   ) {}
 
   async get(ctx: RequestContext, userId: number): Promise<AccountEntity> {
@@ -39,7 +39,7 @@ export class UserService {
   }
 
   /** Gives the id of the new account. */
-  async create(ctx: RequestContext, dto: CreateUserDto, once?: Once): Promise<number> {
+  async create(ctx: RequestContext, dto: CreateUserDto, once?: IdempotentRequest): Promise<number> {
     const before = once && (await this.users.recall(once));
     if (before !== undefined) return before;
     const fields = toAccountFields(dto);
@@ -75,7 +75,7 @@ export class UserService {
         await refuseLast(accounts, [account.userId]);
       await accounts.replace(account, fields);
     });
-    this.gate.forget(accountSubject(dto.userId));
+    this.accountStates.forget(accountSubject(dto.userId));
   }
 
   /** Deletes all of these accounts, or none. */
@@ -89,7 +89,7 @@ export class UserService {
       if (found.some(isActiveSuperadmin)) await refuseLast(accounts, userIds);
       await accounts.markDeleted(userIds);
     });
-    for (const userId of userIds) this.gate.forget(accountSubject(userId));
+    for (const userId of userIds) this.accountStates.forget(accountSubject(userId));
   }
 
   /**
@@ -114,7 +114,7 @@ export class UserService {
       else if (current.passwordHash !== account.passwordHash) throw UserErrors.WRONG_PASSWORD();
       await accounts.setPassword(current, hash);
     });
-    this.gate.forget(accountSubject(userId));
+    this.accountStates.forget(accountSubject(userId));
   }
 
   async #refuseWrongPassword(

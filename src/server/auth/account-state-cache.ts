@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ShortMemory } from '../../tenancy/short-memory';
+import { ExpiringCache } from '../../tenancy/expiring-cache';
 import { toRoles } from '../../tenancy/roles';
 import type { Principal } from '../../tenancy/principal';
 import { SessionRepository, type AccountFacts } from './session.repository';
@@ -17,8 +17,8 @@ type OnForget = (kind: Forgotten, key: string) => void;
  * others too, where they tell each other.
  */
 @Injectable()
-export class SubjectGate {
-  readonly #memory = new ShortMemory<AccountFacts | null>(FRESH_MS);
+export class AccountStateCache {
+  readonly #memory = new ExpiringCache<AccountFacts | null>(FRESH_MS);
   readonly #onForget: OnForget[] = [];
 
   constructor(private readonly sessions: SessionRepository) {

@@ -11,7 +11,7 @@ import { Passwords } from './passwords';
 import { SessionCleaner } from './session-cleaner';
 import { SessionRepository } from './session.repository';
 import { SignInService } from './sign-in.service';
-import { SubjectGate } from './account-state-cache';
+import { AccountStateCache } from './account-state-cache';
 import { TokenIssuer } from './token-issuer';
 import { VerifiedTokens } from './verified-tokens';
 
@@ -27,11 +27,11 @@ import { VerifiedTokens } from './verified-tokens';
     SessionRepository,
     FailedSignInRepository,
     SessionCleaner,
-    SubjectGate,
+    AccountStateCache,
     VerifiedTokens,
     PasswordHasher,
     Passwords,
   ],
-  exports: [SubjectGate, VerifiedTokens, Passwords],
+  exports: [AccountStateCache, VerifiedTokens, Passwords],
 })
 export class AuthModule {}

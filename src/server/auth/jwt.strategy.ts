@@ -8,7 +8,7 @@ import { JwksKeys, OUTSIDE_ALGORITHMS } from './jwks-keys';
 import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
 import { translateClaims } from './outside-claims';
 import { principalOf, type Principal } from '../../tenancy/principal';
-import { SubjectGate } from './account-state-cache';
+import { AccountStateCache } from './account-state-cache';
 import { VerifiedTokens } from './verified-tokens';
 
 export const JWT_STRATEGY = 'tenantry-jwt';
@@ -17,7 +17,7 @@ export const JWT_STRATEGY = 'tenantry-jwt';
 export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
   constructor(
     private readonly settings: JwtSettings,
-    private readonly subjects: SubjectGate,
+    private readonly subjects: AccountStateCache,
     private readonly verified: VerifiedTokens,
   ) {
     const { issuer, audience, local, outside } = settings;

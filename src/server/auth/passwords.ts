@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyedGate } from '../../database/keyed-mutex';
+import { KeyedMutex } from '../../database/keyed-mutex';
 import type { AccountEntity } from '../../tenant/account.entity';
 import { accountHash } from '../../tenant/failed-sign-in.entity';
 import { FailedSignInRepository } from './failed-sign-in.repository';
@@ -17,7 +17,7 @@ export interface Proof {
 /** Checks passwords, and counts wrong ones by account and client. */
 @Injectable()
 export class Passwords {
-  readonly #queues = new KeyedGate();
+  readonly #queues = new KeyedMutex();
 
   constructor(
     private readonly hasher: PasswordHasher,

@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { SubjectGate } from './account-state-cache';
+import { AccountStateCache } from './account-state-cache';
 import { DomainEvents } from '../../database/domain-events';
 import { TenantEvent } from '../../tenant/tenant.events';
-import { TenantGate } from '../../tenant/tenant-state-cache';
+import { TenantStateCache } from '../../tenant/tenant-state-cache';
 import type { Revocation } from './revocation';
 import { RevocationChannel } from './revocation-channel';
 
@@ -18,8 +18,8 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     @Inject(REVOCATION_REDIS) private readonly url: string,
-    private readonly subjects: SubjectGate,
-    private readonly tenants: TenantGate,
+    private readonly subjects: AccountStateCache,
+    private readonly tenants: TenantStateCache,
     private readonly events: DomainEvents,
   ) {}
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { bearerToken } from './bearer-token';
 import type { Principal } from '../../tenancy/principal';
-import { SubjectGate } from './account-state-cache';
+import { AccountStateCache } from './account-state-cache';
 
 const MOST = 10_000;
 const sent = Symbol('token');
@@ -24,7 +24,7 @@ export class VerifiedTokens {
   /** Of tokens that are not remembered: they have been good once, and prove nothing else. */
   readonly #tenants = new Map<string, string>();
 
-  constructor(private readonly subjects: SubjectGate) {}
+  constructor(private readonly subjects: AccountStateCache) {}
 
   /** To be called with what the strategy has verified, signature, issuer, audience and times. */
   remember(token: string, principal: Principal, expiresAt: number): void {

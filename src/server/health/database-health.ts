@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor } from 'typeorm';
-import { sessionsOf } from '../../database/mysql/mysql-pool-of';
+import { mysqlPoolOf } from '../../database/mysql/mysql-pool-of';
 
 export interface DatabaseReport {
   readonly database: 'up' | 'slow' | 'down';
@@ -17,7 +17,7 @@ export class DatabaseHealth {
   constructor(private readonly dataSource: DataSource) {}
 
   async report(): Promise<DatabaseReport> {
-    const { pulse } = sessionsOf(this.dataSource);
+    const { pulse } = mysqlPoolOf(this.dataSource);
     if (pulse === 'lost') return DOWN;
     const report = await this.#askInTime();
     return pulse === 'slow' && report.database === 'up' ? { ...report, database: 'slow' } : report;

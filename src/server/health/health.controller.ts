@@ -2,7 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../auth/public.decorator';
-import { Stopping } from './shutdown-state';
+import { ShutdownState } from './shutdown-state';
 import { DatabaseHealth, type DatabaseReport } from './database-health';
 
 interface Readiness {
@@ -17,7 +17,7 @@ interface Readiness {
 export class HealthController {
   constructor(
     private readonly database: DatabaseHealth,
-    private readonly stopping: Stopping,
+    private readonly shutdown: ShutdownState,
   ) {}
 
   /** The process runs and answers. */
@@ -31,7 +31,7 @@ export class HealthController {
   async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
     const checks = await this.database.report();
     const able = checks.database === 'up' && checks.migrations === 'done';
-    const status = this.stopping.isAsked ? 'stopping' : able ? 'ready' : 'unready';
+    const status = this.shutdown.isRequested ? 'stopping' : able ? 'ready' : 'unready';
     response.status(status === 'ready' ? 200 : 503);
     return { status, checks };
   }

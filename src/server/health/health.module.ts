@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { Stopping } from './shutdown-state';
+import { ShutdownState } from './shutdown-state';
 import { DatabaseHealth } from './database-health';
 import { HealthController } from './health.controller';
 
-@Module({ controllers: [HealthController], providers: [DatabaseHealth, Stopping] })
+@Module({ controllers: [HealthController], providers: [DatabaseHealth, ShutdownState] })
 export class HealthModule {}

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 
-/** Whether the service has been asked to stop: it still serves for a moment, and says that others should now. */
+/** Whether a stop was requested: the service still serves for a moment, and tells clients to use another one. */
 @Injectable()
-export class Stopping {
-  #asked = false;
+export class ShutdownState {
+  #requested = false;
   readonly #listeners: (() => void)[] = [];
 
-  get isAsked(): boolean {
-    return this.#asked;
+  get isRequested(): boolean {
+    return this.#requested;
   }
 
-  onAsked(listener: () => void): void {
+  onRequested(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  ask(): void {
-    if (this.#asked) return;
-    this.#asked = true;
+  request(): void {
+    if (this.#requested) return;
+    this.#requested = true;
     for (const listener of this.#listeners) listener();
   }
 }

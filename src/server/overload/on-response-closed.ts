@@ -8,7 +8,7 @@ type Queueing = Socket & { [queued]?: Set<() => void> };
  * Calls this when a response is over, sent or not; maybe more than once. Node says nothing of a response that still stood behind
  * another when its connection closed.
  */
-export function whenOver(request: IncomingMessage, response: ServerResponse, done: () => void): void {
+export function onResponseClosed(request: IncomingMessage, response: ServerResponse, done: () => void): void {
   response.once('close', done);
   // It is its turn.
   if (response.socket) return;
@@ -18,7 +18,7 @@ export function whenOver(request: IncomingMessage, response: ServerResponse, don
 }
 
 /** Calls this when all of an answer has been given, if not sent; maybe more than once. */
-export function whenGiven(response: ServerResponse, done: () => void): void {
+export function onResponseGiven(response: ServerResponse, done: () => void): void {
   response.on('prefinish', done);
   // It is its turn; a method of its own would make it a slow object.
   if (response.socket) return;

@@ -8,7 +8,7 @@ import { hasBody } from '../../web/json-body';
 import { languageOf } from '../../web/language';
 import { requestIdOf } from '../../web/request-id';
 import { StatusPolicy } from '../../web/status-policy';
-import { whenGiven, whenOver } from './on-response-closed';
+import { onResponseGiven, onResponseClosed } from './on-response-closed';
 import { FairQueue, type Leave, type QueueLimits } from './fair-queue';
 
 /** Limits for all requests but sign-ins. */
@@ -82,8 +82,8 @@ export class OverloadProtection {
       place.leave?.();
     };
     // A place is free when the whole answer is given, even if it takes a while to arrive.
-    whenGiven(response, giveBack);
-    whenOver(request, response, () => {
+    onResponseGiven(response, giveBack);
+    onResponseClosed(request, response, () => {
       // The client has left; somebody may still work for it.
       if (place.isStarted && !response.headersSent) setTimeout(giveBack, AFTER_CLOSE_MS).unref();
       else giveBack();

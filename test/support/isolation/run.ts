@@ -4,7 +4,7 @@ import type { ServiceUnderTest } from '../service-under-test';
 import { SIGN_IN_PROBES, TENANT_PROBES, USER_PROBES } from './account-probes';
 import { actorsIn, expectedOf, type Actor } from './actors';
 import { DEPT_PROBES } from './dept-probes';
-import { idsFor, takeFrom, type ProbedId, type Taken } from './ids';
+import { idsFor, takeFrom, type ProbedId, type FindOptions } from './ids';
 import { isAsExpected, leakIn, outcomeOf, secretsOf, shapeOf } from './judge';
 import type { Own, Probe } from './probe';
 import { hashRows } from './rows';
@@ -41,7 +41,7 @@ export async function runIsolation(run: IsolationRun): Promise<IsolationReport> 
   const statements = await logStatements(dataSource, async (mark) => {
     // In here: MariaDB tells the values only of statements that were prepared while it wrote its log.
     const world = await isolationWorld(dataSource, anonymous);
-    const taken = new Map<string, Taken>();
+    const taken = new Map<string, FindOptions>();
     for (const place of Object.values(world.places).filter(({ name }) => !name.startsWith('gone'))) {
       taken.set(place.code, await takeFrom(adminOf(anonymous, place), place));
     }

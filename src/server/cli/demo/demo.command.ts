@@ -2,7 +2,7 @@ import type { ServiceParts } from '../../app.module';
 import { describeDatabase } from '../../../database/database-url';
 import { loadEnv } from '../../config/env';
 import { openDatabase } from '../../open-database';
-import { exclusively } from '../../../database/migration-lock';
+import { withMigrationLock } from '../../../database/migration-lock';
 import { adminLines } from '../../bootstrap';
 import { generatePassword } from '../../account/generate-password';
 import { print } from '../print';
@@ -41,7 +41,7 @@ export async function demoCommand({ password }: { readonly password?: string }):
 
 /** Of several demos at once one fills the database; the lock is the one of a service that starts. */
 function fill(database: Database, password: string): Promise<DemoBuilder> {
-  return exclusively(database.env.DATABASE_URL, () =>
+  return withMigrationLock(database.env.DATABASE_URL, () =>
     withServices(database, async (services) => {
       await refuseContent(database);
       const builder = new DemoBuilder(services, password);

@@ -8,7 +8,7 @@ interface Remembered<T> {
  * Remembers what was looked up, for a short time. Callers that come together share one look-up, one that failed
  * is forgotten, and one that began before `forget` is not remembered after it.
  */
-export class ShortMemory<T> {
+export class ExpiringCache<T> {
   readonly #remembered = new Map<string, Remembered<T>>();
 
   constructor(

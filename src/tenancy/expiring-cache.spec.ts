@@ -1,10 +1,10 @@
-import { ShortMemory } from './short-memory';
+import { ExpiringCache } from './expiring-cache';
 
-describe('ShortMemory', () => {
+describe('ExpiringCache', () => {
   let now = 0;
   let looks = 0;
   const look = () => Promise.resolve((looks += 1));
-  const memory = () => new ShortMemory<number>(5000, 3, () => now);
+  const memory = () => new ExpiringCache<number>(5000, 3, () => now);
 
   beforeEach(() => {
     now = 0;

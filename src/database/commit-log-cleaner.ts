@@ -6,15 +6,15 @@ import { HourlyCleaner } from './hourly-cleaner';
 import { removeSome } from './remove-some';
 import { dayBefore } from './commit-log';
 import { UnitOfWork } from './unit-of-work';
-import { UnitEntity } from './commit-record.entity';
+import { CommitRecord } from './commit-record.entity';
 
 /** Removes the rows that nobody can ask for any more. */
 @Injectable()
-export class UnitLedgerCleaner extends HourlyCleaner {
+export class CommitLogCleaner extends HourlyCleaner {
   constructor(unitOfWork: UnitOfWork, clock: Clock, meter: Meter) {
     const removeExpired = (): Promise<number> => {
       const expired = { createdAt: LessThan(dayBefore(clock.now())) };
-      return unitOfWork.withoutTransaction((manager) => removeSome(manager, UnitEntity, 'unitId', expired));
+      return unitOfWork.withoutTransaction((manager) => removeSome(manager, CommitRecord, 'unitId', expired));
     };
     super(meter, { units: { removeExpired } });
   }
