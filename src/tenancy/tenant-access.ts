@@ -10,3 +10,11 @@ export abstract class TenantAdmission {
 export function refuseForeignTenant(ctx: RequestContext, tenantId: string | null | undefined): void {
   if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
 }
+
+/** Why the users of a tenant are refused, by its state. */
+export const NOT_SERVED = {
+  DELETED: TenantErrors.DELETED,
+  DISABLED: TenantErrors.DISABLED,
+  NOT_STARTED: TenantErrors.NOT_STARTED,
+  EXPIRED: TenantErrors.EXPIRED,
+} as const;

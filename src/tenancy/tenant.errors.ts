@@ -61,11 +61,3 @@ export const TenantErrors = defineErrors({
     en: 'The service period of your tenant is over',
   },
 });
-
-/** Why the users of a tenant are refused, by its state. */
-export const NOT_SERVED = {
-  DELETED: TenantErrors.DELETED,
-  DISABLED: TenantErrors.DISABLED,
-  NOT_STARTED: TenantErrors.NOT_STARTED,
-  EXPIRED: TenantErrors.EXPIRED,
-} as const;

@@ -4,7 +4,7 @@ import { ExpiringCache } from '../tenancy/expiring-cache';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
-import { NOT_SERVED } from '../tenancy/tenant.errors';
+import { NOT_SERVED } from '../tenancy/tenant-access';
 import { TenantEvent } from './tenant.events';
 import { TenantFactsRepository } from './tenant-facts.repository';
 import { tenantState, type TenantFacts, type TenantState } from './tenant-state';

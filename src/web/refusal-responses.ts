@@ -6,7 +6,7 @@ import { Refusal, type ErrorRow, type RefusalFactory } from '../errors/refusal';
 import { HttpErrors } from '../errors/http.errors';
 import { FieldProblemDto } from './refusal.dto';
 import { ANY_ID } from './view-fields';
-import { NOT_SERVED } from '../tenancy/tenant.errors';
+import { NOT_SERVED } from '../tenancy/tenant-access';
 
 type Rows = readonly ErrorRow[];
 interface Reference {

@@ -20,7 +20,7 @@ export class Platform {
   static async start(folder: string, url: string): Promise<Platform> {
     const port = String(await freePort());
     const env = { PATH: process.env.PATH, PORT: port, DATABASE_URL: url, OPERATOR_KEY };
-    const child = spawn(process.execPath, ['dist/server/main.js'], { cwd: folder, env });
+    const child = spawn(process.execPath, ['dist/main.js'], { cwd: folder, env });
     const output: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));

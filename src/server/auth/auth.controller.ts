@@ -8,7 +8,7 @@ import { Ctx } from '../../tenancy/ctx.decorator';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { NOT_SERVED } from '../../tenancy/tenant.errors';
+import { NOT_SERVED } from '../../tenancy/tenant-access';
 import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { MeService } from './me.service';
