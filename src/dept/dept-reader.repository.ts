@@ -1,7 +1,7 @@
 import { In } from 'typeorm';
 import { inChunks } from '../database/in-chunks';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, MOST_EXAMINED, type KeySource, type RowSource } from '../web/fill-page';
+import { fillPage, knownKeys, type KeySource, type RowSource } from '../web/fill-page';
 import type { Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../database/key-range';
@@ -27,6 +27,8 @@ const ORDER = ['orderNum', 'deptId'] as const;
 const TREE_ORDER = ['ancestors', 'orderNum', 'deptId'] as const;
 /** The database sorts a subtree of up to so many departments; in a larger one, matches are frequent in the order of lists. */
 const MAX_SORTED = 20_000;
+/** Of several filters with an index, the first that leaves no more than so many is walked. */
+const MAX_NARROW = 2000;
 
 const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
 
@@ -151,10 +153,10 @@ export class DeptReader {
     return this.#keysOf(await this.#narrowest(orderedRanges(criteria)));
   }
 
-  /** The first range that one page can walk to its end; asked for only where there is a choice. */
+  /** The first range that is narrow; asked for only where there is a choice. */
   async #narrowest([first, ...others]: readonly [IndexRange, ...IndexRange[]]): Promise<IndexRange> {
     for (const range of others.length > 0 ? [first, ...others] : []) {
-      if (!(await this.#read((depts) => depts.hasMoreThan(MOST_EXAMINED, range.where)))) return range;
+      if (!(await this.#read((depts) => depts.hasMoreThan(MAX_NARROW, range.where)))) return range;
     }
     return first;
   }

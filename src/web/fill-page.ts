@@ -15,7 +15,7 @@ export interface RowSource<T> {
 /** Databases treat longer lists of ids as tables of their own, and stop using the key. */
 const WINDOW = 900;
 /** A page that is still not full after so many places is answered as it is, and the next one goes on from there. */
-export const MOST_EXAMINED = 25_000;
+const MOST_EXAMINED = 25_000;
 
 /**
  * Fills one page: looks at the places of an order in windows that grow, and takes the rows that pass the filters. What
