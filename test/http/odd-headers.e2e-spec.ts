@@ -1,7 +1,6 @@
 import { aDept, mintToken, type ApiClient } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
-import type { RawAnswer } from '../support/full-house';
-import { connectTo } from '../support/wire';
+import { connectTo, type RawAnswer } from '../support/wire';
 
 const PATH = '/system/dept-api';
 const MOST = 200;

@@ -1,21 +1,15 @@
-import { connect, type Server, type Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { DeptService } from '../../src/dept/dept.service';
 import { OverloadProtection } from '../../src/server/overload/overload-protection';
 import { aDept, mintToken, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ServiceUnderTest } from './service-under-test';
 import { emptyDatabase } from './test-database';
 import { until } from './until';
+import { connectTo, type RawAnswer } from './wire';
 
 /** Longer than any test: a test that is about the time sets its own. */
 const LIMITS = { MAX_IN_WORK: '1', MAX_WAITING: '1', MAX_WAIT_MS: '60000' };
 const PATH = '/system/dept-api';
-
-/** An answer as it came over the wire. */
-export interface RawAnswer {
-  readonly status: number;
-  readonly head: string;
-  readonly body: string;
-}
 
 /** A bare connection, whose bytes a test chooses. */
 export interface Wire {
@@ -118,33 +112,14 @@ export class FullHouse {
   }
 
   wire(): Wire {
-    const { hostname, port } = new URL(this.service.anonymous.baseUrl);
-    // Who means harm does not hang up when the other side has.
-    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).setNoDelay();
+    const { socket, answer } = connectTo(this.service.anonymous.baseUrl);
     this.#wires.push(socket);
-    let text = '';
-    socket.on('data', (chunk) => (text += chunk.toString()));
-    socket.on('error', () => undefined);
-    const take = (): RawAnswer | null => {
-      const end = text.indexOf('\r\n\r\n');
-      if (end < 0) return null;
-      const head = text.slice(0, end);
-      const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
-      const rest = Buffer.from(text.slice(end + 4));
-      if (rest.length < length) return null;
-      text = rest.subarray(length).toString();
-      return { status: Number(head.slice(9, 12)), head, body: rest.subarray(0, length).toString() };
-    };
     return {
       socket,
       send: (line, headers = '', body = '') => {
         socket.write(`${this.head(line)}${headers}\r\n${body}`);
       },
-      answer: async () => {
-        let raw: RawAnswer | null = null;
-        await until(() => (raw = take()) !== null);
-        return raw!;
-      },
+      answer,
     };
   }
 }

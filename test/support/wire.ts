@@ -1,8 +1,12 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RawAnswer } from './full-house';
+import { until } from './until';
 
-const GIVE_UP_MS = 5000;
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
 
 /** A bare connection, whose bytes a test chooses. */
 export interface RawConnection {
@@ -31,13 +35,9 @@ export function connectTo(baseUrl: string): RawConnection {
   return {
     socket,
     answer: async () => {
-      const giveUp = Date.now() + GIVE_UP_MS;
-      while (Date.now() < giveUp) {
-        const raw = take();
-        if (raw) return raw;
-        await sleep(2);
-      }
-      throw new Error(`No answer, but: ${text}`);
+      let raw: RawAnswer | null = null;
+      await until(() => (raw = take()) !== null);
+      return raw!;
     },
   };
 }
