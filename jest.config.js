@@ -1,5 +1,16 @@
-const { existsSync } = require('node:fs');
+const { existsSync, statfsSync } = require('node:fs');
 const { mariadbBinary, LOUD } = require('./test/support/mariadb-binary.js');
+
+const serverAvailable = Boolean(process.env.TEST_DATABASE_URL) || existsSync(mariadbBinary() ?? '');
+if (!serverAvailable && process.env.REQUIRE_MYSQL === '1') throw new Error(`REQUIRE_MYSQL=1, but: ${LOUD}`);
+
+/** `npm test` runs many specs in one file, because Jest loads Nest anew for each file; see test/support/suites.ts. */
+const inSuites = process.env.TEST_SUITES === '1';
+
+// A COMMIT waits for the disk, and tests make tens of thousands: where there is room, their databases are in memory.
+const MEMORY = '/dev/shm';
+const isRoomy = ({ bavail, bsize }) => bavail * bsize > 2 * 1024 ** 3;
+if (inSuites && existsSync(MEMORY) && isRoomy(statfsSync(MEMORY))) process.env.TMPDIR ??= MEMORY;
 
 const swc = [
   '@swc/jest',
@@ -15,23 +26,30 @@ const swc = [
   },
 ];
 
-const common = {
+const project = (displayName, testMatch, more = {}) => ({
+  displayName,
+  testMatch: [testMatch].flat().map((pattern) => `<rootDir>/${pattern}`),
   rootDir: __dirname,
   testEnvironment: 'node',
   transform: { '^.+\\.ts$': swc },
   setupFiles: ['reflect-metadata'],
-};
+  ...more,
+});
 
-const e2e = (database) => ({
-  ...common,
-  displayName: database,
-  testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+const onDatabase = (database) => ({
   globals: { TEST_DATABASE: database },
   setupFilesAfterEnv: ['<rootDir>/test/support/examine-after-each.ts'],
 });
 
-const serverAvailable = process.env.TEST_DATABASE_URL || existsSync(mariadbBinary() ?? '');
-if (!serverAvailable && process.env.REQUIRE_MYSQL === '1') throw new Error(`REQUIRE_MYSQL=1, but: ${LOUD}`);
+const onMariadb = {
+  ...onDatabase('mariadb'),
+  globalSetup: '<rootDir>/test/support/mariadb-setup.ts',
+  globalTeardown: '<rootDir>/test/support/mariadb-teardown.ts',
+};
+
+const onEach = inSuites
+  ? 'test/suites/!(once-)*.ts'
+  : 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
 
 /** @type {import('jest').Config} */
 module.exports = {
@@ -40,25 +58,14 @@ module.exports = {
   testTimeout: 120_000,
   reporters: ['default', ...(serverAvailable ? [] : ['<rootDir>/test/support/loud-reporter.js'])],
   projects: [
-    {
-      ...common,
-      displayName: 'unit',
-      // What has nothing to do with the database runs once, on the default one.
-      testMatch: [
-        '<rootDir>/src/**/*.spec.ts',
-        '<rootDir>/test/**/*.unit-spec.ts',
-        '<rootDir>/test/**/*.once-spec.ts',
-      ],
-    },
-    e2e('sqlite'),
-    ...(serverAvailable
-      ? [
-          {
-            ...e2e('mariadb'),
-            globalSetup: '<rootDir>/test/support/mariadb-setup.ts',
-            globalTeardown: '<rootDir>/test/support/mariadb-teardown.ts',
-          },
-        ]
-      : []),
+    project('unit', ['src/**/*.spec.ts', 'test/**/*.spec.ts']),
+    project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts'),
+    project('sqlite', onEach, onDatabase('sqlite')),
+    ...(serverAvailable ? [project('mariadb', onEach, onMariadb)] : []),
+    // These run apart from `npm test`, each by its own npm script.
+    project('browser', 'test/browser/*.e2e-spec.ts'),
+    project('packed', 'test/packed/*.e2e-spec.ts', onMariadb),
+    project('scale', 'test/scale/*.e2e-spec.ts', onMariadb),
+    project('faults', 'test/faults/*.e2e-spec.ts', onMariadb),
   ],
 };

@@ -4,7 +4,7 @@ import { hostileWorld } from '../support/hostile/world';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 
-/** The long form is test/faults/hostile-input.faults-spec.ts. */
+/** The long form is test/faults/hostile-input.e2e-spec.ts. */
 const COUNT = 400;
 
 describe('hostile input', () => {

@@ -4,7 +4,7 @@ import { PROBES, runIsolation } from '../support/isolation/run';
 import { routesOf, type Route } from '../support/routes';
 import { ServiceUnderTest } from '../support/service-under-test';
 
-/** Of more than five thousand; test/faults/isolation.faults-spec.ts sends them all. */
+/** Of more than five thousand; test/faults/isolation.e2e-spec.ts sends them all. */
 const SHARE = 0.08;
 
 /** They take no id but that of a session: test/support/isolation/sign-in-tour.ts walks through them. */

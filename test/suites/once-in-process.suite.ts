@@ -1,3 +1,0 @@
-import { bringOnceSuite } from '../support/suites';
-
-bringOnceSuite('once-in-process');
