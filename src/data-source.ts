@@ -1,8 +1,27 @@
 import type { DataSource, MigrationInterface } from 'typeorm';
+import { CommitRecord } from './database/commit-log';
 import type { DatabaseLocation } from './database/database-url';
-import { backendOf } from './database/backend-of';
-import { entities } from './schema';
+import type { Backend } from './database/dialect';
 import { migrations } from './database/migrations/index';
+import type * as MysqlFile from './database/mysql/mysql.backend';
+import { SettingEntity } from './database/setting.repository';
+import type * as SqliteFile from './database/sqlite/sqlite.data-source';
+import { DeptEntity } from './dept/dept.entity';
+import { AccountEntity } from './tenant/account.entity';
+import { FailedSignInEntity } from './tenant/failed-sign-in.entity';
+import { SessionEntity } from './tenant/session.entity';
+import { TenantEntity } from './tenant/tenant.entity';
+
+/** Every entity of the library; a host adds them to its own DataSource. */
+export const entities = [
+  TenantEntity,
+  DeptEntity,
+  AccountEntity,
+  CommitRecord,
+  SessionEntity,
+  FailedSignInEntity,
+  SettingEntity,
+];
 
 /** Tables of a host beside those of the library. */
 export interface OwnTables {
@@ -21,4 +40,27 @@ export async function createDataSource(
     migrations: [...migrations, ...(own.migrations ?? [])],
   };
   return backendOf(location).createDataSource(tables, onWait);
+}
+
+/**
+ * Runs `work` (opening, migrations, the first account) in one process at a time, so that replicas may start
+ * together: the others wait, then find everything done.
+ */
+export async function withMigrationLock<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
+  const unlock = await backendOf(location).lock();
+  try {
+    return await work();
+  } finally {
+    await unlock();
+  }
+}
+
+/** Loads the one driver that this location needs: the other would add a tenth to every start. */
+function backendOf(location: DatabaseLocation): Backend {
+  if (location.kind === 'sqlite') {
+    const { SqliteBackend } = require('./database/sqlite/sqlite.data-source') as typeof SqliteFile;
+    return new SqliteBackend(location.path);
+  }
+  const { MysqlBackend } = require('./database/mysql/mysql.backend') as typeof MysqlFile;
+  return new MysqlBackend(location);
 }

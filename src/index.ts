@@ -8,7 +8,7 @@ export { TenantryModule } from './tenantry.module';
 export type { TenantryExtras, TenantryOptions } from './tenantry.options';
 
 // The database.
-export { entities } from './schema';
+export { entities } from './data-source';
 export { migrations } from './database/migrations/index';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
 export { DeptEntity } from './dept/dept.entity';
@@ -68,8 +68,7 @@ export { revisionOf, tagOf, type Expected } from './web/revision';
 
 // Refusals.
 export { AuthErrors } from './tenancy/access.errors';
-export { DatabaseErrors } from './database/database.errors';
-export { IdempotencyErrors } from './database/idempotency.errors';
+export { DatabaseErrors, IdempotencyErrors } from './database/database.errors';
 export { DeptErrors } from './dept/dept.errors';
 export { TransferErrors } from './dept/transfer/transfer.errors';
 export {
@@ -92,9 +91,7 @@ export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenan
 
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
-export { DomainEvent, type EventType } from './database/domain-event';
-export { DomainEvents } from './database/domain-events';
-export { OnDomainEvent } from './database/on-domain-event.decorator';
+export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';
 export {
   TenantCreated,
   TenantDeleted,

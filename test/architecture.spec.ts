@@ -103,12 +103,9 @@ describe('the house', () => {
       'server/auth/failed-sign-in.repository.ts',
     ]);
     // Each names the tenant in its statement, or writes no tenant's row.
-    const prepared = files.filter(({ imports }) =>
-      imports.some((each) => /^database\/(prepared|plain-rows)\.ts$/.test(each)),
-    );
+    const prepared = files.filter(({ imports }) => imports.some((each) => each === 'database/prepared.ts'));
     expect(paths(prepared).sort()).toEqual([
       'database/commit-log.ts',
-      'database/plain-rows.ts',
       'tenancy/tenant-bound.ts',
       'tenancy/tenant-lookup.repository.ts',
       'tenancy/tree-version.ts',

@@ -1,4 +1,4 @@
-import type { EntityMetadata, ValueTransformer } from 'typeorm';
+import { Raw, type EntityMetadata, type FindOperator, type ValueTransformer } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
@@ -8,8 +8,8 @@ export const ascii = { charset: 'ascii', collation: 'ascii_bin' } as const;
 export const text = { charset: 'utf8mb4', collation: 'utf8mb4_bin' } as const;
 
 /**
- * 64-bit ids. They travel to the database as text (TypeORM would write a number into the SQL itself and fill
- * the statement cache with copies) and come back as text from MySQL; as a field they are always a safe number.
+ * 64-bit ids are sent as text (TypeORM would write a number into the SQL itself and fill the statement cache with copies)
+ * and come back as text from MySQL; as a field they are always a safe number.
  */
 export const id: ValueTransformer = {
   to: (value: unknown) => (typeof value === 'number' ? String(value) : value),
@@ -30,4 +30,12 @@ export function columnOf(metadata: EntityMetadata, property: string): ColumnMeta
 /** Whether every database gives the values of this column as an entity has them. */
 export function comesAsItIs({ type, transformer }: ColumnMetadata): boolean {
   return !transformer && (type === 'varchar' || type === 'integer');
+}
+
+/**
+ * That a column holds this text somewhere, to the byte. Not LIKE: there `%` and `_` mean something, and the databases
+ * differ about upper and lower case. One in a statement: the parameter has one name.
+ */
+export function contains(text: string): FindOperator<string> {
+  return Raw((column) => `INSTR(${column}, :contained) > 0`, { contained: text }) as FindOperator<string>;
 }

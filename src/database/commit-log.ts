@@ -1,41 +1,64 @@
-import type { EntityManager } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, type EntityManager } from 'typeorm';
+import { ascii, text } from './columns';
+import { IdempotencyErrors } from './database.errors';
 import type { IdempotentRequest } from './idempotent-request';
-import { IdempotencyErrors } from './idempotency.errors';
-import { insertRow } from './plain-rows';
-import { toStored } from './stored-result';
-import { CommitRecord } from './commit-record.entity';
+import { insertRow } from './prepared';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The rows that units leave. */
+/** How long the JSON may be that a repeated request is answered from. */
+const MAX_BYTES = 64 * 1024;
+const RULE = 'The result of a transaction that takes effect once must be JSON';
+
+/**
+ * One row per committed unit of work, written in its own transaction. When the answer to a COMMIT is lost,
+ * the row tells whether it happened. Rows older than a day are removed.
+ */
+@Entity('tenantry_unit')
+export class CommitRecord {
+  /** Made from a client's Idempotency-Key where there is one. */
+  @PrimaryColumn({ name: 'unit_id', type: 'varchar', length: 36, ...ascii })
+  unitId!: string;
+
+  @Index('ix_unit_created')
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  createdAt!: Date;
+
+  /** Of the request with that key. */
+  @Column({ name: 'body_hash', type: 'varchar', length: 64, nullable: true, ...ascii })
+  bodyHash!: string | null;
+
+  /** JSON of up to 64 KB: what the request with that key is answered. */
+  @Column({ type: 'mediumtext', nullable: true, ...text })
+  result!: string | null;
+}
+
 export class CommitLog {
   constructor(private readonly now: () => Date) {}
 
-  /** Writes the unit's own row in its own transaction; with what it gave, when a client may ask for it again. */
   async record(
     manager: EntityManager,
     unitId: string,
-    once?: IdempotentRequest,
+    request?: IdempotentRequest,
     result?: unknown,
   ): Promise<void> {
     await insertRow(manager, CommitRecord, {
       unitId,
       createdAt: this.now(),
-      ...(once && { bodyHash: once.bodyHash, result: toStored(result) }),
+      ...(request && { bodyHash: request.bodyHash, result: toStored(result) }),
     });
   }
 
-  /** Whether a unit whose COMMIT was never answered did commit. */
   wasCommitted(manager: EntityManager, unitId: string): Promise<boolean> {
     return manager.existsBy(CommitRecord, { unitId });
   }
 
-  /** What the same request gave before; null when it has not been here, or longer ago than a day. */
-  async findAnswer(manager: EntityManager, once: IdempotentRequest): Promise<CommitRecord | null> {
-    const unit = await manager.findOneBy(CommitRecord, { unitId: once.unitId });
-    if (!unit || unit.createdAt < dayBefore(this.now())) return null;
-    if (unit.bodyHash !== once.bodyHash) throw IdempotencyErrors.REUSED();
-    return unit;
+  /** What the same request gave before; null when there was none within a day. */
+  async findAnswer(manager: EntityManager, request: IdempotentRequest): Promise<CommitRecord | null> {
+    const record = await manager.findOneBy(CommitRecord, { unitId: request.unitId });
+    if (!record || record.createdAt < dayBefore(this.now())) return null;
+    if (record.bodyHash !== request.bodyHash) throw IdempotencyErrors.REUSED();
+    return record;
   }
 
   /** Makes room for a key that was used longer ago than a day. */
@@ -44,7 +67,39 @@ export class CommitLog {
   }
 }
 
-/** Rows of units are kept for a day. */
+/** Records are kept for a day. */
 export function dayBefore(now: Date): Date {
   return new Date(now.getTime() - DAY_MS);
+}
+
+/**
+ * A result as it is stored. One that would not come back as it is, or is too long, is a mistake of the code that made it:
+ * refused here, before COMMIT, on every database alike.
+ */
+export function toStored(result: unknown): string | null {
+  if (result === undefined) return null;
+  const json = JSON.stringify(result, refuseUnlikeJson);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MAX_BYTES) throw new Error(`${RULE} of at most ${MAX_BYTES} bytes; it has ${bytes} bytes.`);
+  return json;
+}
+
+export function fromStored(stored: string | null): unknown {
+  return stored === null ? undefined : JSON.parse(stored);
+}
+
+/** A replacer of `JSON.stringify`. It must look at the holder: `toJSON` has been called on the value. */
+function refuseUnlikeJson(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  const given = this[key];
+  const isLeftOut = given === undefined && !Array.isArray(this);
+  if (!isLeftOut && (given !== value || !isJson(given)))
+    throw new Error(`${RULE}; '${key}' is ${Object.prototype.toString.call(given)}.`);
+  return value;
+}
+
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  // A Map or an Error would become an empty object; an object of a class keeps its fields.
+  return ['[object Object]', '[object Array]'].includes(Object.prototype.toString.call(value));
 }

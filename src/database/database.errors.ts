@@ -9,3 +9,12 @@ export const DatabaseErrors = defineErrors({
     retryAfter: 1,
   },
 });
+
+export const IdempotencyErrors = defineErrors({
+  REUSED: {
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    status: 422,
+    zh: '该 Idempotency-Key 已用于另一个请求',
+    en: 'This Idempotency-Key has been used for another request',
+  },
+});

@@ -1,5 +1,23 @@
-import { Injectable, Logger } from '@nestjs/common';
-import type { DomainEvent, EventType } from './domain-event';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+
+/**
+ * Something that has happened to a tenant's data, and is committed. Events are emitted at most once, and only in the
+ * process that did it: a listener that must not miss one reads the data itself from time to time.
+ */
+export abstract class DomainEvent {
+  constructor(
+    readonly tenantId: string,
+    /** The name of the user who did it. */
+    readonly by: string,
+  ) {}
+}
+
+/** The class of an event; `DomainEvent` itself stands for all of them. */
+export type EventType<E extends DomainEvent = DomainEvent> = abstract new (...args: never[]) => E;
+
+/** Notes an event of a unit of work, to be emitted once the unit is committed. */
+export type Emit = (event: DomainEvent) => void;
 
 interface Subscription {
   readonly type: EventType;
@@ -7,27 +25,26 @@ interface Subscription {
 }
 
 /**
- * Tells what has happened to whoever wants to know, in this process, at most once, after the COMMIT: a unit that is
- * rolled back or replayed tells nothing of its vain tries, and units of one tenant tell in the order of their commits.
+ * Emits what has happened, in this process, at most once, after the COMMIT: a unit that is rolled back or replayed emits
+ * nothing of its failed tries, and units of one tenant emit in the order of their commits.
  */
 @Injectable()
 export class DomainEvents {
   readonly #logger = new Logger('DomainEvents');
   readonly #subscriptions = new Set<Subscription>();
 
-  /** Whether there is anybody to tell of this. */
-  isHeard(event: DomainEvent): boolean {
+  hasListener(event: DomainEvent): boolean {
     for (const { type } of this.#subscriptions) if (event instanceof type) return true;
     return false;
   }
 
   /**
    * Calls `handler` with every event of this class, or of one below it, from now on; gives a function that ends it.
-   * The one whose request it was waits for the handler, but not for a promise that it gives. What it throws or
-   * rejects with is logged, and touches nobody else.
+   * The request that caused the event waits for the handler, but not for a promise that it gives. What it throws or
+   * rejects with is logged, and touches no other handler.
    */
   on<E extends DomainEvent>(type: EventType<E>, handler: (event: E) => unknown): () => void {
-    // An import in a circle gives undefined; better now than after somebody's COMMIT.
+    // A circular import gives undefined; better now than after a COMMIT.
     if (typeof type !== 'function') throw new Error('There is no such class of events.');
     const subscription = { type, handler };
     this.#subscriptions.add(subscription);
@@ -35,7 +52,7 @@ export class DomainEvents {
   }
 
   /** For the unit of work alone: these events are committed. */
-  tell(events: readonly DomainEvent[]): void {
+  emit(events: readonly DomainEvent[]): void {
     for (const event of events) {
       for (const subscription of [...this.#subscriptions]) {
         const { type, handler } = subscription;
@@ -52,6 +69,68 @@ export class DomainEvents {
       Promise.resolve(handler(event as never)).catch(complain);
     } catch (error) {
       complain(error);
+    }
+  }
+}
+
+const EVENTS = Symbol('domainEvents');
+
+type HandlerDecorator<E> = <M extends (event: E) => unknown>(
+  prototype: object,
+  name: string | symbol,
+  descriptor: TypedPropertyDescriptor<M>,
+) => void;
+
+/**
+ * Calls a provider's method with every event of these classes, as `DomainEvents.on` does: after the COMMIT, in this
+ * process, at most once. `@OnDomainEvent(DomainEvent)` listens to all.
+ */
+export function OnDomainEvent<T extends readonly EventType[]>(
+  ...types: T
+): HandlerDecorator<InstanceType<T[number]>> {
+  return (_, __, { value }) => {
+    if (value) Reflect.defineMetadata(EVENTS, [...eventsOf(value), ...types], value);
+  };
+}
+
+function eventsOf(method: object): readonly EventType[] {
+  return (Reflect.getMetadata(EVENTS, method) as readonly EventType[] | undefined) ?? [];
+}
+
+type Method = (event: unknown) => unknown;
+
+/** Finds the methods with `@OnDomainEvent` in all of the host's providers and controllers, once they are made. */
+@Injectable()
+export class EventSubscriber implements OnModuleInit {
+  readonly #scanner = new MetadataScanner();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly events: DomainEvents,
+  ) {}
+
+  onModuleInit(): void {
+    const seen = new Set<object>();
+    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
+      const instance: unknown = wrapper.instance;
+      // One instance may be provided under several names.
+      if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;
+      seen.add(instance);
+      this.#subscribe(instance, wrapper.isDependencyTreeStatic() && !wrapper.isTransient);
+    }
+  }
+
+  #subscribe(instance: object, isSingleton: boolean): void {
+    const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
+    for (const name of this.#scanner.getAllMethodNames(prototype)) {
+      const method = prototype?.[name];
+      for (const type of method ? eventsOf(method) : []) {
+        if (!isSingleton)
+          throw new Error(
+            `${instance.constructor.name}.${name} hears no events: it is made anew for each use.`,
+          );
+        this.events.on(type, (event) => method?.call(instance, event));
+      }
     }
   }
 }

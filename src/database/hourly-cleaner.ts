@@ -1,12 +1,26 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import type { Meter } from './meter';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  In,
+  LessThan,
+  type EntityManager,
+  type EntityTarget,
+  type FindOptionsSelect,
+  type FindOptionsWhere,
+  type ObjectLiteral,
+} from 'typeorm';
+import { Clock } from '../time/clock';
+import { CommitRecord, dayBefore } from './commit-log';
+import { Meter } from './meter';
+import { UnitOfWork } from './unit-of-work';
 
 const HOUR_MS = 60 * 60 * 1000;
+/** So few that no other statement waits for long. */
+const ROWS = 500;
 
-/** A table with rows that nobody needs after some time. */
+/** A table with rows that are not needed after some time. */
 export interface Expiring {
-  /** Removes some of these rows in a short statement; gives how many it were, 0 when none are left. */
+  /** Removes some of these rows in a short statement; gives how many, 0 when none are left. */
   removeExpired(): Promise<number>;
 }
 
@@ -22,7 +36,7 @@ export class HourlyCleaner implements OnApplicationBootstrap, OnModuleDestroy {
     /** By the names that they have in logs and metrics. */
     private readonly tables: Readonly<Record<string, Expiring>>,
   ) {
-    // So that the first row and the first failure are a growth of their counters.
+    // So that the first row and the first failure make their counters grow.
     for (const name of Object.keys(tables)) meter.rowsRemoved?.(name, 0);
   }
 
@@ -65,4 +79,31 @@ export class HourlyCleaner implements OnApplicationBootstrap, OnModuleDestroy {
       await yieldToEventLoop();
     }
   }
+}
+
+@Injectable()
+export class CommitLogCleaner extends HourlyCleaner {
+  constructor(unitOfWork: UnitOfWork, clock: Clock, meter: Meter) {
+    const removeExpired = (): Promise<number> => {
+      const expired = { createdAt: LessThan(dayBefore(clock.now())) };
+      return unitOfWork.withoutTransaction((manager) => removeSome(manager, CommitRecord, 'unitId', expired));
+    };
+    super(meter, { units: { removeExpired } });
+  }
+}
+
+/** Removes at most 500 of the rows that match, by their primary keys; gives how many. */
+export async function removeSome<E extends ObjectLiteral>(
+  manager: EntityManager,
+  entity: EntityTarget<E>,
+  key: keyof E & string,
+  where: FindOptionsWhere<E>,
+): Promise<number> {
+  const select = { [key]: true } as FindOptionsSelect<E>;
+  const found = await manager.find(entity, { select, where, take: ROWS });
+  if (found.length === 0) return 0;
+  // The condition again: a row may have been renewed since.
+  const those = { ...where, [key]: In(found.map((row) => row[key] as unknown)) };
+  const { affected } = await manager.delete(entity, those);
+  return affected ?? 0;
 }

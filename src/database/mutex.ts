@@ -1,71 +1,94 @@
-/** Leaves the mutex; calling it more than once does nothing. */
-export type Leave = () => void;
+/** Calling it more than once does nothing. */
+export type Release = () => void;
 
-/** How long to wait for a turn, and what to say when it does not come. */
-export interface Patience {
+/** How long to wait, and the error when that was not long enough. */
+export interface WaitLimit {
   readonly ms: number;
   readonly refusal: () => Error;
 }
 
-/** Lets one holder in at a time, in the order of arrival. */
+/** One holder at a time, in the order of arrival. */
 export class Mutex {
-  /** The turn of who came last; null while nobody is here. */
   #last: Promise<void> | null = null;
   #present = 0;
 
-  /** One, while somebody holds it. */
-  get inside(): number {
+  /** 1 while it is held, else 0. */
+  get held(): number {
     return Math.min(this.#present, 1);
   }
 
   get waiting(): number {
-    return this.#present - this.inside;
+    return this.#present - this.held;
   }
 
-  async enter(patience?: Patience): Promise<Leave> {
+  get isFree(): boolean {
+    return this.#present === 0;
+  }
+
+  async acquire(limit?: WaitLimit): Promise<Release> {
     const before = this.#last;
-    let end: Leave = () => undefined;
-    const own = new Promise<void>((resolve) => {
-      end = resolve;
+    let resolve: () => void = () => undefined;
+    const own = new Promise<void>((done) => {
+      resolve = done;
     });
     this.#last = own;
     this.#present += 1;
-    let isGone = false;
-    const leave = (): void => {
-      if (isGone) return;
-      isGone = true;
-      this.#present -= 1;
+    const pass = (): void => {
       if (this.#last === own) this.#last = null;
-      end();
+      resolve();
     };
-    // Where nobody is, nobody is waited for: most enter without a timer.
-    if (before) await (patience ? orGiveUp(before, leave, patience) : before);
-    return leave;
+    try {
+      // Without a timer where no one holds it.
+      if (before) await (limit ? inTime(before, limit) : before);
+    } catch (error) {
+      this.#present -= 1;
+      void before?.then(pass);
+      throw error;
+    }
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#present -= 1;
+      pass();
+    };
   }
 
-  async run<T>(work: () => Promise<T>, patience?: Patience): Promise<T> {
-    const leave = await this.enter(patience);
+  async runExclusive<T>(work: () => Promise<T>, limit?: WaitLimit): Promise<T> {
+    const release = await this.acquire(limit);
     try {
       return await work();
     } finally {
-      leave();
+      release();
     }
   }
 }
 
-/** Who has waited in vain passes its turn on when it comes. */
-async function orGiveUp(turn: Promise<void>, leave: Leave, { ms, refusal }: Patience): Promise<void> {
+/** A mutex per key. */
+export class KeyedMutex {
+  readonly #mutexes = new Map<string, Mutex>();
+
+  async runExclusive<T>(key: string, work: () => Promise<T>, limit?: WaitLimit): Promise<T> {
+    const mutex = this.#mutexes.get(key) ?? new Mutex();
+    this.#mutexes.set(key, mutex);
+    try {
+      return await mutex.runExclusive(work, limit);
+    } finally {
+      if (mutex.isFree) this.#mutexes.delete(key);
+    }
+  }
+}
+
+/** The result of `promise`, or the refusal after `ms`. What the promise gives later is left alone. */
+export async function inTime<T>(promise: Promise<T>, { ms, refusal }: WaitLimit): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const givingUp = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(refusal());
     }, ms);
   });
   try {
-    await Promise.race([turn, givingUp]);
-  } catch (error) {
-    void turn.then(leave);
-    throw error;
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,12 +1,20 @@
-import { QueryFailedError, type DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import {
+  QueryFailedError,
+  type EntityManager,
+  type EntityMetadata,
+  type EntityTarget,
+  type ObjectLiteral,
+} from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { columnOf } from './columns';
 import type { SqliteDriver } from './sqlite/sqlite.driver';
 
-/** What a statement may be given; an object would become a piece of SQL. */
+/** An object would become a piece of SQL. */
 export type Parameter = string | number | Date | null;
+type Rows = readonly Readonly<Record<string, unknown>>[];
+type Values = Readonly<Record<string, unknown>>;
 
-export type Rows = readonly Readonly<Record<string, unknown>>[];
-
-/** What a statement gave. */
 export interface Outcome {
   readonly rows: Rows;
   /** How many rows a write has matched. */
@@ -15,74 +23,59 @@ export interface Outcome {
   readonly insertId: number;
 }
 
-/** What TypeORM's runners give: MySQL's an object for an INSERT, SQLite's the id itself. */
-interface Plain {
-  readonly raw: { readonly insertId?: number | string } | number | null;
-  readonly records: Rows;
-  readonly affected?: number;
-}
-
 type Raw = Rows | { readonly affectedRows: number; readonly insertId: number | string };
+type Callback = (error: (Error & { readonly errno?: number }) | null, raw: Raw) => void;
 
-/** The part of a mysql2 connection, or of a pool of them, that is used here. */
-interface Preparing {
-  execute(sql: string, parameters: Parameter[], done: Done): void;
-  query(sql: string, parameters: Parameter[], done: Done): void;
+/** The part of a mysql2 connection that is used here. */
+interface MysqlConnection {
+  execute(sql: string, parameters: readonly Parameter[], done: Callback): void;
+  query(sql: string, parameters: readonly Parameter[], done: Callback): void;
 }
-
-type Done = (error: (Error & { readonly errno?: number }) | null, raw: Raw) => void;
 
 /**
- * The statement was not run because it could not be prepared, or is not known any more: all that the server may have are
- * taken (a limit that others share), a proxy has changed the server, or a table was altered. Its text can still be sent.
+ * The statement was not run because it could not be prepared, or is not known any more: too many prepared statements on the
+ * server, another server behind the proxy, an altered table. Its text can still be sent.
  */
 const UNPREPARED: ReadonlySet<number | undefined> = new Set([1461, 1243, 1615]);
 
 /**
- * Runs a statement whose text is always the same, inside the transaction of this manager. MySQL prepares it once per
- * connection; TypeORM would send it whole each time and cost four times as much. SQLite's connection prepares everything.
+ * Runs a statement whose text is always the same on the connection of this manager. MySQL prepares it once per connection;
+ * TypeORM would send its text each time and cost four times as much. SQLite's connection prepares everything.
  */
 export async function runPrepared(
   { queryRunner: runner, dataSource }: EntityManager,
   sql: string,
   parameters: Parameter[],
 ): Promise<Outcome> {
-  if (!runner?.isTransactionActive) throw new Error('This statement belongs into a transaction.');
-  const connection = (await runner.connect()) as Partial<Preparing>;
-  if (isWatched(dataSource) || !connection.execute) return plainly(runner, sql, parameters);
-  const raw = await logged(dataSource, sql, parameters, () =>
-    execute(connection as Preparing, sql, parameters),
-  );
-  if ('affectedRows' in raw) {
-    return { rows: [], affected: raw.affectedRows, insertId: Number(raw.insertId) };
+  if (!runner) throw new Error('A prepared statement needs a connection of its own.');
+  const connection = (await runner.connect()) as Partial<MysqlConnection>;
+  const { read } = dataSource.driver as Partial<SqliteDriver>;
+  const readsPlainly = read && !runner.isTransactionActive && sql.startsWith('SELECT');
+  // A subscriber, or the log of slow statements, wants to know of every statement.
+  const isWatched = dataSource.subscribers.length > 0 || Boolean(dataSource.options.maxQueryExecutionTime);
+  if (isWatched || !(connection.execute || readsPlainly)) {
+    const result = await runner.query(sql, parameters, true);
+    // MySQL gives an object for an INSERT, SQLite the id itself.
+    const raw = result.raw as { readonly insertId?: number | string } | number | null;
+    const insertId = Number((typeof raw === 'object' ? raw?.insertId : raw) ?? 0);
+    return { rows: result.records as Rows, affected: result.affected ?? 0, insertId };
   }
-  return { rows: raw, affected: 0, insertId: 0 };
+  dataSource.logger.logQuery(sql, parameters);
+  try {
+    const raw = readsPlainly
+      ? read.call(dataSource.driver as SqliteDriver, sql, parameters)
+      : await execute(connection as MysqlConnection, sql, parameters);
+    if (!('affectedRows' in raw)) return { rows: raw, affected: 0, insertId: 0 };
+    return { rows: [], affected: raw.affectedRows, insertId: Number(raw.insertId) };
+  } catch (error) {
+    dataSource.logger.logQueryError(error as Error, sql, parameters);
+    throw new QueryFailedError(sql, parameters, error as Error);
+  }
 }
 
-/** Runs a SELECT whose text is always the same, outside any transaction and past the query runner. */
-export async function readPrepared(
-  dataSource: DataSource,
-  sql: string,
-  parameters: Parameter[],
-): Promise<Rows> {
-  const read = isWatched(dataSource) ? undefined : readerOf(dataSource);
-  if (!read) return dataSource.query<Rows>(sql, parameters);
-  return logged(dataSource, sql, parameters, () => read(sql, parameters));
-}
-
-/** The shortest way to the connections of our own SQLite driver, or of TypeORM's MySQL driver. */
-function readerOf({
-  driver,
-}: DataSource): ((sql: string, parameters: Parameter[]) => Promise<Rows> | Rows) | undefined {
-  const own = driver as Partial<SqliteDriver>;
-  if (own.read) return own.read.bind(driver);
-  const { pool } = driver as { readonly pool?: Partial<Preparing> };
-  return pool?.execute && ((sql, parameters) => execute(pool as Preparing, sql, parameters) as Promise<Rows>);
-}
-
-function execute(connection: Preparing, sql: string, parameters: Parameter[]): Promise<Raw> {
+function execute(connection: MysqlConnection, sql: string, parameters: readonly Parameter[]): Promise<Raw> {
   return new Promise((resolve, reject) => {
-    const settle: Done = (error, raw) => {
+    const settle: Callback = (error, raw) => {
       if (error) reject(error);
       else resolve(raw);
     };
@@ -93,28 +86,126 @@ function execute(connection: Preparing, sql: string, parameters: Parameter[]): P
   });
 }
 
-async function logged<T>(
-  { logger }: DataSource,
-  sql: string,
-  parameters: Parameter[],
-  run: () => T | Promise<T>,
-): Promise<T> {
-  logger.logQuery(sql, parameters);
-  try {
-    return await run();
-  } catch (error) {
-    logger.logQueryError(error as Error, sql, parameters);
-    throw new QueryFailedError(sql, parameters, error as Error);
+/** A statement on some columns of a table, made at its first use. */
+interface Statement {
+  readonly sql: string;
+  readonly columns: readonly ColumnMetadata[];
+}
+
+const STATEMENTS = new WeakMap<EntityMetadata, Map<string, Statement>>();
+
+/**
+ * The functions below read and write rows of the library's own tables without the query builder, which makes the same
+ * SQL anew for every row. Entities of hosts may have more to them (relations, hooks); those are for TypeORM.
+ */
+export async function findRow<E extends ObjectLiteral>(
+  manager: EntityManager,
+  entity: EntityTarget<E>,
+  where: QueryDeepPartialEntity<E>,
+): Promise<E | null> {
+  const metadata = manager.dataSource.getMetadata(entity);
+  const statement = statementOf(
+    metadata,
+    'find',
+    Object.keys(where),
+    (columns) => `${selectFrom(metadata)} WHERE ${columns.map(isEqual).join(' AND ')} LIMIT 1`,
+  );
+  const { rows } = await runPrepared(manager, statement.sql, parametersOf(manager, statement.columns, where));
+  return rows[0] ? (hydrate(metadata, rows[0]) as E) : null;
+}
+
+/** The rows with one of these ids that have these values besides. */
+export async function findRows<E extends ObjectLiteral>(
+  manager: EntityManager,
+  entity: EntityTarget<E>,
+  where: QueryDeepPartialEntity<E>,
+  { property, ids }: { readonly property: keyof E & string; readonly ids: readonly number[] },
+): Promise<E[]> {
+  const metadata = manager.dataSource.getMetadata(entity);
+  // The last id is repeated: few lengths make few statements to prepare.
+  const count = 2 ** Math.ceil(Math.log2(ids.length));
+  const padded = Array.from({ length: count }, (_, index) => String(ids[index] ?? ids.at(-1)));
+  const statement = statementOf(
+    metadata,
+    `find ${count}`,
+    [property, ...Object.keys(where)],
+    ([id, ...others]) =>
+      [
+        `${selectFrom(metadata)} WHERE ${id} IN (${padded.map(() => '?').join(', ')})`,
+        ...others.map(isEqual),
+      ].join(' AND '),
+  );
+  const parameters = [...padded, ...parametersOf(manager, statement.columns.slice(1), where)];
+  const { rows } = await runPrepared(manager, statement.sql, parameters);
+  return rows.map((row) => hydrate(metadata, row) as E);
+}
+
+/** Gives the id that the database made, if it makes ids. */
+export async function insertRow<E extends ObjectLiteral>(
+  manager: EntityManager,
+  entity: EntityTarget<E>,
+  row: QueryDeepPartialEntity<E>,
+): Promise<number> {
+  const metadata = manager.dataSource.getMetadata(entity);
+  const statement = statementOf(metadata, 'insert', Object.keys(row), (columns) => {
+    const places = columns.map(() => '?').join(', ');
+    return `INSERT INTO ${tableOf(metadata)} (${columns.join(', ')}) VALUES (${places})`;
+  });
+  return (await runPrepared(manager, statement.sql, parametersOf(manager, statement.columns, row))).insertId;
+}
+
+function statementOf(
+  metadata: EntityMetadata,
+  kind: string,
+  properties: readonly string[],
+  compose: (columns: readonly string[]) => string,
+): Statement {
+  const statements = STATEMENTS.get(metadata) ?? new Map<string, Statement>();
+  STATEMENTS.set(metadata, statements);
+  const name = `${kind} ${properties.join()}`;
+  const known = statements.get(name);
+  if (known) return known;
+  const columns = properties.map((property) => columnOf(metadata, property));
+  const statement = { sql: compose(columns.map((column) => escape(metadata, column.databaseName))), columns };
+  statements.set(name, statement);
+  return statement;
+}
+
+function parametersOf(
+  { dataSource: { driver } }: EntityManager,
+  columns: readonly ColumnMetadata[],
+  values: Values,
+): Parameter[] {
+  return columns.map((column) => {
+    const value = values[column.propertyName];
+    if (value === undefined) throw new Error(`${column.propertyName} has no value.`);
+    return driver.preparePersistentValue(value, column) as Parameter;
+  });
+}
+
+function selectFrom(metadata: EntityMetadata): string {
+  const columns = metadata.columns.map(({ databaseName }) => escape(metadata, databaseName));
+  return `SELECT ${columns.join(', ')} FROM ${tableOf(metadata)}`;
+}
+
+function isEqual(column: string): string {
+  return `${column} = ?`;
+}
+
+function tableOf(metadata: EntityMetadata): string {
+  const parts = metadata.tablePath.split('.');
+  return parts.map((part) => escape(metadata, part)).join('.');
+}
+
+function escape({ dataSource }: EntityMetadata, name: string): string {
+  return dataSource.driver.escape(name);
+}
+
+function hydrate(metadata: EntityMetadata, row: Values): ObjectLiteral {
+  const { driver } = metadata.dataSource;
+  const entity = metadata.create() as ObjectLiteral;
+  for (const column of metadata.columns) {
+    entity[column.propertyName] = driver.prepareHydratedValue(row[column.databaseName], column) as unknown;
   }
-}
-
-/** Whether somebody beside the logger wants to know of every statement. */
-function isWatched({ subscribers, options }: DataSource): boolean {
-  return subscribers.length > 0 || Boolean(options.maxQueryExecutionTime);
-}
-
-async function plainly(runner: QueryRunner, sql: string, parameters: Parameter[]): Promise<Outcome> {
-  const { raw, records, affected } = (await runner.query(sql, parameters, true)) as Plain;
-  const insertId = typeof raw === 'object' ? raw?.insertId : raw;
-  return { rows: records, affected: affected ?? 0, insertId: Number(insertId ?? 0) };
+  return entity;
 }

@@ -12,7 +12,7 @@ import { QueryFailedError } from 'typeorm';
 export type Fault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'crowded' | 'fatal';
 
 /** The code of an error of our own: there was no connection. */
-export const NOT_WAITED_FOR = 'TENANTRY_NO_CONNECTION';
+export const NO_CONNECTION = 'TENANTRY_NO_CONNECTION';
 
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
@@ -29,7 +29,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['ENOTFOUND', 'unreachable'],
   ['EAI_AGAIN', 'unreachable'],
   ['HANDSHAKE_SSL_ERROR', 'unreachable'], // no TLS connection came about
-  [NOT_WAITED_FOR, 'crowded'],
+  [NO_CONNECTION, 'crowded'],
   [1180, 'lost'], // error during COMMIT
   [1021, 'lost'], // the disk is full; told at COMMIT, nobody knows
   [1114, 'lost'], // the same, in the words of InnoDB

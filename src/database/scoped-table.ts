@@ -9,7 +9,22 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf, comesAsItIs } from './columns';
 import { forced, inStretches, keysOf, named, type Key, type KeyRange } from './key-range';
-import type { FindOptions } from './find-options';
+import { dialectOf, isSqlite } from './dialect';
+
+/** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
+const CHUNK = 500;
+
+/** Columns in the order of their weight, each with its direction. */
+export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
+
+/** What `find` gives of the rows that match; all of it by default. */
+export interface FindOptions<E> {
+  readonly order?: Order<E>;
+  readonly limit?: number;
+  readonly columns?: readonly (keyof E & string)[];
+  /** The index to read from, where MySQL would choose another. */
+  readonly index?: string;
+}
 
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
@@ -39,7 +54,7 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** For the few conditions that the databases want in different forms. */
   get isOnSqlite(): boolean {
-    return this.#manager.dataSource.options.type === 'better-sqlite3';
+    return isSqlite(this.#manager.dataSource);
   }
 
   findOne(where: Where<E>): Promise<E | null> {
@@ -130,9 +145,8 @@ export class ScopedTable<E extends ObjectLiteral> {
       .into(this.#entity)
       .values(rows.map((row) => ({ ...row, ...this.#scope.stamp })))
       .updateEntity(false)
-      .execute()) as { raw: number | { insertId: number | string } };
-    // SQLite tells the last id, MySQL the first.
-    return typeof raw === 'object' ? Number(raw.insertId) : raw - rows.length + 1;
+      .execute()) as { raw: unknown };
+    return dialectOf(this.#manager.dataSource).firstId(raw, rows.length);
   }
 
   /** Changes the rows that match, in one statement; gives their number. `:names` in expressions are `parameters`. */
@@ -197,4 +211,17 @@ export class ScopedTable<E extends ObjectLiteral> {
   #columnOf(property: string): ColumnMetadata {
     return columnOf(this.#manager.dataSource.getMetadata(this.#entity), property);
   }
+}
+
+/** Asks for many ids in lists of a moderate length, one after the other, and gives all that was found, up to a limit. */
+export async function inChunks<K, T>(
+  keys: readonly K[],
+  ask: (chunk: readonly K[], sofar: number) => Promise<T[]>,
+  limit = Infinity,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (let start = 0; start < keys.length && found.length < limit; start += CHUNK) {
+    found.push(...(await ask(keys.slice(start, start + CHUNK), found.length)));
+  }
+  return found;
 }

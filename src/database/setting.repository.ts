@@ -1,8 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { SettingEntity } from './setting.entity';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ascii } from './columns';
 import { UnitOfWork } from './unit-of-work';
 
-/** What all processes on this database must agree on. It belongs to no tenant. */
+/** What all processes on this database must agree on. */
+@Entity('tenantry_setting')
+export class SettingEntity {
+  @PrimaryColumn({ type: 'varchar', length: 64, ...ascii })
+  name!: string;
+
+  @Column({ type: 'varchar', length: 255, ...ascii })
+  value!: string;
+}
+
+/** Settings belong to no tenant. */
 @Injectable()
 export class SettingRepository {
   readonly #unitOfWork: UnitOfWork;

@@ -1,44 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import type { DomainEvent, Emit } from './domain-event';
-import { DomainEvents } from './domain-events';
-import { Meter } from './meter';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import { Clock } from '../time/clock';
+import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log';
 import { DatabaseErrors } from './database.errors';
-import { KeyedMutex } from './keyed-mutex';
+import { dialectOf, type Isolation } from './dialect';
+import { DomainEvents, type DomainEvent, type Emit } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
-import { faultOf, isDuplicate, RetryBudget, type Fault } from './retry-policy';
-import { fromStored, toStored } from './stored-result';
+import { Meter } from './meter';
+import { inTime, KeyedMutex } from './mutex';
+import { faultOf, isDuplicate, NO_CONNECTION, RetryBudget, type Fault } from './retry-policy';
 import { TenantryDataSource } from './tenantry.data-source';
-import { CommitLog } from './commit-log';
-import type { CommitRecord } from './commit-record.entity';
 
 type Statements<T> = (manager: EntityManager) => Promise<T>;
 type Work<T> = (manager: EntityManager, emit: Emit) => Promise<T>;
 
-/** A repeat waits for the first of its kind, which may be a long import. */
-const REPEAT_PATIENCE_MS = 60_000;
+/** A repeated request waits for the first one, which may be a long import. */
+const REPEAT_WAIT_MS = 60_000;
+
+/** For a connection of the pool, and for making one. */
+const CONNECTION_WAIT = {
+  ms: 2000,
+  refusal: () =>
+    Object.assign(new Error('No connection to the database came in time.'), { code: NO_CONNECTION }),
+};
 
 /** Before the look for a COMMIT that was not answered in time. */
 const LAST_LOOK_MS = 50;
 
-/** One try. The last one, after the time is over, only looks whether an earlier one was done. */
+/** One try. The last one, after the time is over, only looks whether an earlier one was committed. */
 type Attempt<T> = (isLast: boolean) => Promise<T>;
 
-/** What a unit gave, and what it has to tell now that it is committed. */
+/** The result of a committed unit, and its events. */
 interface Done<T> {
   readonly result: T;
   readonly events: readonly DomainEvent[];
 }
 
-/** One try's end that the loop has to think about. */
+/** A try that ended with an error of the database after which there may be another. */
 class Interrupted extends Error {
   constructor(
     readonly fault: Exclude<Fault, 'fatal'>,
     cause: unknown,
-    /** Whether a COMMIT of this unit was sent and not answered: it may be done. */
+    /** A COMMIT of this unit was sent and not answered. */
     readonly mayBeDone = false,
   ) {
     super(`The unit of work was interrupted (${fault}).`, { cause });
@@ -53,9 +58,8 @@ class Interrupted extends Error {
 export class UnitOfWork {
   readonly #logger = new Logger('UnitOfWork');
   readonly #queues = new KeyedMutex();
-  #isolation: Promise<'READ COMMITTED' | undefined> | undefined;
-
-  readonly #ledger: CommitLog;
+  readonly #commits: CommitLog;
+  #isolation: Promise<Isolation> | undefined;
 
   constructor(
     private readonly dataSource: TenantryDataSource,
@@ -63,86 +67,83 @@ export class UnitOfWork {
     clock: Clock,
     private readonly meter: Meter,
   ) {
-    this.#ledger = new CommitLog(() => clock.now());
+    this.#commits = new CommitLog(() => clock.now());
   }
 
-  /**
-   * Runs work outside a transaction, again when the database was away for a moment: a read, or a single write
-   * that does no harm when it is done twice.
-   */
+  /** Runs a read, or a single write that does no harm when it is done twice; again when the database was away for a moment. */
   withoutTransaction<T>(work: Statements<T>): Promise<T> {
-    return this.#again(new RetryBudget(), () => work(this.dataSource.manager));
+    return this.#read(new RetryBudget(), work);
   }
 
   /**
    * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
    * data have in common: on one server it is the lock, on a cluster it is what certification collides on. `key`
-   * names that data: in this process its units queue for each other before they take a connection. A unit that a
-   * client wants done `once` gives what it gave the first time, which must be JSON of at most 64 KB. Events that the work raises
-   * are told after COMMIT, before the next unit of the same key begins.
+   * names that data: in this process its units queue for each other before they take a connection. A unit of an idempotent
+   * request gives what it gave the first time, which must be JSON of at most 64 KB. Events are emitted after COMMIT,
+   * before the next unit of the same key begins.
    */
-  run<T>(key: string, lock: Statements<void>, work: Work<T>, once?: IdempotentRequest): Promise<T> {
+  run<T>(key: string, lock: Statements<void>, work: Work<T>, request?: IdempotentRequest): Promise<T> {
     const budget = new RetryBudget();
     const arrived = performance.now();
     const inTurn = async (): Promise<T> => {
       this.meter.unitBegan(performance.now() - arrived);
       // Many repeats at once wait here; once the first of them is through, the others need no lock.
-      const before = once && (await this.#findAnswer(once, budget));
-      if (before) return replay(once, before) as T;
-      if (budget.isSpent) throw this.#turnedAway();
-      const { result, events } = await this.#persist(budget, this.#attempts(lock, work, once));
-      this.events.tell(events);
+      const before = request && (await this.#findAnswer(request, budget));
+      if (before) return replay(request, before) as T;
+      if (budget.isSpent) throw this.#refuseInQueue();
+      const { result, events } = await this.#persist(budget, this.#attempts(lock, work, request));
+      this.events.emit(events);
       return result;
     };
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
-    const ms = once ? REPEAT_PATIENCE_MS : budget.left;
-    return this.#queues.run(key, inTurn, { ms, refusal: () => this.#turnedAway() });
+    const ms = request ? REPEAT_WAIT_MS : budget.left;
+    return this.#queues.runExclusive(key, inTurn, { ms, refusal: () => this.#refuseInQueue() });
   }
 
-  #turnedAway(): Error {
+  /** What the same request gave before, for work that is dear before it comes to its unit. */
+  async recall<T>(request: IdempotentRequest): Promise<T | undefined> {
+    const before = await this.#findAnswer(request, new RetryBudget());
+    return before ? (replay(request, before) as T) : undefined;
+  }
+
+  #refuseInQueue(): Error {
     this.meter.unitGaveUp('queue');
     return DatabaseErrors.UNAVAILABLE();
   }
 
-  /** What the same request gave before, for work that is dear before it comes to its unit. */
-  async recall<T>(once: IdempotentRequest): Promise<T | undefined> {
-    const before = await this.#findAnswer(once, new RetryBudget());
-    return before ? (replay(once, before) as T) : undefined;
-  }
-
-  #findAnswer(once: IdempotentRequest, budget: RetryBudget): Promise<CommitRecord | null> {
-    return this.#again(budget, () => this.#ledger.findAnswer(this.dataSource.manager, once));
+  #findAnswer(request: IdempotentRequest, budget: RetryBudget): Promise<CommitRecord | null> {
+    return this.#read(budget, (manager) => this.#commits.findAnswer(manager, request));
   }
 
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Statements<void>, work: Work<T>, once?: IdempotentRequest): Attempt<Done<T>> {
-    const unitId = once?.unitId ?? randomUUID();
-    // What a try found whose COMMIT may or may not have happened; its ledger row tells the next try.
+  #attempts<T>(lock: Statements<void>, work: Work<T>, request?: IdempotentRequest): Attempt<Done<T>> {
+    const unitId = request?.unitId ?? randomUUID();
+    // Of a try whose COMMIT may or may not have happened; its commit record tells the next try.
     let unanswered: Done<T> | undefined;
     return async (isLast) => {
-      const runner = this.dataSource.createQueryRunner();
+      const runner = await this.#connect();
       try {
         await runner.startTransaction(await this.#isolationLevel());
         await lock(runner.manager);
-        const done = await this.#findDone<T>(runner.manager, unitId, once, unanswered);
+        const done = await this.#findDone<T>(runner.manager, unitId, request, unanswered);
         if (done) {
           await runner.rollbackTransaction();
           return done;
         }
         if (isLast) throw DatabaseErrors.UNAVAILABLE();
-        if (once) await this.#ledger.forget(runner.manager, once);
+        if (request) await this.#commits.forget(runner.manager, request);
         const events: DomainEvent[] = [];
         const result = await work(runner.manager, (event) => {
-          if (this.events.isHeard(event)) events.push(Object.freeze(event));
+          if (this.events.hasListener(event)) events.push(Object.freeze(event));
         });
-        await this.#ledger.record(runner.manager, unitId, once, result);
+        await this.#commits.record(runner.manager, unitId, request, result);
         unanswered = { result, events };
         await runner.commitTransaction();
         return unanswered;
       } catch (error) {
         await abandon(runner);
-        // The same key in another tenant's queue, at the same time: the next try finds its row.
-        throw once && isDuplicate(error)
+        // The same key in another tenant's queue, at the same time: the next try finds its record.
+        throw request && isDuplicate(error)
           ? new Interrupted('conflict', error)
           : asInterruption(error, unanswered !== undefined);
       } finally {
@@ -155,26 +156,44 @@ export class UnitOfWork {
   async #findDone<T>(
     manager: EntityManager,
     unitId: string,
-    once: IdempotentRequest | undefined,
+    request: IdempotentRequest | undefined,
     unanswered: Done<T> | undefined,
   ): Promise<Done<T> | undefined> {
-    if (!once)
-      return unanswered && (await this.#ledger.wasCommitted(manager, unitId)) ? unanswered : undefined;
-    const unit = await this.#ledger.findAnswer(manager, once);
-    if (!unit) return undefined;
-    // A row of this key may be another request's: what this one did may be lost all the same.
-    const own = unanswered && toStored(unanswered.result) === unit.result;
-    return own ? unanswered : { result: replay(once, unit) as T, events: [] };
+    if (!request) {
+      return unanswered && (await this.#commits.wasCommitted(manager, unitId)) ? unanswered : undefined;
+    }
+    const record = await this.#commits.findAnswer(manager, request);
+    if (!record) return undefined;
+    // A record of this key may be of another request: the work of this one may be lost all the same.
+    const own = unanswered && toStored(unanswered.result) === record.result;
+    return own ? unanswered : { result: replay(request, record) as T, events: [] };
   }
 
-  #again<T>(budget: RetryBudget, read: () => Promise<T>): Promise<T> {
+  #read<T>(budget: RetryBudget, work: Statements<T>): Promise<T> {
     return this.#persist(budget, async () => {
+      const runner = await this.#connect();
       try {
-        return await read();
+        return await work(runner.manager);
       } catch (error) {
         throw asInterruption(error);
+      } finally {
+        await runner.release();
       }
     });
+  }
+
+  /** A runner that has its connection. The pool itself would wait for one without a limit. */
+  async #connect(): Promise<QueryRunner> {
+    const runner = this.dataSource.createQueryRunner();
+    const connecting = Promise.resolve(runner.connect());
+    try {
+      await inTime(connecting, CONNECTION_WAIT);
+      return runner;
+    } catch (error) {
+      // A connection that comes too late goes back to the pool.
+      connecting.then(() => runner.release()).catch(() => undefined);
+      throw asInterruption(error);
+    }
   }
 
   async #persist<T>(budget: RetryBudget, attempt: Attempt<T>): Promise<T> {
@@ -184,7 +203,6 @@ export class UnitOfWork {
       } catch (error) {
         if (!(error instanceof Interrupted)) throw error;
         const wait: number | null = isLast ? null : budget.next(error.fault);
-        // Who may have been served is not sent away without a look.
         isLast = wait === null && error.mayBeDone && !isLast;
         if (wait === null && !isLast) {
           this.meter.unitGaveUp(error.fault);
@@ -197,22 +215,15 @@ export class UnitOfWork {
     }
   }
 
-  /** READ COMMITTED has to be asked for only where the sessions of a host's own DataSource default to another. */
-  #isolationLevel(): Promise<'READ COMMITTED' | undefined> {
-    this.#isolation ??= askIsolation(this.dataSource).catch((error: unknown) => {
-      this.#isolation = undefined;
-      throw error;
-    });
+  #isolationLevel(): Promise<Isolation> {
+    this.#isolation ??= dialectOf(this.dataSource)
+      .isolationFor(this.dataSource)
+      .catch((error: unknown) => {
+        this.#isolation = undefined;
+        throw error;
+      });
     return this.#isolation;
   }
-}
-
-async function askIsolation(dataSource: DataSource): Promise<'READ COMMITTED' | undefined> {
-  if (dataSource.driver.options.type === 'better-sqlite3') return undefined;
-  const rows = await dataSource.query<{ Value: string }[]>(
-    "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')",
-  );
-  return rows.every((row) => row.Value === 'READ-COMMITTED') ? undefined : 'READ COMMITTED';
 }
 
 function asInterruption(error: unknown, mayBeDone = false): unknown {
@@ -220,8 +231,8 @@ function asInterruption(error: unknown, mayBeDone = false): unknown {
   return fault === 'fatal' ? error : new Interrupted(fault, error, mayBeDone);
 }
 
-function replay(once: IdempotentRequest, { result }: CommitRecord): unknown {
-  once.onReplay();
+function replay(request: IdempotentRequest, { result }: CommitRecord): unknown {
+  request.onReplay();
   return fromStored(result);
 }
 

@@ -1,5 +1,5 @@
 import { In } from 'typeorm';
-import { inChunks } from '../database/in-chunks';
+import { inChunks } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { fillPage, knownKeys, type KeySource, type RowSource } from '../web/fill-page';
 import type { Page } from '../web/page';

@@ -1,5 +1,5 @@
 import { In, LessThan, LessThanOrEqual, Raw, type FindOptionsWhere } from 'typeorm';
-import { contains } from '../database/contains';
+import { contains } from '../database/columns';
 import type { TreeNode } from '../tree/tree-path';
 import { below } from '../tree/tree-table';
 import type { DeptEntity } from './dept.entity';

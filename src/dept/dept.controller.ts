@@ -4,7 +4,7 @@ import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller.decorator';
 import { PathId, PathIds } from '../web/path-params';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import { IdempotencyErrors } from '../database/idempotency.errors';
+import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
 import { Created } from '../web/created';
 import { PATCH_TYPES } from '../web/json-body';

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../database/domain-event';
+import { DomainEvent } from '../database/domain-events';
 
 /** Something happened to a department. */
 export abstract class DeptEvent extends DomainEvent {

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { UnitOfWork } from '../database/unit-of-work';
-import type { Emit } from '../database/domain-event';
+import type { Emit } from '../database/domain-events';
 import type { RequestContext } from '../tenancy/request-context';
 import { raiseTreeVersion } from '../tenancy/tree-version';
 import { Clock } from '../time/clock';

@@ -1,6 +1,6 @@
 import { MoreThanOrEqual, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { Emit } from '../database/domain-event';
+import type { Emit } from '../database/domain-events';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';

@@ -1,12 +1,11 @@
 import type { DataSource } from 'typeorm';
 import type { Env } from './config/env';
 import { ensureFirstAdmin, type FirstAdmin } from './account/first-admin';
-import { createDataSource } from '../data-source';
-import { mysqlPoolOf } from '../database/mysql/mysql-pool-of';
-import { withMigrationLock } from '../database/migration-lock';
+import { createDataSource, withMigrationLock } from '../data-source';
+import { limitSilence } from '../database/dialect';
 
-/** A connection that a request holds is never silent for longer than this. */
-const HOLD_MS = 10_000;
+/** Longer than any statement of the service takes. */
+const SILENCE_MS = 5000;
 
 export interface OpenDatabase {
   readonly dataSource: DataSource;
@@ -22,9 +21,7 @@ export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenD
     try {
       const firstAdmin = await prepare(dataSource, env);
       // Only now: a migration may well take longer.
-      const sessions = mysqlPoolOf(dataSource);
-      sessions.limitHolding?.(HOLD_MS);
-      sessions.watchServer?.();
+      limitSilence(dataSource, SILENCE_MS);
       return { dataSource, firstAdmin };
     } catch (error) {
       await dataSource.destroy();

@@ -1,6 +1,6 @@
 import type { EntityManager, EntityTarget, FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { findRow, insertRow } from '../database/plain-rows';
+import { findRow, insertRow } from '../database/prepared';
 import { RequestContext } from './request-context';
 import { ScopedTable } from '../database/scoped-table';
 import type { TenantOwned } from './tenant-owned';

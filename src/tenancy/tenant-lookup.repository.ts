@@ -1,5 +1,5 @@
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
-import { findRows } from '../database/plain-rows';
+import { findRows } from '../database/prepared';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
 import type { TenantOwned } from './tenant-owned';

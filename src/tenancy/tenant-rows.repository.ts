@@ -1,7 +1,7 @@
 import type { EntityMetadata, FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { isPlain, refuseOddValues, refuseOddWhere } from './host.conditions';
-import type { Order } from '../database/find-options';
+import type { Order } from '../database/scoped-table';
 import type { TenantBound } from './tenant-bound';
 import type { TenantOwned } from './tenant-owned';
 

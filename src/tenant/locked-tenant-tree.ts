@@ -1,6 +1,6 @@
 import { In, Raw, type EntityManager } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { Emit } from '../database/domain-event';
+import type { Emit } from '../database/domain-events';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
 import type { Place } from '../tree/tree-path';

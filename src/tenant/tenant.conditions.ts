@@ -12,7 +12,7 @@ import {
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
-import { contains } from '../database/contains';
+import { contains } from '../database/columns';
 import type { TenantEntity } from './tenant.entity';
 import type { LiveState } from './tenant-state';
 

@@ -5,7 +5,7 @@ import { OrganisationController } from '../web/organisation-controller.decorator
 import { PathTextId } from '../web/path-params';
 import { MANAGERS } from '../tenancy/roles';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import { IdempotencyErrors } from '../database/idempotency.errors';
+import { IdempotencyErrors } from '../database/database.errors';
 import { Created } from '../web/created';
 import { PATCH_TYPES } from '../web/json-body';
 import { sameId } from '../web/same-id';

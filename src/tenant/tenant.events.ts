@@ -1,4 +1,4 @@
-import { DomainEvent } from '../database/domain-event';
+import { DomainEvent } from '../database/domain-events';
 
 /** Something happened to a tenant; `tenantId` is its code, `id` its internal id. */
 export abstract class TenantEvent extends DomainEvent {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
-import { connectionOptions } from '../database/data-source.options';
+import { connectionOptions } from '../database/mysql/mysql.backend';
 import { parseDatabaseUrl, type MysqlLocation } from '../database/database-url';
 import { createDataSource, type OwnTables } from '../data-source';
 

@@ -1,7 +1,7 @@
 import { SessionCleaner } from '../../src/server/auth/session-cleaner';
 import { SessionEntity } from '../../src/tenant/session.entity';
-import { CommitLogCleaner } from '../../src/database/commit-log-cleaner';
-import { CommitRecord } from '../../src/database/commit-record.entity';
+import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
+import { CommitRecord } from '../../src/database/commit-log';
 import { ApiClient } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/mariadb-server';

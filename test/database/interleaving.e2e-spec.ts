@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { UnitOfWork } from '../../src/database/unit-of-work';
-import { CommitRecord } from '../../src/database/commit-record.entity';
+import { CommitRecord } from '../../src/database/commit-log';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 /** Units whose work waits for something else halfway, as a host's own directory of users may. */

@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
 import { takeMigrationLease } from '../../src/database/mysql/migration-lease';
 import type { DataSource } from 'typeorm';
-import { CommitRecord } from '../../src/database/commit-record.entity';
+import { CommitRecord } from '../../src/database/commit-log';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';

@@ -78,8 +78,8 @@ describe('a database that is slow, or hangs, under load', () => {
         `hung ${ms} ms: ready after ${recovered} ms, ${JSON.stringify({ byStatus, good, refused })}\n`,
       );
       expect([errors, unsent, Object.keys(byStatus).sort()]).toEqual([0, 0, ['200', '503']]);
-      // Two and a half seconds until it is known, and what a unit may still do with its time.
-      expect(Math.max(good.most, refused.most)).toBeLessThan(5500);
+      // Two seconds for a connection, five until a silent one is closed, two for the last look after a COMMIT.
+      expect(Math.max(good.most, refused.most)).toBeLessThan(9500);
       const after = whole(await flow(2));
       expect(after.byStatus).toEqual({ 200: 2 * RATE });
     },
@@ -90,9 +90,7 @@ describe('a database that is slow, or hangs, under load', () => {
     await sleep(1000);
     proxy.delay = 2000;
     await sleep(8000);
-    const [status, state] = await readiness();
-    expect(status).toBe(503);
-    expect(['slow', 'down']).toContain(state);
+    expect(await readiness()).toEqual([503, 'down']);
     proxy.delay = 0;
     const recovered = await untilReady();
     const { byStatus, errors, unsent, good, refused } = whole(await flowing);

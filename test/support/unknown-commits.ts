@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MysqlPool } from '../../src/database/mysql/mysql-pool';
+import { limitSilence } from '../../src/database/dialect';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { beside, problemsAfter } from './crash-rounds';
 import type { Chance } from './chance';
@@ -7,7 +7,7 @@ import { ServiceUnderTest } from './service-under-test';
 import { TcpProxy, type CommitFault } from './tcp-proxy';
 import { WriteLoad } from './write-load';
 
-/** A connection that is silent for longer is cut by the service; 10 s outside tests. */
+/** A connection that is silent for longer is closed by the service; 5 s outside tests. */
 const SILENCE_MS = 700;
 /** Every third COMMIT; of those, most lose their answer. */
 const FAULTS: readonly CommitFault[] = ['cut-after', 'cut-after', 'hang-after', 'cut-before'];
@@ -35,7 +35,7 @@ export async function swallowCommits(
   const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
   url.host = `127.0.0.1:${proxy.port}`;
   const service = await ServiceUnderTest.on({ ...database, url: url.href });
-  (service.dataSource.options as { driver: MysqlPool }).driver.limitHolding(SILENCE_MS);
+  limitSilence(service.dataSource, SILENCE_MS);
   const dataSource = await beside(database);
   const load = await WriteLoad.on(() => service.anonymous, dataSource, random, { withoutKeys: true });
   const counts = { swallowed: 0, hung: 0 };

@@ -1,9 +1,9 @@
-import type { Connection, ResultSetHeader } from 'mysql2/promise';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LOCK_WAIT_S, type Unlock } from '../backend';
+import type { Connection, ResultSetHeader } from 'mysql2/promise';
+import { LOCK_WAIT_S, type Unlock } from '../dialect';
 import { faultOf } from '../retry-policy';
 
-/** How long a lease is good when its holder says nothing more, and how often it says that it lives. */
+/** How long a lease is good when its holder does not renew it. */
 const LEASE_S = 30;
 const RENEW_MS = 5000;
 const POLL_MS = 200;
@@ -19,9 +19,8 @@ const GIVE =
   "UPDATE tenantry_start_lease SET holder = '', until_time = '2000-01-01' WHERE id = 1 AND holder = ?";
 
 /**
- * A lock that holds on all nodes of a cluster: a row that one process at a time can write its name into. Named locks are
- * a matter of one node; two writes of one row are not, because certification lets only one of them through. It needs its
- * holder to live: who dies leaves it to the next after half a minute.
+ * A lock that holds on all nodes of a cluster: a row that one process at a time can write its name into, because
+ * certification lets only one of two writes through. A holder that dies leaves it to the next after half a minute.
  */
 export async function takeMigrationLease(connection: Connection, holder: string): Promise<Unlock> {
   await persist(() => connection.query(TABLE));
@@ -33,7 +32,7 @@ export async function takeMigrationLease(connection: Connection, holder: string)
     await sleep(POLL_MS);
   }
   const renewal = setInterval(() => {
-    // A renewal that fails is tried again before the lease is over; whoever lost it finishes what is safe to do twice.
+    // A renewal that fails is tried again before the lease is over.
     connection.query(RENEW, [holder]).catch(() => undefined);
   }, RENEW_MS).unref();
   return async () => {

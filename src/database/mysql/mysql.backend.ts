@@ -1,23 +1,38 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions, SslOptions } from 'mysql2';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
-import { connectionOptions, serverOptions, type MysqlFlavour } from '../data-source.options';
 import type { MysqlLocation } from '../database-url';
-import { LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../backend';
-import { MysqlPool } from './mysql-pool';
+import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
 import { faultOf } from '../retry-policy';
 import { takeMigrationLease } from './migration-lease';
+import { MysqlPool } from './mysql-pool';
 
 /** How long a start waits for a database server that is itself still starting. */
-const PATIENCE_MS = 30_000;
+const START_WAIT_MS = 30_000;
 
 export class MysqlBackend implements Backend {
   constructor(private readonly location: MysqlLocation) {}
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
-    const options = serverOptions(this.location, await this.#askFlavour(onWait), new MysqlPool());
-    return new DataSource({ ...options, ...tables });
+    const { host, port, username, password, database } = this.location;
+    return new DataSource({
+      ...commonOptions,
+      ...tables,
+      ...{ host, port, username, password, database },
+      ...securityOf(this.location),
+      type: await this.#findType(onWait),
+      driver: new MysqlPool(),
+      charset: 'utf8mb4',
+      timezone: 'Z',
+      connectTimeout: 3000,
+      // No stack for each statement in case it fails: TypeORM's error has one.
+      trace: false,
+      extra: { connectionLimit: 20, maxPreparedStatements: 200 },
+      synchronize: false,
+    });
   }
 
   /**
@@ -49,8 +64,9 @@ export class MysqlBackend implements Backend {
     }
   }
 
-  async #askFlavour(onWait?: () => void): Promise<MysqlFlavour> {
-    const giveUp = Date.now() + PATIENCE_MS;
+  /** TypeORM tells the two servers apart: with the wrong type it sees endless schema differences. */
+  async #findType(onWait?: () => void): Promise<'mysql' | 'mariadb'> {
+    const giveUp = Date.now() + START_WAIT_MS;
     for (let tries = 0; ; tries += 1) {
       try {
         const connection = await this.#connect();
@@ -71,13 +87,36 @@ export class MysqlBackend implements Backend {
   }
 }
 
+/** For a single connection, outside the pool. */
+export function connectionOptions(location: MysqlLocation): ConnectionOptions {
+  const { host, port, username: user, password, database } = location;
+  return { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
+}
+
+function securityOf({ tls }: MysqlLocation): { ssl?: SslOptions } {
+  if (!tls) return {};
+  const { caFile, checkHost } = tls;
+  const ca = caFile === undefined ? {} : { ca: readAuthorities(caFile) };
+  return { ssl: { ...ca, rejectUnauthorized: true, verifyIdentity: checkHost } };
+}
+
+function readAuthorities(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`DATABASE_URL: the file of ssl-ca cannot be read (${(error as Error).message}).`, {
+      cause: error,
+    });
+  }
+}
+
 /** Whether the server replicates its writes to others and theirs to it (Galera). */
 async function isCluster(connection: Connection): Promise<boolean> {
   const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
   return rows[0]?.Value === 'ON';
 }
 
-/** A certificate does not become good by waiting, and nobody should be without encryption because of it. */
+/** A certificate does not become good by waiting, and no one should be without encryption because of it. */
 function refuseUntrusted(error: unknown): void {
   const { code, message } = error as { code?: unknown; message: string };
   if (code === 'HANDSHAKE_NO_SSL_SUPPORT')

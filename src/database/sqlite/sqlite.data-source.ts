@@ -1,4 +1,9 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
+import { faultOf } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteDriver } from './sqlite.driver';
 
@@ -33,5 +38,32 @@ export class SqliteDataSource extends DataSource {
       synchronize: false,
     });
     this.driver = new SqliteDriver(this);
+  }
+}
+
+export class SqliteBackend implements Backend {
+  constructor(private readonly path: string) {}
+
+  createDataSource(tables: Tables): Promise<DataSource> {
+    return Promise.resolve(new SqliteDataSource({ ...commonOptions, ...tables, database: this.path }));
+  }
+
+  /** SQLite has no named locks: a transaction on a companion file is one, and the system frees it with the process. */
+  async lock(): Promise<Unlock> {
+    mkdirSync(dirname(this.path), { recursive: true });
+    const connection = new SqliteConnection(`${this.path}.lock`);
+    const giveUp = Date.now() + LOCK_WAIT_S * 1000;
+    for (;;) {
+      try {
+        connection.exec('BEGIN EXCLUSIVE');
+        return () => {
+          connection.close();
+          return Promise.resolve();
+        };
+      } catch (error) {
+        if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
+        await sleep(50);
+      }
+    }
   }
 }

@@ -1,14 +1,24 @@
-import type { ColumnType, QueryRunner } from 'typeorm';
+import type { ColumnType, QueryResult, QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import { Mutex } from '../mutex';
+import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import { Mutex, type Release, type WaitLimit } from '../mutex';
+import { BUDGET_MS } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
-import { SqliteQueryRunner, SqliteReadRunner } from './sqlite.query-runner';
 
 /** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
 const OWN_TYPES: ReadonlyMap<ColumnType | undefined, string> = new Map<ColumnType | undefined, string>([
   ['bigint', 'integer'],
   ['mediumtext', 'text'],
 ]);
+
+const READS = /^\s*(SELECT|EXPLAIN)\b/i;
+
+/** A transaction that waits for another write of this process, which waits for the transaction, ends like this. */
+const WAIT_LIMIT: WaitLimit = {
+  ms: BUDGET_MS,
+  refusal: () => Object.assign(new Error('The SQLite database is busy.'), { errcode: 5 }),
+};
 
 /**
  * TypeORM's SQLite driver hands ONE query runner to every caller: two concurrent transactions become one, and
@@ -21,8 +31,10 @@ export class SqliteDriver extends BetterSqlite3Driver {
   readonly #reads = new SqliteReadRunner(this, () => this.#openReader());
   #reader: SqliteConnection | undefined;
 
-  /** Who writes, and who waits for that. */
-  get writers(): Pick<Mutex, 'inside' | 'waiting'> {
+  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
+
+  /** How many write, and wait for that. */
+  get writers(): Pick<Mutex, 'held' | 'waiting'> {
     return this.#mutex;
   }
 
@@ -37,8 +49,6 @@ export class SqliteDriver extends BetterSqlite3Driver {
       .prepare(sql)
       .all(...values) as Record<string, unknown>[];
   }
-
-  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
 
   override normalizeType(column: {
     type?: ColumnType;
@@ -65,5 +75,79 @@ export class SqliteDriver extends BetterSqlite3Driver {
   #openReader(): SqliteConnection {
     if (!this.#reader) throw new Error('The SQLite database is not open.');
     return this.#reader;
+  }
+}
+
+/** Runs reads outside any transaction, on the read-only connection; it has no state, so all callers share it. */
+class SqliteReadRunner extends BetterSqlite3QueryRunner {
+  constructor(
+    driver: BetterSqlite3Driver,
+    private readonly reader: () => SqliteConnection,
+  ) {
+    super(driver);
+  }
+
+  override connect(): Promise<SqliteConnection> {
+    return Promise.resolve(this.reader());
+  }
+}
+
+/** A caller's own runner: it holds the driver's mutex for the length of a transaction or of a single write. */
+class SqliteQueryRunner extends BetterSqlite3QueryRunner {
+  #release: Release | undefined;
+
+  constructor(
+    driver: BetterSqlite3Driver,
+    private readonly mutex: Mutex,
+    private readonly reads: SqliteReadRunner,
+  ) {
+    super(driver);
+  }
+
+  override async startTransaction(level?: IsolationLevel): Promise<void> {
+    if (this.#release) return super.startTransaction(level);
+    this.#release = await this.mutex.acquire(WAIT_LIMIT);
+    try {
+      await super.startTransaction(level);
+    } catch (error) {
+      this.#endTransaction();
+      throw error;
+    }
+  }
+
+  override async commitTransaction(): Promise<void> {
+    await super.commitTransaction();
+    if (this.transactionDepth === 0) this.#endTransaction();
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    const outermost = this.transactionDepth <= 1;
+    try {
+      await super.rollbackTransaction();
+    } finally {
+      if (outermost) this.#endTransaction();
+    }
+  }
+
+  override async release(): Promise<void> {
+    if (this.#release) await this.rollbackTransaction().catch(() => undefined);
+    await super.release();
+  }
+
+  override async query(sql: string, parameters?: unknown[], structured?: boolean): Promise<QueryResult> {
+    if (!this.isTransactionActive && READS.test(sql)) {
+      return (await this.reads.query(sql, parameters, structured)) as QueryResult;
+    }
+    // IMMEDIATE: a write lock taken at the start can wait for another process; one taken halfway cannot.
+    const statement = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
+    const run = async () => (await super.query(statement, parameters, structured)) as QueryResult;
+    return this.isTransactionActive ? run() : this.mutex.runExclusive(run, WAIT_LIMIT);
+  }
+
+  #endTransaction(): void {
+    this.isTransactionActive = false;
+    this.transactionDepth = 0;
+    this.#release?.();
+    this.#release = undefined;
   }
 }

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller.decorator';
 import { MANAGERS, READERS } from '../../tenancy/roles';
-import { IdempotencyErrors } from '../../database/idempotency.errors';
+import { IdempotencyErrors } from '../../database/database.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import { Ctx } from '../../tenancy/ctx.decorator';
 import type { RequestContext } from '../../tenancy/request-context';

@@ -6,7 +6,7 @@ import { PathId, PathIds } from '../../web/path-params';
 import { SignInErrors } from '../auth/auth.errors';
 import { MANAGERS, READERS } from '../../tenancy/roles';
 import type { IdempotentRequest } from '../../database/idempotent-request';
-import { IdempotencyErrors } from '../../database/idempotency.errors';
+import { IdempotencyErrors } from '../../database/database.errors';
 import { DeptErrors } from '../../dept/dept.errors';
 import { ClientNetwork } from '../../web/client-address';
 import { Created } from '../../web/created';

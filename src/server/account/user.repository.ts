@@ -3,7 +3,7 @@ import { In, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { accountHash, FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
 import { SessionEntity } from '../../tenant/session.entity';
 import { AuditStamp } from '../../database/audited';
-import { contains } from '../../database/contains';
+import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { DeptEntity } from '../../dept/dept.entity';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LessThan, MoreThan, type EntityManager } from 'typeorm';
-import { removeSome } from '../../database/remove-some';
+import { removeSome } from '../../database/hourly-cleaner';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
 import { FailedSignInEntity } from '../../tenant/failed-sign-in.entity';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyedMutex } from '../../database/keyed-mutex';
+import { KeyedMutex } from '../../database/mutex';
 import type { AccountEntity } from '../../tenant/account.entity';
 import { accountHash } from '../../tenant/failed-sign-in.entity';
 import { FailedSignInRepository } from './failed-sign-in.repository';
@@ -38,7 +38,7 @@ export class Passwords {
     find: () => Promise<AccountEntity | null>,
   ): Promise<AccountEntity | null> {
     const attempt = { accountHash: accountHash(tenantId, username), client };
-    return this.#queues.run(`${attempt.accountHash} ${client}`, async () => {
+    return this.#queues.runExclusive(`${attempt.accountHash} ${client}`, async () => {
       const latest = await this.failures.findLatest(attempt);
       const account = await find();
       const right = await this.hasher.verify(account?.passwordHash ?? null, password);

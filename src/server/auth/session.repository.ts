@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
-import { removeSome } from '../../database/remove-some';
+import { removeSome } from '../../database/hourly-cleaner';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { isTenantCode } from '../../tenancy/tenant-code';
 import { Clock } from '../../time/clock';

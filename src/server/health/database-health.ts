@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MigrationExecutor } from 'typeorm';
-import { mysqlPoolOf } from '../../database/mysql/mysql-pool-of';
 
 export interface DatabaseReport {
-  readonly database: 'up' | 'slow' | 'down';
+  readonly database: 'up' | 'down';
   readonly migrations: 'done' | 'pending' | 'unknown';
 }
 
@@ -17,13 +16,6 @@ export class DatabaseHealth {
   constructor(private readonly dataSource: DataSource) {}
 
   async report(): Promise<DatabaseReport> {
-    const { pulse } = mysqlPoolOf(this.dataSource);
-    if (pulse === 'lost') return DOWN;
-    const report = await this.#askInTime();
-    return pulse === 'slow' && report.database === 'up' ? { ...report, database: 'slow' } : report;
-  }
-
-  async #askInTime(): Promise<DatabaseReport> {
     const timer = new AbortController();
     try {
       return await Promise.race([this.#ask(), sleep(PATIENCE_MS, DOWN, { signal: timer.signal })]);

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
-import { poolStateOf, type PoolState } from '../../database/pool-state';
+import { dialectOf, type PoolState } from '../../database/dialect';
 import { TenantryDataSource } from '../../database/tenantry.data-source';
 import { OverloadProtection } from '../overload/overload-protection';
 import { serveMetrics } from './metrics-server';
@@ -18,12 +18,13 @@ export class ServiceMetrics {
 
   /** Opens the place where it is read, until the service closes. */
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {
+    const dataSource = app.get(TenantryDataSource);
     const runtime = new ProcessMetrics();
     const families = [
       build(),
       ...this.requests.families,
       ...this.units.families,
-      ...pool(() => poolStateOf(app.get(TenantryDataSource))),
+      ...pool(() => dialectOf(dataSource).poolState(dataSource)),
       logins(app.get(PasswordHasher)),
       ...overload(app.get(OverloadProtection)),
       ...runtime.families,

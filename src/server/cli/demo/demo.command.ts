@@ -2,7 +2,7 @@ import type { ServiceParts } from '../../app.module';
 import { describeDatabase } from '../../../database/database-url';
 import { loadEnv } from '../../config/env';
 import { openDatabase } from '../../open-database';
-import { withMigrationLock } from '../../../database/migration-lock';
+import { withMigrationLock } from '../../../data-source';
 import { adminLines } from '../../bootstrap';
 import { generatePassword } from '../../account/generate-password';
 import { print } from '../print';

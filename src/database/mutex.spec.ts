@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { KeyedMutex } from './keyed-mutex';
+import { KeyedMutex } from './mutex';
 
 describe('KeyedMutex', () => {
   it('lets one in at a time per key, in the order of arrival, whatever becomes of it', async () => {
     const mutex = new KeyedMutex();
     const seen: string[] = [];
     const work = (key: string, n: number) =>
-      mutex.run(key, async () => {
+      mutex.runExclusive(key, async () => {
         seen.push(`${key}${n} in`);
         await turn();
         seen.push(`${key}${n} out`);
@@ -29,9 +29,9 @@ describe('KeyedMutex', () => {
     const mutex = new KeyedMutex();
     const work = jest.fn(() => Promise.resolve('done'));
     let finish = (): void => undefined;
-    const first = mutex.run('a', () => new Promise<void>((resolve) => (finish = resolve)));
-    const late = mutex.run('a', work, { ms: 5, refusal: () => new Error('too late') });
-    const last = mutex.run('a', work);
+    const first = mutex.runExclusive('a', () => new Promise<void>((resolve) => (finish = resolve)));
+    const late = mutex.runExclusive('a', work, { ms: 5, refusal: () => new Error('too late') });
+    const last = mutex.runExclusive('a', work);
     await expect(late).rejects.toThrow('too late');
     finish();
     await first;
