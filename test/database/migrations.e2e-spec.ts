@@ -46,6 +46,17 @@ describe('the schema', () => {
     expect(await dataSource.runMigrations()).toHaveLength(length);
   });
 
+  it('is completed when its first migration was interrupted between two tables', async () => {
+    const { length } = await dataSource.runMigrations();
+    await undoUntil(dataSource, 'FailedSignIns1763164800011');
+    await dataSource.query('DELETE FROM tenantry_migrations');
+    await dataSource.query('DROP TABLE tenantry_setting');
+    expect(await dataSource.runMigrations()).toHaveLength(length);
+    expect(await dataSource.manager.count(TenantEntity)).toBe(1);
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+
   it('keeps the answers that version 0.1 has stored, and gives up those that are too long for it', async () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;

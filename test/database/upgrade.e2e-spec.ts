@@ -76,6 +76,17 @@ describe('a database that version 0.1 has filled', () => {
     });
   });
 
+  it('keeps the record of the migrations of 0.1, of which only the last is in the list', async () => {
+    const rows = await service.dataSource.query<{ name: string }[]>(
+      'SELECT name FROM tenantry_migrations ORDER BY id',
+    );
+    const names = rows.map(({ name }) => name);
+    const listed = service.dataSource.migrations.map(({ name }) => name);
+    expect(names.slice(0, 11)).toEqual(expect.arrayContaining(['Tenants1763164800000', listed[0]]));
+    expect(names.slice(10)).toEqual(listed);
+    expect(await service.dataSource.showMigrations()).toBe(false);
+  });
+
   it('answers every read as version 0.1 did', async () => {
     for (const dept of facts.depts) {
       expect((await manager.get(`/system/dept-api/${dept.deptId}`)).body.data).toEqual(dept);

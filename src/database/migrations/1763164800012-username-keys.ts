@@ -28,7 +28,8 @@ export class UsernameKeys1763164800012 implements MigrationInterface {
   name = 'UsernameKeys1763164800012';
 
   async up(runner: QueryRunner): Promise<void> {
-    const type = new Columns(runner).textType(LONGEST);
+    const c = new Columns(runner);
+    const type = c.sqlType(c.text('username_key', LONGEST));
     await runner.query(`ALTER TABLE ${TABLE} ADD COLUMN username_key ${type} NULL`);
     await runner.query(`UPDATE ${TABLE} SET username_key = username`);
     const columnNames = ['tenant_id', 'username_key', 'name_key'];

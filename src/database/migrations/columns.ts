@@ -1,18 +1,19 @@
 import type { QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
+import { dialectOf, isSqlite, type Dialect } from '../dialect';
 
 type More = Partial<TableColumnOptions>;
+type Charset = 'ascii' | 'utf8mb4';
 
-/** Column builders for migrations: the few places where the two databases differ are all here. */
+/** Column builders for migrations. */
 export class Columns {
-  /** Otherwise it is SQLite. */
-  readonly isMysql: boolean;
-  /** The type of `longText` in SQL, for a MySQL column that is changed later. */
-  readonly longTextType = 'mediumtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+  readonly isSqlite: boolean;
+  readonly #dialect: Dialect;
 
-  constructor(runner: QueryRunner) {
-    this.isMysql = runner.dataSource.driver.options.type !== 'better-sqlite3';
+  constructor({ dataSource }: QueryRunner) {
+    this.isSqlite = isSqlite(dataSource);
+    this.#dialect = dialectOf(dataSource);
   }
 
   autoId(name: string): TableColumnOptions {
@@ -20,56 +21,40 @@ export class Columns {
   }
 
   big(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.isMysql ? 'bigint' : 'integer', ...more };
+    return { name, type: this.#dialect.bigint, ...more };
   }
 
   integer(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.isMysql ? 'int' : 'integer', ...more };
+    return { name, type: this.#dialect.integer, ...more };
   }
 
   /** Codes and paths: ASCII. */
   code(name: string, length: number, more: More = {}): TableColumnOptions {
-    return { name, type: 'varchar', length: String(length), ...this.#charset('ascii'), ...more };
+    return { name, type: 'varchar', length: String(length), ...this.#dialect.charset('ascii'), ...more };
   }
 
   /** Texts of people. */
   text(name: string, length: number, more: More = {}): TableColumnOptions {
-    return { name, type: 'varchar', length: String(length), ...this.#charset('utf8mb4'), ...more };
-  }
-
-  /** A code of up to 16 MB. */
-  longCode(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.isMysql ? 'mediumtext' : 'text', ...this.#charset('ascii'), ...more };
+    return { name, type: 'varchar', length: String(length), ...this.#dialect.charset('utf8mb4'), ...more };
   }
 
   /** A text of up to 16 MB. */
-  longText(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: this.isMysql ? 'mediumtext' : 'text', ...this.#charset('utf8mb4'), ...more };
-  }
-
-  /** A text that is compared and ordered by its bytes: no padding, no collation. */
-  bytes(name: string, length: number): TableColumnOptions {
-    return { name, type: this.isMysql ? 'varbinary' : 'varchar', length: String(length) };
-  }
-
-  /** The type of `code` in SQL, for a column that is added later. */
-  codeType(length: number): string {
-    return this.isMysql ? `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin` : `varchar(${length})`;
-  }
-
-  /** The type of `text` in SQL, for a column that is added later. */
-  textType(length: number): string {
-    return this.isMysql
-      ? `varchar(${length}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`
-      : `varchar(${length})`;
+  longText(name: string, charset: Charset, more: More = {}): TableColumnOptions {
+    return { name, type: this.#dialect.longText, ...this.#dialect.charset(charset), ...more };
   }
 
   instant(name: string, more: More = {}): TableColumnOptions {
     return { name, type: 'datetime', precision: 3, ...more };
   }
 
+  /** A column's type in SQL, for one that is added or changed later. */
+  sqlType({ type, length, charset, collation }: TableColumnOptions): string {
+    const size = length === undefined ? '' : `(${length})`;
+    return `${type}${size}${charset ? ` CHARACTER SET ${charset} COLLATE ${collation ?? ''}` : ''}`;
+  }
+
   /** State and audit columns that every resource of the contract has. */
-  life(): TableColumnOptions[] {
+  audit(): TableColumnOptions[] {
     return [
       this.code('status', 1),
       this.code('del_flag', 1),
@@ -77,6 +62,7 @@ export class Columns {
       this.instant('create_time'),
       this.text('update_by', 64),
       this.instant('update_time', { isNullable: true }),
+      this.integer('revision', { default: 0 }),
     ];
   }
 
@@ -90,9 +76,5 @@ export class Columns {
       onDelete: 'NO ACTION',
       onUpdate: 'NO ACTION',
     };
-  }
-
-  #charset(charset: 'ascii' | 'utf8mb4'): More {
-    return this.isMysql ? { charset, collation: `${charset}_bin` } : {};
   }
 }

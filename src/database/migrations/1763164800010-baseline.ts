@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { Columns } from './columns';
+
+const QUOTAS = [
+  'quota_enterprise_query',
+  'quota_annual_report_query',
+  'quota_chain_report',
+  'quota_business_report',
+  'quota_risk_report',
+  'quota_merchant',
+  'quota_risk_report_used',
+  'quota_zr',
+  'quota_credit',
+  'quota_pf',
+];
+const RULES = [
+  'rule_model_zr',
+  'rule_model_pf',
+  'rule_model_ed',
+  'rule_catalog_zr',
+  'rule_catalog_pf',
+  'rule_catalog_ed',
+  'rule_catalog_rw',
+];
+
+/**
+ * The schema of version 0.1, without the tables that a later migration drops. It has the name of the last of the eleven
+ * migrations of 0.1: a database that 0.1 has made has recorded it and keeps what it has; an empty one gets all of it here.
+ */
+export class Settings1763164800010 implements MigrationInterface {
+  name = 'Settings1763164800010';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // MySQL commits each table by itself: a run that was interrupted goes on where it stopped.
+    for (const table of tables(new Columns(runner))) await runner.createTable(table, true);
+    if (await isEmpty(runner, 'tenantry_tenant')) {
+      await runner.query(
+        `INSERT INTO tenantry_tenant
+           (id, tenant_id, tenant_name, ancestors, depth, account_count, menu_ids, ${QUOTAS.join(', ')},
+            tree_ver, status, del_flag, create_by, create_time, update_by)
+         VALUES ('1', '000000', '平台', '0', 1, -1, '', ${QUOTAS.map(() => '0').join(', ')},
+            0, '0', '0', 'system', CURRENT_TIMESTAMP, '')`,
+      );
+    }
+    if (await isEmpty(runner, 'tenantry_setting')) {
+      const key = randomBytes(32).toString('hex');
+      await runner.query(`INSERT INTO tenantry_setting (name, value) VALUES ('cursor-key', '${key}')`);
+    }
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const { name } of tables(new Columns(runner)).reverse()) await runner.dropTable(name);
+  }
+}
+
+async function isEmpty(runner: QueryRunner, table: string): Promise<boolean> {
+  const rows = (await runner.query(`SELECT 1 FROM ${table} LIMIT 1`)) as unknown[];
+  return rows.length === 0;
+}
+
+function tables(c: Columns): Table[] {
+  return [
+    new Table({
+      name: 'tenantry_tenant',
+      columns: [
+        c.code('id', 20, { isPrimary: true }),
+        c.code('tenant_id', 20),
+        c.text('tenant_name', 128),
+        c.code('tenant_parent', 20, { isNullable: true }),
+        c.code('ancestors', 1100),
+        c.integer('depth'),
+        c.code('start_time', 10, { isNullable: true }),
+        c.code('end_time', 10, { isNullable: true }),
+        c.text('contact_user_name', 64, { isNullable: true }),
+        c.text('contact_phone', 64, { isNullable: true }),
+        c.text('company_name', 128, { isNullable: true }),
+        c.integer('account_count'),
+        c.longText('menu_ids', 'ascii'),
+        ...QUOTAS.map((name) => c.integer(name)),
+        ...RULES.map((name) => c.longText(name, 'utf8mb4', { isNullable: true })),
+        c.big('tree_ver'),
+        ...c.audit(),
+      ],
+      indices: [
+        { name: 'ux_tenant_code', columnNames: ['tenant_id'], isUnique: true },
+        { name: 'ix_tenant_path', columnNames: ['ancestors'] },
+        { name: 'ix_tenant_children', columnNames: ['tenant_parent', 'id'] },
+        { name: 'ix_tenant_end', columnNames: ['end_time', 'id'] },
+      ],
+    }),
+    new Table({
+      name: 'tenantry_dept',
+      columns: [
+        c.autoId('dept_id'),
+        c.code('tenant_id', 20),
+        c.big('parent_id'),
+        c.code('ancestors', 1100),
+        c.integer('depth'),
+        c.text('dept_name', 64),
+        c.integer('order_num'),
+        c.text('leader', 64, { isNullable: true }),
+        c.text('phone', 32, { isNullable: true }),
+        c.text('email', 100, { isNullable: true }),
+        ...c.audit(),
+      ],
+      // Every list and search has an index that also has its order.
+      indices: Object.entries({
+        ix_dept_subtree: ['ancestors', 'order_num'],
+        ix_dept_children: ['parent_id', 'order_num'],
+        ix_dept_sibling: ['parent_id', 'dept_name'],
+        ix_dept_order: ['order_num'],
+        ix_dept_leader: ['leader', 'order_num'],
+        ix_dept_status: ['status', 'order_num'],
+      }).map(([name, columns]) => ({ name, columnNames: ['tenant_id', 'del_flag', ...columns, 'dept_id'] })),
+      foreignKeys: [c.tenantKey('fk_dept_tenant')],
+    }),
+    new Table({
+      name: 'tenantry_account',
+      columns: [
+        c.autoId('user_id'),
+        c.code('tenant_id', 20),
+        c.text('username', 64),
+        // 0 while the account lives, then its id: a deleted account gives its name free.
+        c.big('name_key'),
+        c.code('password_hash', 255),
+        c.text('nickname', 64, { isNullable: true }),
+        c.big('dept_id', { isNullable: true }),
+        c.text('email', 100, { isNullable: true }),
+        c.text('phone', 32, { isNullable: true }),
+        c.code('roles', 255),
+        c.integer('failed_logins'),
+        c.instant('locked_until', { isNullable: true }),
+        ...c.audit(),
+      ],
+      indices: [
+        { name: 'ux_account_username', columnNames: ['tenant_id', 'username', 'name_key'], isUnique: true },
+        { name: 'ix_account_live', columnNames: ['tenant_id', 'del_flag', 'user_id'] },
+        { name: 'ix_account_members', columnNames: ['tenant_id', 'del_flag', 'dept_id', 'user_id'] },
+      ],
+      foreignKeys: [c.tenantKey('fk_account_tenant')],
+    }),
+    new Table({
+      name: 'tenantry_unit',
+      columns: [
+        c.code('unit_id', 36, { isPrimary: true }),
+        c.instant('created_at'),
+        c.code('body_hash', 64, { isNullable: true }),
+        c.code('result', 255, { isNullable: true }),
+      ],
+      indices: [{ name: 'ix_unit_created', columnNames: ['created_at'] }],
+    }),
+    new Table({
+      name: 'tenantry_session',
+      columns: [
+        c.code('session_id', 36, { isPrimary: true }),
+        c.code('tenant_id', 20),
+        c.big('user_id'),
+        c.code('refresh_hash', 64),
+        c.instant('created_at'),
+        c.instant('expires_at'),
+        c.instant('ended_at', { isNullable: true }),
+      ],
+      indices: [
+        { name: 'ix_session_user', columnNames: ['tenant_id', 'user_id'] },
+        { name: 'ix_session_expires', columnNames: ['expires_at'] },
+      ],
+      foreignKeys: [c.tenantKey('fk_session_tenant')],
+    }),
+    new Table({
+      name: 'tenantry_setting',
+      columns: [c.code('name', 64, { isPrimary: true }), c.code('value', 255)],
+    }),
+  ];
+}
