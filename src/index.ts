@@ -19,13 +19,12 @@ export { AccountEntity } from './tenant/account.entity';
 export { PrincipalResolver, type CallerAnswer } from './tenancy/principal-resolver';
 export { Meter, type UnitFault } from './database/meter';
 export { Clock } from './time/clock';
-export { UserDirectory } from './tenancy/user-directory';
+export { UserDirectory } from './tenancy/tenant-access';
 
 // Who is calling.
 export type { Principal } from './tenancy/principal';
 export { MANAGERS, READERS, ROLES, type Role } from './tenancy/roles';
-export { Ctx } from './tenancy/ctx.decorator';
-export { RequestContext } from './tenancy/request-context';
+export { Ctx, RequestContext } from './tenancy/request-context';
 export { TenantScoped } from './web/tenant-scoped.decorator';
 
 // Departments.
@@ -84,9 +83,13 @@ export { RevisionErrors } from './web/revision.errors';
 export { TenantErrors } from './tenancy/tenant.errors';
 
 // The host's own tables.
-export { InjectTenantBound, tenantBoundToken } from './tenancy/tenant-bound.module';
-export { TenantBoundRepository, type OtherRows } from './tenancy/tenant-bound.repository';
-export type { TenantOwned } from './tenancy/tenant-owned';
+export {
+  InjectTenantBound,
+  type OtherRows,
+  TenantBoundRepository,
+  tenantBoundToken,
+} from './tenancy/tenant-bound.repository';
+export type { TenantOwned } from './tenancy/tenant-bound';
 export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenant-rows.repository';
 
 // What happens.

@@ -17,14 +17,14 @@ import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
 import { Cursors } from './web/cursors';
 import { StatusPolicy } from './web/status-policy';
-import { TenantBoundModule } from './tenancy/tenant-bound.module';
-import type { TenantOwned } from './tenancy/tenant-owned';
+import { TenantBoundModule } from './tenancy/tenant-bound.repository';
+import type { TenantOwned } from './tenancy/tenant-bound';
 import { TenantServicesModule } from './tenant/tenant-services.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
 import { AccountDirectory } from './tenant/account.directory';
-import { UserDirectory } from './tenancy/user-directory';
+import { UserDirectory } from './tenancy/tenant-access';
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
 

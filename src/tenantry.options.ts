@@ -6,7 +6,7 @@ import type { HttpStatusMode } from './web/status-policy';
 import type { Meter } from './database/meter';
 import { TenantModule } from './tenant/tenant.module';
 import type { Clock } from './time/clock';
-import type { UserDirectory } from './tenancy/user-directory';
+import type { UserDirectory } from './tenancy/tenant-access';
 
 /** What a host tells the library. */
 export interface TenantryOptions {

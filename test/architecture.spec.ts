@@ -75,8 +75,10 @@ describe('the house', () => {
       ['server/app.module.ts', 'gives the open DataSource to Nest'],
       ['server/logging/describe-error.ts', 'tells errors of the database from others'],
       ['tenancy/tenant-bound.ts', 'is the tenant-bound table itself'],
-      ['tenancy/tree-version.ts', 'is the first statement of a unit of work'],
-      ['tenancy/user-directory.ts', 'a port that is asked inside a transaction'],
+      [
+        'tenancy/tenant-access.ts',
+        'has the first statement of a unit of work, and a port that is asked in one',
+      ],
       ['tree/tree-table.ts', 'is what every tree does with its table'],
       ['server/account/first-admin.ts', 'runs before there is a service'],
       ['server/health/database-health.ts', 'asks the database itself'],
@@ -106,9 +108,9 @@ describe('the house', () => {
     const prepared = files.filter(({ imports }) => imports.some((each) => each === 'database/prepared.ts'));
     expect(paths(prepared).sort()).toEqual([
       'database/commit-log.ts',
+      'tenancy/tenant-access.ts',
       'tenancy/tenant-bound.ts',
       'tenancy/tenant-lookup.repository.ts',
-      'tenancy/tree-version.ts',
     ]);
   });
 

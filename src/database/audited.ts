@@ -1,7 +1,6 @@
 import { Column } from 'typeorm';
 import { ascii, text } from './columns';
 
-/** State and audit columns that every resource of the contract has. */
 export abstract class Audited {
   @Column({ type: 'varchar', length: 1, ...ascii })
   status!: string;
@@ -27,7 +26,6 @@ export abstract class Audited {
   revision!: number;
 }
 
-/** The columns of a change: who made it, when, and that there was one. */
 export interface Touched {
   readonly updateBy: string;
   readonly updateTime: Date;

@@ -24,7 +24,6 @@ export class CommitRecord {
   @Column({ name: 'created_at', type: 'datetime', precision: 3 })
   createdAt!: Date;
 
-  /** Of the request with that key. */
   @Column({ name: 'body_hash', type: 'varchar', length: 64, nullable: true, ...ascii })
   bodyHash!: string | null;
 
@@ -67,7 +66,6 @@ export class CommitLog {
   }
 }
 
-/** Records are kept for a day. */
 export function dayBefore(now: Date): Date {
   return new Date(now.getTime() - DAY_MS);
 }

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 
-/** How the certificate of a database server is checked. */
 export interface DatabaseTls {
   /** File with the certificates that are trusted; without it, those of the authorities that Node knows. */
   readonly caFile?: string;
@@ -8,7 +7,6 @@ export interface DatabaseTls {
   readonly checkHost: boolean;
 }
 
-/** A MySQL or MariaDB server. */
 export interface MysqlLocation {
   readonly kind: 'mysql';
   readonly host: string;

@@ -11,7 +11,6 @@ export interface Dialect {
   readonly bigint: string;
   readonly integer: string;
   readonly longText: string;
-  /** Of a text column. */
   charset(charset: Charset): { readonly charset?: string; readonly collation?: string };
   /** The id of the first of so many rows, from what their INSERT gave. */
   firstId(raw: unknown, count: number): number;
@@ -19,12 +18,10 @@ export interface Dialect {
   poolState(dataSource: DataSource): PoolState;
 }
 
-/** How busy the connections are. */
 export interface PoolState {
   readonly limit: number;
   readonly used: number;
   readonly idle: number;
-  /** Requests that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -106,7 +103,6 @@ export interface Backend {
   lock(): Promise<Unlock>;
 }
 
-/** For every database. */
 export const commonOptions = {
   migrationsTableName: 'tenantry_migrations',
   migrationsTransactionMode: 'each' as const,

@@ -8,7 +8,6 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 export abstract class DomainEvent {
   constructor(
     readonly tenantId: string,
-    /** The name of the user who did it. */
     readonly by: string,
   ) {}
 }

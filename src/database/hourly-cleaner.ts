@@ -18,7 +18,6 @@ const HOUR_MS = 60 * 60 * 1000;
 /** So few that no other statement waits for long. */
 const ROWS = 500;
 
-/** A table with rows that are not needed after some time. */
 export interface Expiring {
   /** Removes some of these rows in a short statement; gives how many, 0 when none are left. */
   removeExpired(): Promise<number>;

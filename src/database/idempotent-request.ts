@@ -4,7 +4,6 @@ import { createHash, createHmac } from 'node:crypto';
 export interface IdempotencyScope {
   readonly tenantId: string;
   readonly subject: string;
-  /** `POST /system/dept-api` */
   readonly route: string;
   /** Made up by the client. */
   readonly key: string;

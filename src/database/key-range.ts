@@ -3,7 +3,6 @@ import { MoreThan, type FindOptionsWhere, type ObjectLiteral, type SelectQueryBu
 /** A place in an order of rows: the values of the order's columns. The last of them alone names the row. */
 export type Key = readonly (string | number)[];
 
-/** So many places of an order, after one of them. */
 export interface KeyRange<E> {
   readonly where: FindOptionsWhere<E> | FindOptionsWhere<E>[];
   readonly order: readonly (keyof E & string)[];
@@ -14,7 +13,6 @@ export interface KeyRange<E> {
   readonly index?: string;
 }
 
-/** Where these rows stand in an order. */
 export function keysOf<C extends string>(
   rows: readonly Record<C, string | number>[],
   order: readonly C[],
@@ -22,7 +20,6 @@ export function keysOf<C extends string>(
   return rows.map((row) => order.map((column) => row[column]));
 }
 
-/** Makes a selection one of a stretch. */
 export type Arrange<E extends ObjectLiteral> = (select: SelectQueryBuilder<E>) => SelectQueryBuilder<E>;
 
 /**
@@ -52,7 +49,6 @@ function rangeAfter<E>(order: readonly string[], after: Key, last: number): Find
   return Object.fromEntries([...same, [order[last], MoreThan(after[last])]]) as FindOptionsWhere<E>;
 }
 
-/** Selects these columns alone, each under the name that the entity has for it. */
 export function named<E extends ObjectLiteral>(
   select: SelectQueryBuilder<E>,
   columns: readonly string[],

@@ -15,7 +15,6 @@ export abstract class Meter {
   cleanupFailed?(table: string): void;
 }
 
-/** Nobody counts. */
 export class SilentMeter extends Meter {
   override unitBegan(): void {
     return;

@@ -1,7 +1,6 @@
 /** Calling it more than once does nothing. */
 export type Release = () => void;
 
-/** How long to wait, and the error when that was not long enough. */
 export interface WaitLimit {
   readonly ms: number;
   readonly refusal: () => Error;
@@ -12,7 +11,6 @@ export class Mutex {
   #last: Promise<void> | null = null;
   #present = 0;
 
-  /** 1 while it is held, else 0. */
   get held(): number {
     return Math.min(this.#present, 1);
   }
@@ -64,7 +62,6 @@ export class Mutex {
   }
 }
 
-/** A mutex per key. */
 export class KeyedMutex {
   readonly #mutexes = new Map<string, Mutex>();
 

@@ -13,29 +13,22 @@ import type { SqliteDriver } from './sqlite/sqlite.driver';
 /** An object would become a piece of SQL. */
 export type Parameter = string | number | Date | null;
 type Rows = readonly Readonly<Record<string, unknown>>[];
-type Values = Readonly<Record<string, unknown>>;
 
 export interface Outcome {
   readonly rows: Rows;
-  /** How many rows a write has matched. */
   readonly affected: number;
-  /** The id that the database made for the row of an INSERT. */
   readonly insertId: number;
 }
 
 type Raw = Rows | { readonly affectedRows: number; readonly insertId: number | string };
 type Callback = (error: (Error & { readonly errno?: number }) | null, raw: Raw) => void;
 
-/** The part of a mysql2 connection that is used here. */
 interface MysqlConnection {
   execute(sql: string, parameters: readonly Parameter[], done: Callback): void;
   query(sql: string, parameters: readonly Parameter[], done: Callback): void;
 }
 
-/**
- * The statement was not run because it could not be prepared, or is not known any more: too many prepared statements on the
- * server, another server behind the proxy, an altered table. Its text can still be sent.
- */
+/** Too many prepared statements on the server, another server behind the proxy, an altered table: its text can still be sent. */
 const UNPREPARED: ReadonlySet<number | undefined> = new Set([1461, 1243, 1615]);
 
 /**
@@ -50,10 +43,10 @@ export async function runPrepared(
   if (!runner) throw new Error('A prepared statement needs a connection of its own.');
   const connection = (await runner.connect()) as Partial<MysqlConnection>;
   const { read } = dataSource.driver as Partial<SqliteDriver>;
-  const readsPlainly = read && !runner.isTransactionActive && sql.startsWith('SELECT');
+  const isPlainRead = read && !runner.isTransactionActive && sql.startsWith('SELECT');
   // A subscriber, or the log of slow statements, wants to know of every statement.
   const isWatched = dataSource.subscribers.length > 0 || Boolean(dataSource.options.maxQueryExecutionTime);
-  if (isWatched || !(connection.execute || readsPlainly)) {
+  if (isWatched || !(connection.execute || isPlainRead)) {
     const result = await runner.query(sql, parameters, true);
     // MySQL gives an object for an INSERT, SQLite the id itself.
     const raw = result.raw as { readonly insertId?: number | string } | number | null;
@@ -62,7 +55,7 @@ export async function runPrepared(
   }
   dataSource.logger.logQuery(sql, parameters);
   try {
-    const raw = readsPlainly
+    const raw = isPlainRead
       ? read.call(dataSource.driver as SqliteDriver, sql, parameters)
       : await execute(connection as MysqlConnection, sql, parameters);
     if (!('affectedRows' in raw)) return { rows: raw, affected: 0, insertId: 0 };
@@ -86,14 +79,6 @@ function execute(connection: MysqlConnection, sql: string, parameters: readonly 
   });
 }
 
-/** A statement on some columns of a table, made at its first use. */
-interface Statement {
-  readonly sql: string;
-  readonly columns: readonly ColumnMetadata[];
-}
-
-const STATEMENTS = new WeakMap<EntityMetadata, Map<string, Statement>>();
-
 /**
  * The functions below read and write rows of the library's own tables without the query builder, which makes the same
  * SQL anew for every row. Entities of hosts may have more to them (relations, hooks); those are for TypeORM.
@@ -104,13 +89,10 @@ export async function findRow<E extends ObjectLiteral>(
   where: QueryDeepPartialEntity<E>,
 ): Promise<E | null> {
   const metadata = manager.dataSource.getMetadata(entity);
-  const statement = statementOf(
-    metadata,
-    'find',
-    Object.keys(where),
-    (columns) => `${selectFrom(metadata)} WHERE ${columns.map(isEqual).join(' AND ')} LIMIT 1`,
-  );
-  const { rows } = await runPrepared(manager, statement.sql, parametersOf(manager, statement.columns, where));
+  const { sql, columns } = statementOf(metadata, 'find', Object.keys(where), (names) => {
+    return `${selectFrom(metadata)} WHERE ${names.map((name) => `${name} = ?`).join(' AND ')} LIMIT 1`;
+  });
+  const { rows } = await runPrepared(manager, sql, parametersOf(columns, where));
   return rows[0] ? (hydrate(metadata, rows[0]) as E) : null;
 }
 
@@ -125,83 +107,72 @@ export async function findRows<E extends ObjectLiteral>(
   // The last id is repeated: few lengths make few statements to prepare.
   const count = 2 ** Math.ceil(Math.log2(ids.length));
   const padded = Array.from({ length: count }, (_, index) => String(ids[index] ?? ids.at(-1)));
-  const statement = statementOf(
-    metadata,
-    `find ${count}`,
-    [property, ...Object.keys(where)],
-    ([id, ...others]) =>
-      [
-        `${selectFrom(metadata)} WHERE ${id} IN (${padded.map(() => '?').join(', ')})`,
-        ...others.map(isEqual),
-      ].join(' AND '),
-  );
-  const parameters = [...padded, ...parametersOf(manager, statement.columns.slice(1), where)];
-  const { rows } = await runPrepared(manager, statement.sql, parameters);
+  const properties = [property, ...Object.keys(where)];
+  const { sql, columns } = statementOf(metadata, `find ${count}`, properties, ([id, ...names]) => {
+    const others = names.map((name) => ` AND ${name} = ?`).join('');
+    return `${selectFrom(metadata)} WHERE ${id} IN (${padded.map(() => '?').join(', ')})${others}`;
+  });
+  const { rows } = await runPrepared(manager, sql, [...padded, ...parametersOf(columns.slice(1), where)]);
   return rows.map((row) => hydrate(metadata, row) as E);
 }
 
-/** Gives the id that the database made, if it makes ids. */
 export async function insertRow<E extends ObjectLiteral>(
   manager: EntityManager,
   entity: EntityTarget<E>,
   row: QueryDeepPartialEntity<E>,
 ): Promise<number> {
   const metadata = manager.dataSource.getMetadata(entity);
-  const statement = statementOf(metadata, 'insert', Object.keys(row), (columns) => {
-    const places = columns.map(() => '?').join(', ');
-    return `INSERT INTO ${tableOf(metadata)} (${columns.join(', ')}) VALUES (${places})`;
+  const { sql, columns } = statementOf(metadata, 'insert', Object.keys(row), (names) => {
+    const places = names.map(() => '?').join(', ');
+    return `INSERT INTO ${metadata.dataSource.driver.escape(metadata.tableName)} (${names.join(', ')}) VALUES (${places})`;
   });
-  return (await runPrepared(manager, statement.sql, parametersOf(manager, statement.columns, row))).insertId;
+  return (await runPrepared(manager, sql, parametersOf(columns, row))).insertId;
 }
+
+interface Statement {
+  readonly sql: string;
+  readonly columns: readonly ColumnMetadata[];
+}
+
+const STATEMENTS = new WeakMap<EntityMetadata, Map<string, Statement>>();
 
 function statementOf(
   metadata: EntityMetadata,
   kind: string,
   properties: readonly string[],
-  compose: (columns: readonly string[]) => string,
+  compose: (names: readonly string[]) => string,
 ): Statement {
   const statements = STATEMENTS.get(metadata) ?? new Map<string, Statement>();
   STATEMENTS.set(metadata, statements);
-  const name = `${kind} ${properties.join()}`;
-  const known = statements.get(name);
+  const key = `${kind} ${properties.join()}`;
+  const known = statements.get(key);
   if (known) return known;
   const columns = properties.map((property) => columnOf(metadata, property));
-  const statement = { sql: compose(columns.map((column) => escape(metadata, column.databaseName))), columns };
-  statements.set(name, statement);
+  const statement = { sql: compose(columns.map(nameOf)), columns };
+  statements.set(key, statement);
   return statement;
 }
 
 function parametersOf(
-  { dataSource: { driver } }: EntityManager,
   columns: readonly ColumnMetadata[],
-  values: Values,
+  values: Readonly<Record<string, unknown>>,
 ): Parameter[] {
   return columns.map((column) => {
     const value = values[column.propertyName];
     if (value === undefined) throw new Error(`${column.propertyName} has no value.`);
-    return driver.preparePersistentValue(value, column) as Parameter;
+    return column.entityMetadata.dataSource.driver.preparePersistentValue(value, column) as Parameter;
   });
 }
 
-function selectFrom(metadata: EntityMetadata): string {
-  const columns = metadata.columns.map(({ databaseName }) => escape(metadata, databaseName));
-  return `SELECT ${columns.join(', ')} FROM ${tableOf(metadata)}`;
+function selectFrom({ columns, tableName, dataSource }: EntityMetadata): string {
+  return `SELECT ${columns.map(nameOf).join(', ')} FROM ${dataSource.driver.escape(tableName)}`;
 }
 
-function isEqual(column: string): string {
-  return `${column} = ?`;
+function nameOf({ databaseName, entityMetadata }: ColumnMetadata): string {
+  return entityMetadata.dataSource.driver.escape(databaseName);
 }
 
-function tableOf(metadata: EntityMetadata): string {
-  const parts = metadata.tablePath.split('.');
-  return parts.map((part) => escape(metadata, part)).join('.');
-}
-
-function escape({ dataSource }: EntityMetadata, name: string): string {
-  return dataSource.driver.escape(name);
-}
-
-function hydrate(metadata: EntityMetadata, row: Values): ObjectLiteral {
+function hydrate(metadata: EntityMetadata, row: Readonly<Record<string, unknown>>): ObjectLiteral {
   const { driver } = metadata.dataSource;
   const entity = metadata.create() as ObjectLiteral;
   for (const column of metadata.columns) {

@@ -72,7 +72,6 @@ export function faultOf(error: unknown): Fault {
     : 'fatal';
 }
 
-/** Whether a row with the same key was there already. */
 export function isDuplicate(error: unknown): boolean {
   const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
   return raw?.errno === DUPLICATE_KEY;
@@ -104,7 +103,6 @@ export class RetryBudget {
     this.#end = now() + BUDGET_MS;
   }
 
-  /** Milliseconds that are left. */
   get left(): number {
     return Math.max(0, this.#end - this.now());
   }
@@ -113,7 +111,6 @@ export class RetryBudget {
     return this.left === 0;
   }
 
-  /** Milliseconds until the next try, or null when the budget is spent. */
   next(fault: Exclude<Fault, 'fatal'>): number | null {
     const { first, most, tries } = PACES[fault];
     this.#tries += 1;

@@ -14,7 +14,6 @@ import { dialectOf, isSqlite } from './dialect';
 /** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
 const CHUNK = 500;
 
-/** Columns in the order of their weight, each with its direction. */
 export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
 
 /** What `find` gives of the rows that match; all of it by default. */
@@ -29,11 +28,8 @@ export interface FindOptions<E> {
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
 
-/** What every statement on a table is bound to. */
 export interface Scope<E> {
-  /** Added last to every condition. */
   readonly where: Where<E>;
-  /** Written last into every new row. */
   readonly stamp?: Values<E>;
 }
 
@@ -115,13 +111,11 @@ export class ScopedTable<E extends ObjectLiteral> {
     return (await select.getRawMany()).length > 0;
   }
 
-  /** The different values of a text column in the rows that match. */
   async distinct(column: keyof E & string, where: Where<E>): Promise<string[]> {
     const select = this.#select(where).select(`t.${column}`, 'value').distinct();
     return (await select.getRawMany<{ value: unknown }>()).map(({ value }) => String(value));
   }
 
-  /** The different values of a column of ids in the rows that match. */
   async distinctIds(column: keyof E & string, where: Where<E>): Promise<number[]> {
     return (await this.distinct(column, where)).map(Number);
   }
@@ -166,7 +160,6 @@ export class ScopedTable<E extends ObjectLiteral> {
     return affected ?? 0;
   }
 
-  /** Takes the rows that match out of the database; gives their number. */
   async erase(where: Where<E>): Promise<number> {
     const { affected } = await this.#manager
       .createQueryBuilder()

@@ -13,7 +13,6 @@ export class SettingEntity {
   value!: string;
 }
 
-/** Settings belong to no tenant. */
 @Injectable()
 export class SettingRepository {
   readonly #unitOfWork: UnitOfWork;

@@ -32,7 +32,6 @@ const LAST_LOOK_MS = 50;
 /** One try. The last one, after the time is over, only looks whether an earlier one was committed. */
 type Attempt<T> = (isLast: boolean) => Promise<T>;
 
-/** The result of a committed unit, and its events. */
 interface Done<T> {
   readonly result: T;
   readonly events: readonly DomainEvent[];
@@ -152,7 +151,6 @@ export class UnitOfWork {
     };
   }
 
-  /** What has been committed of this unit: by a try of it whose COMMIT was not answered, or by an equal request. */
   async #findDone<T>(
     manager: EntityManager,
     unitId: string,

@@ -4,8 +4,7 @@ import { OrganisationController } from '../web/organisation-controller.decorator
 import { PathId } from '../web/path-params';
 import { READERS } from '../tenancy/roles';
 import type { PageView } from '../web/page';
-import { Ctx } from '../tenancy/ctx.decorator';
-import type { RequestContext } from '../tenancy/request-context';
+import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept-list.dto';
 import { DeptListService } from './dept-list.service';
 import { DeptDto } from './dept.dto';

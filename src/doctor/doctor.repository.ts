@@ -1,7 +1,9 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
+import { RAISED } from '../database/audited';
 import { DeptEntity } from '../dept/dept.entity';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { TenantEntity } from '../tenant/tenant.entity';
-import type { StoredNode } from './examine-tree';
+import { examineTree, type StoredNode } from './examine-tree';
 import {
   ALL_INVARIANTS,
   INVARIANTS,
@@ -21,14 +23,12 @@ export class DoctorRepository {
     this.#dataSource = dataSource;
   }
 
-  /** A line for each row that breaks one of the simple invariants. */
   async findBroken(): Promise<string[]> {
     const rows = await this.#dataSource.query<{ broken: unknown; subject: unknown }[]>(ALL_INVARIANTS);
-    return rows.flatMap(({ broken, subject }) =>
-      INVARIANTS.filter((_, index) => index === Number(broken)).map(
-        ({ kind, wrong }) => `${kind} ${String(subject)}: ${wrong}`,
-      ),
-    );
+    return rows.flatMap(({ broken, subject }) => {
+      const invariant = INVARIANTS[Number(broken)];
+      return invariant ? [`${invariant.kind} ${String(subject)}: ${invariant.wrong}`] : [];
+    });
   }
 
   findRoots(): Promise<string[]> {
@@ -46,27 +46,18 @@ export class DoctorRepository {
   async findTenants(manager = this.#dataSource.manager): Promise<StoredNode[]> {
     const select = { id: true, tenantId: true, tenantParent: true, ancestors: true, depth: true } as const;
     const rows = await manager.find(TenantEntity, { select, where: LIVE, order: { id: 1 } });
-    return rows.map(({ tenantId, tenantParent, ancestors, depth }) => ({
-      key: tenantId,
-      parent: tenantParent,
-      ancestors,
-      depth,
-    }));
+    return rows.map(({ tenantId: key, tenantParent: parent, ancestors, depth }) => {
+      return { key, parent, ancestors, depth };
+    });
   }
 
   async findDepts(tenantId: string, manager = this.#dataSource.manager): Promise<StoredNode[]> {
     const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
-    const rows = await manager.find(DeptEntity, {
-      select,
-      where: { tenantId, ...LIVE },
-      order: { deptId: 1 },
+    const where = { tenantId, ...LIVE };
+    const rows = await manager.find(DeptEntity, { select, where, order: { deptId: 1 } });
+    return rows.map(({ deptId: key, parentId, ancestors, depth }) => {
+      return { key, parent: parentId || null, ancestors, depth };
     });
-    return rows.map(({ deptId, parentId, ancestors, depth }) => ({
-      key: deptId,
-      parent: parentId || null,
-      ancestors,
-      depth,
-    }));
   }
 
   /** Tenants with more accounts than they may have; `held`: because their limit may have been lowered. */
@@ -77,5 +68,40 @@ export class DoctorRepository {
 
   async #subjects(sql: string): Promise<string[]> {
     return (await this.#dataSource.query<{ subject: unknown }[]>(sql)).map(({ subject }) => String(subject));
+  }
+}
+
+/** Puts right what follows from other rows: paths from parents. */
+export class RepairRepository {
+  readonly #dataSource: DataSource;
+  readonly #doctor: DoctorRepository;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+    this.#doctor = new DoctorRepository(dataSource);
+  }
+
+  async repairDepts(tenantId: string): Promise<void> {
+    await this.#holding(tenantId, async (manager) => {
+      const { wrongPaths } = examineTree(await this.#doctor.findDepts(tenantId, manager));
+      for (const { key, ancestors, depth } of wrongPaths)
+        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth, ...RAISED });
+    });
+  }
+
+  async repairTenants(): Promise<void> {
+    await this.#holding(PLATFORM_TENANT, async (manager) => {
+      const { wrongPaths } = examineTree(await this.#doctor.findTenants(manager));
+      for (const { key, ancestors, depth } of wrongPaths)
+        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
+    });
+  }
+
+  /** As every write of the service begins; but what a deleted tenant left must be sound as well. */
+  async #holding(tenantId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
+    await this.#dataSource.transaction(async (manager) => {
+      await manager.update(TenantEntity, { tenantId }, { treeVersion: () => 'tree_ver + 1' });
+      await work(manager);
+    });
   }
 }

@@ -1,13 +1,10 @@
-/** A node as it is stored. */
 export interface StoredNode {
   readonly key: number | string;
-  /** Null right below the root. */
   readonly parent: number | string | null;
   readonly ancestors: string;
   readonly depth: number;
 }
 
-/** A path that does not follow from the parents. */
 export interface WrongPath {
   readonly key: number | string;
   readonly ancestors: string;
@@ -17,9 +14,7 @@ export interface WrongPath {
 export interface TreeReport {
   /** Nodes that have no way up to the root: a parent on it is deleted or missing. */
   readonly orphans: (number | string)[];
-  /** Nodes that are their own ancestors. */
   readonly cycles: (number | string)[];
-  /** Nodes with a wrong path or depth, with the right one. */
   readonly wrongPaths: WrongPath[];
 }
 
@@ -39,7 +34,6 @@ export function examineTree(nodes: readonly StoredNode[]): TreeReport {
   return report;
 }
 
-/** Keys from the top down to the parent. */
 function chainAbove(
   node: StoredNode,
   byKey: ReadonlyMap<number | string, StoredNode>,

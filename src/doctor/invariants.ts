@@ -9,7 +9,6 @@ export interface Invariant {
   readonly wrong: string;
 }
 
-/** A live account of the platform that can do everything. */
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
   AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
 
@@ -96,7 +95,6 @@ export const ODD_TENANTS = `
          ELSE t.ancestors <> CONCAT(p.ancestors, ',', p.tenant_id) OR t.depth <> p.depth + 1 END
    LIMIT 1`;
 
-/** The tenants in which a department does not stand where its parent says. */
 export const TENANTS_OF_ODD_DEPTS = `
   SELECT DISTINCT d.tenant_id AS subject FROM tenantry_dept d
     LEFT JOIN tenantry_dept p ON p.dept_id = d.parent_id AND p.tenant_id = d.tenant_id AND p.del_flag = '0'

@@ -1,6 +1,5 @@
 import { defineErrors } from '../errors/refusal';
 
-/** Refusals that any operation may answer. */
 export const AuthErrors = defineErrors({
   TOKEN_MISSING: {
     reason: 'TOKEN_MISSING',

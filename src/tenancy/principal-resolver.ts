@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { isPrincipal, type Principal } from './principal';
 
-/** Who is calling, or null for nobody; at once, or later. */
+/** The caller, or null for none; at once, or later. */
 export type CallerAnswer = Principal | null | Promise<Principal | null>;
 
 /**
@@ -13,7 +13,7 @@ export abstract class PrincipalResolver {
   abstract resolve(request: Request & { readonly user?: unknown }): CallerAnswer;
 }
 
-/** The service's own answer: whom JwtAuthGuard has found. */
+/** The service's own answer: what JwtAuthGuard has found. */
 @Injectable()
 export class JwtPrincipalResolver extends PrincipalResolver {
   override resolve(request: Request): Principal | null {
@@ -21,7 +21,7 @@ export class JwtPrincipalResolver extends PrincipalResolver {
   }
 }
 
-/** Stands in for a port that a host has forgotten: it knows nobody. */
+/** Stands in for a port that a host has forgotten: it refuses every request. */
 export class NobodyResolver extends PrincipalResolver {
   override resolve(): null {
     return null;
@@ -40,12 +40,8 @@ export function callerOf(
   return answer.caller;
 }
 
+/** A caller that is not rightly described is none: a mistake of the host must not open a door. */
 function onlyGenuine(caller: CallerAnswer): CallerAnswer {
-  if (caller && 'then' in caller) return caller.then(onlyPrincipal);
-  return onlyPrincipal(caller);
-}
-
-/** Who is not rightly described is nobody: a mistake of the host must not open a door. */
-function onlyPrincipal(caller: Principal | null): Principal | null {
+  if (caller && 'then' in caller) return caller.then((found) => onlyGenuine(found));
   return caller && isPrincipal(caller) ? caller : null;
 }

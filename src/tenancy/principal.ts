@@ -1,10 +1,8 @@
-import { PLATFORM_TENANT } from './tenant-code';
-import { isTenantCode } from './tenant-code';
 import { isRole, type Role } from './roles';
+import { isTenantCode, PLATFORM_TENANT } from './tenant-code';
 
 /** Who is calling, as far as a valid token says. */
 export interface Principal {
-  /** The token's subject. */
   readonly subject: string;
   readonly tenantId: string;
   readonly username: string;
@@ -52,11 +50,13 @@ export function isPrincipal(value: Principal): boolean {
   );
 }
 
-/** SQLite ends a text at NUL. */
-function isStorable(value: string): boolean {
-  return value.isWellFormed() && !value.includes('\0');
-}
-
 function isName(value: unknown, max: number): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= max && isStorable(value);
+  return (
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    value.length <= max &&
+    value.isWellFormed() &&
+    // SQLite ends a text at NUL.
+    !value.includes('\0')
+  );
 }

@@ -1,3 +1,5 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
 import { isPrincipal, type Principal } from './principal';
 import { ROLES, type Role } from './roles';
 import { isTenantCode } from './tenant-code';
@@ -15,7 +17,6 @@ export class RequestContext {
     /** Goes into `createBy` and `updateBy`. */
     readonly username: string,
     readonly roles: readonly Role[],
-    /** The token's subject. */
     readonly subject: string,
     /** The sign-in that the token belongs to, if any. */
     readonly sessionId: string | null,
@@ -28,13 +29,13 @@ export class RequestContext {
     Object.freeze(this);
   }
 
-  /** Refuses what was made up by somebody who may not. The types say so already; a host in JavaScript has none. */
+  /** The types say so already; a host in JavaScript has none. */
   static require(ctx: unknown): asserts ctx is RequestContext {
     if (typeof ctx === 'object' && ctx !== null && #genuine in ctx) return;
     throw new Error('This needs a RequestContext.');
   }
 
-  /** For whom a host's own sign-in has found. */
+  /** For a principal that a host's own sign-in has found. */
   static of(principal: Principal): RequestContext {
     if (!isPrincipal(principal)) throw new Error('This is not a principal.');
     const { tenantId, username, roles, subject, sessionId } = principal;
@@ -52,3 +53,22 @@ export class RequestContext {
     return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId);
   }
 }
+
+const context = Symbol('requestContext');
+type Scoped = Request & { [context]?: RequestContext };
+
+export function attachContext(request: Scoped, ctx: RequestContext): void {
+  request[context] = ctx;
+}
+
+/** On whose behalf a request acts; it fails on a route that is not tenant-scoped. */
+export function contextOf(request: Scoped): RequestContext {
+  const ctx = request[context];
+  if (!ctx) throw new Error('This route has no tenant scope.');
+  return ctx;
+}
+
+/** The request's context, as a handler's argument. */
+export const Ctx = createParamDecorator((_: unknown, execution: ExecutionContext): RequestContext =>
+  contextOf(execution.switchToHttp().getRequest<Request>()),
+);

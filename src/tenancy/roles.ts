@@ -1,4 +1,3 @@
-/** Every role, from the highest to the lowest. */
 export const ROLES = ['superadmin', 'tenant_admin', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 

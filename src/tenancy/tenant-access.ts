@@ -1,3 +1,6 @@
+import type { EntityManager } from 'typeorm';
+import { runPrepared } from '../database/prepared';
+import type { Refusal } from '../errors/refusal';
 import type { RequestContext } from './request-context';
 import { TenantErrors } from './tenant.errors';
 
@@ -6,9 +9,17 @@ export abstract class TenantAdmission {
   abstract admit(tenantId: string): Promise<void> | void;
 }
 
-/** A body may name the caller's own tenant, or none. */
-export function refuseForeignTenant(ctx: RequestContext, tenantId: string | null | undefined): void {
-  if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
+/** Which departments have users? A port: a host with accounts of its own answers from them. */
+export abstract class UserDirectory {
+  /**
+   * Of these departments, the ones that users belong to. It is asked inside the unit of work that is about to
+   * delete them; `manager` is that transaction.
+   */
+  abstract findOccupied(
+    ctx: RequestContext,
+    deptIds: readonly number[],
+    manager: EntityManager,
+  ): Promise<number[]>;
 }
 
 /** Why the users of a tenant are refused, by its state. */
@@ -18,3 +29,28 @@ export const NOT_SERVED = {
   NOT_STARTED: TenantErrors.NOT_STARTED,
   EXPIRED: TenantErrors.EXPIRED,
 } as const;
+
+/** A body may name the caller's own tenant, or none. */
+export function refuseForeignTenant(ctx: RequestContext, tenantId: string | null | undefined): void {
+  if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
+}
+
+const RAISE = "UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = ? AND del_flag = '0'";
+
+/**
+ * The first statement of every structural write to a tenant's data. One server locks the row by it; on a
+ * cluster, where locks do not cross nodes, it is what two concurrent writes collide on.
+ */
+export async function raiseTreeVersion(
+  manager: EntityManager,
+  tenantId: string,
+  callerTenantId = tenantId,
+): Promise<void> {
+  const { affected } = await runPrepared(manager, RAISE, [tenantId]);
+  if (affected !== 1) throw goneTenant(tenantId, callerTenantId);
+}
+
+/** The refusal for a deleted tenant: a caller's own tenant is named as such, any other does not exist. */
+export function goneTenant(tenantId: string, callerTenantId: string): Refusal {
+  return tenantId === callerTenantId ? TenantErrors.DELETED() : TenantErrors.NOT_FOUND();
+}

@@ -1,17 +1,12 @@
-import type { Type } from '@nestjs/common';
-import type { EntityManager, EntityMetadata } from 'typeorm';
+import { Inject, Module, type DynamicModule, type Type } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import type { TenantryDataSource } from '../database/tenantry.data-source';
-import type { UnitOfWork } from '../database/unit-of-work';
-import { raiseTreeVersion } from './tree-version';
-import { refuseUnowned } from './host.conditions';
+import { TenantryDataSource } from '../database/tenantry.data-source';
+import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
-import { TenantBound } from './tenant-bound';
-import type { TenantOwned } from './tenant-owned';
-import { TenantRows } from './tenant-rows.repository';
-
-/** How the names of Tenantry's own tables begin. */
-const OWN_TABLES = 'tenantry_';
+import { raiseTreeVersion } from './tenant-access';
+import { TenantBound, type TenantOwned } from './tenant-bound';
+import { refuseUnowned, TenantRows } from './tenant-rows.repository';
 
 /** Gives the same tenant's rows in another table, inside the same transaction. */
 export type OtherRows = <O extends TenantOwned>(entity: Type<O>) => TenantRows<O>;
@@ -44,19 +39,16 @@ export class TenantBoundRepository<E extends TenantOwned> {
       metadata: this.#dataSource.getMetadata(entity),
       read: (work) =>
         this.#unitOfWork.withoutTransaction((manager) => work(new TenantBound(manager, entity, ctx))),
-      write: async (work) => {
-        refuseOwnTable(this.#dataSource.getMetadata(entity));
-        return this.#hold(ctx, (manager) => work(new TenantBound(manager, entity, ctx)));
-      },
+      write: (work) => this.#hold(ctx, (manager) => work(new TenantBound(manager, entity, ctx))),
     });
   }
 
   /**
-   * Runs `work` in one transaction while nobody else writes to this tenant. It may run again after a conflict, so it
+   * Runs `work` in one transaction while no one else writes to this tenant. It may run again after a conflict, so it
    * must have no effects outside. Inside, use only the rows that it is given: whatever else writes to the same tenant,
-   * a service of this library or `in(ctx)`, waits for this transaction, in vain, and is refused after a while. With `once` an equal request
-   * gets the first one's result, which must be JSON of at most 64 KB: what is not (a date, a bigint, a cycle) fails before
-   * COMMIT.
+   * a service of this library or `in(ctx)`, waits for this transaction, in vain, and is refused after a while. With `once`
+   * an equal request gets the first one's result, which must be JSON of at most 64 KB: what is not (a date, a bigint, a
+   * cycle) fails before COMMIT.
    */
   async transaction<T>(
     ctx: RequestContext,
@@ -99,26 +91,38 @@ function rowsInside<O extends TenantOwned>(
   const metadata = manager.dataSource.getMetadata(entity);
   refuseUnowned(metadata);
   const table = new TenantBound(manager, entity, ctx);
-  // After it, they would read and write without the lock.
-  const refuseLate = (): void => {
+  const inside = async <T>(work: (table: TenantBound<O>) => Promise<T>): Promise<T> => {
+    // After it, statements would run without the lock.
     if (life.isOver) throw new Error('The transaction of these rows is over.');
+    return work(table);
   };
-  return new TenantRows({
-    metadata,
-    read: async (work) => {
-      refuseLate();
-      return work(table);
-    },
-    write: async (work) => {
-      refuseLate();
-      refuseOwnTable(metadata);
-      return work(table);
-    },
-  });
+  return new TenantRows({ metadata, read: inside, write: inside });
 }
 
-/** Departments and accounts may be read next to the host's rows; their rules are in their services. */
-function refuseOwnTable({ name, tableName }: EntityMetadata): void {
-  if (tableName.startsWith(OWN_TABLES))
-    throw new Error(`${name} is written by the services of Tenantry alone.`);
+const tokens = new WeakMap<Type<TenantOwned>, symbol>();
+
+/** The token of an entity's `TenantBoundRepository`. */
+export function tenantBoundToken(entity: Type<TenantOwned>): symbol {
+  const token = tokens.get(entity) ?? Symbol(`TenantBoundRepository<${entity.name}>`);
+  tokens.set(entity, token);
+  return token;
+}
+
+/** Injects an entity's `TenantBoundRepository`. */
+export function InjectTenantBound(entity: Type<TenantOwned>): ParameterDecorator & PropertyDecorator {
+  return Inject(tenantBoundToken(entity));
+}
+
+/** Tenant-bound repositories of a host's own entities. */
+@Module({})
+export class TenantBoundModule {
+  static of(entities: readonly Type<TenantOwned>[]): DynamicModule {
+    const providers = entities.map((entity) => ({
+      provide: tenantBoundToken(entity),
+      useFactory: (unitOfWork: UnitOfWork, dataSource: TenantryDataSource) =>
+        new TenantBoundRepository(unitOfWork, dataSource, entity),
+      inject: [UnitOfWork, TenantryDataSource],
+    }));
+    return { module: TenantBoundModule, providers, exports: providers.map(({ provide }) => provide) };
+  }
 }

@@ -3,9 +3,12 @@ import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialE
 import { findRow, insertRow } from '../database/prepared';
 import { RequestContext } from './request-context';
 import { ScopedTable } from '../database/scoped-table';
-import type { TenantOwned } from './tenant-owned';
 
-/** Plain values of some columns. */
+/** A row that belongs to one tenant. */
+export interface TenantOwned {
+  tenantId: string;
+}
+
 type Row<E> = Partial<Readonly<E>>;
 
 /** A table as one tenant sees it: every condition gets the tenant added last, every row is stamped with it. */
@@ -26,12 +29,12 @@ export class TenantBound<E extends TenantOwned> extends ScopedTable<E> {
     this.#tenantId = tenantId;
   }
 
-  /** As `findOne`, by equal values alone and inside a transaction; for the library's own tables, at a third of the cost. */
+  /** As `findOne`, by equal values alone; for the library's own tables, at a third of the cost. */
   findRow(where: Row<E>): Promise<E | null> {
     return findRow(this.#manager, this.#entity, this.#owned(where));
   }
 
-  /** As `insert` of one row, inside a transaction; for the library's own tables, at a third of the cost. */
+  /** As `insert` of one row; for the library's own tables, at a third of the cost. */
   insertRow(row: Row<E>): Promise<number> {
     return insertRow(this.#manager, this.#entity, this.#owned(row));
   }

@@ -2,17 +2,16 @@ import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { findRows } from '../database/prepared';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
-import type { TenantOwned } from './tenant-owned';
+import type { TenantOwned } from './tenant-bound';
 
 /** The real one, also where the tests of a host hold the clock. */
 const afterThisTurn = setImmediate;
-/** So many rows one statement looks up. */
-const MOST = 32;
+const MAX_ROWS = 32;
 
 interface Asked<E> {
   readonly id: number;
-  readonly answer: (row: E | null) => void;
-  readonly fail: (error: unknown) => void;
+  readonly resolve: (row: E | null) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Which table, by which of its columns, and what rows must have besides. */
@@ -24,8 +23,7 @@ export interface LookupTable<E> {
 
 /**
  * Looks up rows of one tenant by their ids. Those that are asked for in the same turn of the event loop share a
- * statement, which is sent when all of them have come: who asks after a write was committed sees it. Each tenant has
- * its own statement, and none is without the tenant.
+ * statement, which is sent when all of them have come: a look-up after a commit sees it. Each tenant has its own statement.
  */
 export class TenantLookup<E extends TenantOwned & ObjectLiteral> {
   readonly #asked = new Map<string, Asked<E>[]>();
@@ -38,28 +36,27 @@ export class TenantLookup<E extends TenantOwned & ObjectLiteral> {
     this.#unitOfWork = unitOfWork;
   }
 
-  /** The row with this id, if it is the tenant's. */
   async find(ctx: RequestContext, id: number): Promise<E | null> {
     RequestContext.require(ctx);
     const { tenantId } = ctx;
-    return new Promise((answer, fail) => {
+    return new Promise((resolve, reject) => {
       const asked = this.#asked.get(tenantId);
       if (asked) {
-        asked.push({ id, answer, fail });
+        asked.push({ id, resolve, reject });
         return;
       }
-      this.#asked.set(tenantId, [{ id, answer, fail }]);
+      this.#asked.set(tenantId, [{ id, resolve, reject }]);
       afterThisTurn(() => {
-        this.#ask(tenantId);
+        this.#lookUp(tenantId);
       });
     });
   }
 
-  #ask(tenantId: string): void {
+  #lookUp(tenantId: string): void {
     const asked = this.#asked.get(tenantId) ?? [];
     this.#asked.delete(tenantId);
-    for (let from = 0; from < asked.length; from += MOST) {
-      void this.#answer(tenantId, asked.slice(from, from + MOST));
+    for (let from = 0; from < asked.length; from += MAX_ROWS) {
+      void this.#answer(tenantId, asked.slice(from, from + MAX_ROWS));
     }
   }
 
@@ -72,9 +69,9 @@ export class TenantLookup<E extends TenantOwned & ObjectLiteral> {
       );
       // As text: that is how MySQL gives a host the ids in its own tables.
       const found = new Map(rows.map((row) => [String(row[property]), row]));
-      for (const { id, answer } of asked) answer(found.get(String(id)) ?? null);
+      for (const { id, resolve } of asked) resolve(found.get(String(id)) ?? null);
     } catch (error) {
-      for (const { fail } of asked) fail(error);
+      for (const { reject } of asked) reject(error);
     }
   }
 }

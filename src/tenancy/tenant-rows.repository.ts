@@ -1,9 +1,12 @@
-import type { EntityMetadata, FindOptionsWhere } from 'typeorm';
+import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { isPlain, refuseOddValues, refuseOddWhere } from './host.conditions';
 import type { Order } from '../database/scoped-table';
-import type { TenantBound } from './tenant-bound';
-import type { TenantOwned } from './tenant-owned';
+import type { TenantBound, TenantOwned } from './tenant-bound';
+
+/** Marks TypeORM's own objects, whichever copy of TypeORM has made them. */
+const TYPEORM = '@instanceof';
+
+const OWN_TABLES = 'tenantry_';
 
 /** Which rows: properties and the values that they have, or one of TypeORM's operators; several objects are an OR. */
 export type RowConditions<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
@@ -14,8 +17,7 @@ export interface RowsWanted<E> {
   readonly limit?: number;
 }
 
-/** How single statements are run. */
-export interface RowAccess<E extends TenantOwned> {
+interface RowAccess<E extends TenantOwned> {
   readonly metadata: EntityMetadata;
   read<T>(work: (table: TenantBound<E>) => Promise<T>): Promise<T>;
   write<T>(work: (table: TenantBound<E>) => Promise<T>): Promise<T>;
@@ -56,11 +58,9 @@ export class TenantRows<E extends TenantOwned> {
   /** Adds rows in one statement; gives the number that the database counted for the first of them, null if it counted none. */
   async insert(...rows: Partial<E>[]): Promise<number | null> {
     if (rows.length === 0) throw new Error('There is no row to insert.');
-    const { metadata } = this.#access;
-    const own = rows.map((row) => copyOf(row));
-    for (const row of own) refuseOddValues(metadata, row);
-    const first = await this.#access.write((table) => table.insert(...(own as QueryDeepPartialEntity<E>[])));
-    const counted = metadata.generatedColumns.find(
+    const own = rows.map((row) => this.#checkedValues(row));
+    const first = await this.#write((table) => table.insert(...own));
+    const counted = this.#access.metadata.generatedColumns.find(
       ({ generationStrategy }) => generationStrategy === 'increment',
     );
     const isCounted = counted && own.every((row) => counted.getEntityValue(row) === undefined);
@@ -69,32 +69,104 @@ export class TenantRows<E extends TenantOwned> {
 
   /** Changes the rows that match, in one statement; gives their number. */
   async update(where: RowConditions<E>, values: Partial<E>): Promise<number> {
-    const own = { where: copyOf(where), values: copyOf(values) };
-    refuseOddWhere(own.where);
-    refuseOddValues(this.#access.metadata, own.values);
-    return this.#access.write((table) => table.update(own.where, own.values as QueryDeepPartialEntity<E>));
+    const own = checkedWhere(where);
+    const ownValues = this.#checkedValues(values);
+    return this.#write((table) => table.update(own, ownValues));
   }
 
-  /** Takes the rows that match out of the database; gives their number. */
   async delete(where: RowConditions<E>): Promise<number> {
-    const own = copyOf(where);
-    refuseOddWhere(own);
-    return this.#access.write((table) => table.erase(own));
+    const own = checkedWhere(where);
+    return this.#write((table) => table.erase(own));
   }
 
   async #read<T>(
     where: RowConditions<E>,
     work: (table: TenantBound<E>, own: RowConditions<E>) => Promise<T>,
   ): Promise<T> {
-    const own = copyOf(where);
-    refuseOddWhere(own);
+    const own = checkedWhere(where);
     return this.#access.read((table) => work(table, own));
+  }
+
+  /** Departments and accounts may be read next to the host's rows; their rules are in their services. */
+  #write<T>(work: (table: TenantBound<E>) => Promise<T>): Promise<T> {
+    const { name, tableName } = this.#access.metadata;
+    if (tableName.startsWith(OWN_TABLES))
+      throw new Error(`${name} is written by the services of Tenantry alone.`);
+    return this.#access.write(work);
+  }
+
+  /** Refuses values that would write another tenant in spite of the stamp: a relation on its column, or SQL. */
+  #checkedValues(values: Partial<E>): QueryDeepPartialEntity<E> {
+    const { metadata } = this.#access;
+    const own = copyOf(values);
+    const relation = metadata.findColumnWithPropertyName('tenantId')?.relationMetadata?.propertyName;
+    if (relation !== undefined && relation in own) {
+      throw new Error(`${relation} cannot be written: the tenant of a row follows from the context.`);
+    }
+    for (const column of metadata.columns) {
+      if (typeof column.getEntityValue(own) === 'function') {
+        throw new Error(`${column.propertyPath} must be a value, not SQL.`);
+      }
+    }
+    return own as QueryDeepPartialEntity<E>;
   }
 }
 
-/** What was checked must be what is used, though it waits for its turn, and may be used again: nobody else has this copy. */
+/** Refuses an entity whose rows cannot be told apart by tenant. */
+export function refuseUnowned(metadata: EntityMetadata): void {
+  const column = metadata.findColumnWithPropertyName('tenantId');
+  if (!column) throw new Error(`${metadata.name} has no column for tenantId, so no tenant can own its rows.`);
+  if (metadata.columns.some((each) => each !== column && each.databaseName === column.databaseName)) {
+    throw new Error(`${metadata.name} has more than one property for the column of tenantId.`);
+  }
+}
+
+/**
+ * A copy of conditions, without those that could reach out of the tenant or mean more rows than they say: SQL in any form,
+ * an empty list, a value that is not there.
+ */
+function checkedWhere<W>(where: W): W {
+  const own = copyOf(where);
+  refuseOddWhere(own);
+  return own;
+}
+
+function refuseOddWhere(where: unknown): void {
+  const alternatives: readonly unknown[] = Array.isArray(where) ? where : [where];
+  if (alternatives.length === 0) throw new Error('A list of conditions needs at least one.');
+  for (const each of alternatives) {
+    if (!isPlain(each)) throw new Error('A condition is a plain object, or a list of such objects.');
+    for (const [property, value] of Object.entries(each)) {
+      if (value === undefined) throw new Error(`The condition on ${property} has no value.`);
+      if (isPlain(value)) refuseOddWhere(value);
+      else if (isOfTypeorm(value)) refuseOddOperator(property, value);
+    }
+  }
+}
+
+function refuseOddOperator(property: string, operator: unknown): void {
+  if (!(operator instanceof FindOperator) || operator.type === 'raw') {
+    throw new Error(`The condition on ${property} is not one of TypeORM's operators without SQL.`);
+  }
+  const inner: unknown = operator.child ?? operator.value;
+  for (const each of Array.isArray(inner) ? (inner as unknown[]) : [inner]) {
+    if (isOfTypeorm(each)) refuseOddOperator(property, each);
+  }
+}
+
+/** What was checked must be what is used, though it waits for its turn: no other code has this copy. */
 function copyOf<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copyOf) as T;
   if (!isPlain(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copyOf(each)])) as T;
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || isOfTypeorm(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function isOfTypeorm(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && TYPEORM in value;
 }

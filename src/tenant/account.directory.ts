@@ -3,7 +3,7 @@ import { In, type EntityManager } from 'typeorm';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { AccountEntity } from './account.entity';
-import { UserDirectory } from '../tenancy/user-directory';
+import { UserDirectory } from '../tenancy/tenant-access';
 
 /** The service's own answer: its accounts. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Audited } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
-import type { TenantOwned } from '../tenancy/tenant-owned';
+import type { TenantOwned } from '../tenancy/tenant-bound';
 import { TenantEntity } from './tenant.entity';
 
 /** Who signs in, and who belongs to a department. */

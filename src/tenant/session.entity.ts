@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ascii, id } from '../database/columns';
-import type { TenantOwned } from '../tenancy/tenant-owned';
+import type { TenantOwned } from '../tenancy/tenant-bound';
 
 /**
  * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. It has no foreign key to its

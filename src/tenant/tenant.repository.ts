@@ -8,7 +8,7 @@ import { LockedTenantTree } from './locked-tenant-tree';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { TenantReader } from './tenant-reader.repository';
 import { TenantEntity } from './tenant.entity';
-import { goneTenant, raiseTreeVersion } from '../tenancy/tree-version';
+import { goneTenant, raiseTreeVersion } from '../tenancy/tenant-access';
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()

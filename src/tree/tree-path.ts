@@ -2,7 +2,6 @@
 
 export const MAX_DEPTH = 64;
 
-/** Where a node stands. */
 export interface Place {
   /** Comma-separated keys from the root down to the parent. */
   readonly ancestors: string;
@@ -18,7 +17,6 @@ export interface TreeNode extends Place {
 /** Right below a root that is no node itself. */
 export const TOP_LEVEL: Place = Object.freeze({ ancestors: '0', depth: 1 });
 
-/** The `ancestors` of a node's children. */
 export function pathBelow(node: Pick<TreeNode, 'key' | 'ancestors'>): string {
   return `${node.ancestors},${node.key}`;
 }

@@ -13,7 +13,6 @@ export interface TreeRow extends TreeNode {
 export class TreeTable<E extends TreeRow> {
   constructor(private readonly table: ScopedTable<E>) {}
 
-  /** The depth of the deepest node in the subtree of this one. */
   async findDeepest(node: E): Promise<number> {
     // Counted in the paths, which the index of the subtree holds: for the depths each row would have to be read.
     const depth = (path: string) => `LENGTH(${path}) - LENGTH(REPLACE(${path}, ',', '')) + 1`;

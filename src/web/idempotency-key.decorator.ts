@@ -3,7 +3,7 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { IdempotentRequest } from '../database/idempotent-request';
 import { HttpErrors } from '../errors/http.errors';
-import { contextOf } from '../tenancy/ctx.decorator';
+import { contextOf } from '../tenancy/request-context';
 import { documented } from './documented';
 
 const PATTERN = String.raw`^[\x20-\x7e]{1,255}$`;

@@ -3,8 +3,7 @@ import type { Request } from 'express';
 import type { Observable } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
-import { attachContext } from '../tenancy/ctx.decorator';
-import { RequestContext } from '../tenancy/request-context';
+import { attachContext, RequestContext } from '../tenancy/request-context';
 import { TenantAdmission } from '../tenancy/tenant-access';
 
 /** The one place of tenant policy: from here on a request acts for exactly one tenant, which may be served. */

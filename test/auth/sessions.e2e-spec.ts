@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import type { SqliteDriver } from '../../src/database/sqlite/sqlite.driver';
-import { raiseTreeVersion } from '../../src/tenancy/tree-version';
+import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { holdNext, loseNextAnswer, nextCommits } from '../support/commit-faults';
 import { ServiceUnderTest } from '../support/service-under-test';

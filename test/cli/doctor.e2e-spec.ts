@@ -1,6 +1,5 @@
 import { examine } from '../../src/doctor/doctor';
-import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import { RepairRepository } from '../../src/doctor/repair.repository';
+import { DoctorRepository, RepairRepository } from '../../src/doctor/doctor.repository';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';

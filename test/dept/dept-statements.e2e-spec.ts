@@ -6,7 +6,7 @@ import { DeptService } from '../../src/dept/dept.service';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { TenantBound } from '../../src/tenancy/tenant-bound';
-import { raiseTreeVersion } from '../../src/tenancy/tree-version';
+import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
 import { recordQueries } from '../support/query-recorder';
 import { aTenantRow, bulkInsert, deptRow, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -6,7 +6,6 @@ import { dialectOf, isSqlite, type Dialect } from '../dialect';
 type More = Partial<TableColumnOptions>;
 type Charset = 'ascii' | 'utf8mb4';
 
-/** Column builders for migrations. */
 export class Columns {
   readonly isSqlite: boolean;
   readonly #dialect: Dialect;
@@ -28,17 +27,14 @@ export class Columns {
     return { name, type: this.#dialect.integer, ...more };
   }
 
-  /** Codes and paths: ASCII. */
   code(name: string, length: number, more: More = {}): TableColumnOptions {
     return { name, type: 'varchar', length: String(length), ...this.#dialect.charset('ascii'), ...more };
   }
 
-  /** Texts of people. */
   text(name: string, length: number, more: More = {}): TableColumnOptions {
     return { name, type: 'varchar', length: String(length), ...this.#dialect.charset('utf8mb4'), ...more };
   }
 
-  /** A text of up to 16 MB. */
   longText(name: string, charset: Charset, more: More = {}): TableColumnOptions {
     return { name, type: this.#dialect.longText, ...this.#dialect.charset(charset), ...more };
   }
@@ -53,7 +49,6 @@ export class Columns {
     return `${type}${size}${charset ? ` CHARACTER SET ${charset} COLLATE ${collation ?? ''}` : ''}`;
   }
 
-  /** State and audit columns that every resource of the contract has. */
   audit(): TableColumnOptions[] {
     return [
       this.code('status', 1),
@@ -66,7 +61,6 @@ export class Columns {
     ];
   }
 
-  /** Rows that belong to a tenant refer to it by its code. */
   tenantKey(name: string): TableForeignKeyOptions {
     return {
       name,

@@ -87,7 +87,6 @@ export class MysqlBackend implements Backend {
   }
 }
 
-/** For a single connection, outside the pool. */
 export function connectionOptions(location: MysqlLocation): ConnectionOptions {
   const { host, port, username: user, password, database } = location;
   return { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };

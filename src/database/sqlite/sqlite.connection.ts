@@ -1,42 +1,22 @@
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
-
-type Bindable = string | number | bigint | Uint8Array | null;
+import { LRUCache } from 'lru-cache';
 
 export interface SqliteConnectionOptions {
   readonly readonly?: boolean;
   readonly timeout?: number;
 }
 
-/** A prepared statement in the shape TypeORM's better-sqlite3 runner calls. */
-class SqliteStatement {
-  /** Whether running it gives rows; the runner decides between `all` and `run` by it. */
-  readonly reader: boolean;
-  readonly #statement: StatementSyncInstance;
-
-  constructor(statement: StatementSyncInstance) {
-    this.#statement = statement;
-    this.reader = statement.columns().length > 0;
-  }
-
-  all(...parameters: Bindable[]): unknown[] {
-    return this.#statement.all(...parameters);
-  }
-
-  run(...parameters: Bindable[]): { changes: number; lastInsertRowid: number | bigint } {
-    return this.#statement.run(...parameters);
-  }
-}
-
-const CACHED_STATEMENTS = 500;
+/** A prepared statement as TypeORM's better-sqlite3 runner calls it: `reader` decides between `all` and `run`. */
+type SqliteStatement = StatementSyncInstance & { readonly reader: boolean };
 
 /**
  * node:sqlite's interface (binaries inside the npm package, no compiler, no download) behind the part of
- * better-sqlite3's that TypeORM uses. Statements are cached here, per connection, because query runners
- * live only as long as one unit of work.
+ * better-sqlite3's that TypeORM uses. Statements are cached per connection, because query runners live only as
+ * long as one unit of work.
  */
 export class SqliteConnection {
   readonly #database: InstanceType<typeof DatabaseSync>;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #statements = new LRUCache<string, SqliteStatement>({ max: 500 });
 
   constructor(path: string, { readonly: readOnly = false, timeout = 0 }: SqliteConnectionOptions = {}) {
     this.#database = new DatabaseSync(path, { readOnly, timeout });
@@ -45,9 +25,9 @@ export class SqliteConnection {
   prepare(sql: string): SqliteStatement {
     const cached = this.#statements.get(sql);
     if (cached) return cached;
-    const statement = new SqliteStatement(this.#database.prepare(sql));
+    const prepared = this.#database.prepare(sql);
+    const statement = Object.assign(prepared, { reader: prepared.columns().length > 0 });
     this.#statements.set(sql, statement);
-    if (this.#statements.size > CACHED_STATEMENTS) this.#forgetOldest();
     return statement;
   }
 
@@ -62,10 +42,5 @@ export class SqliteConnection {
   close(): void {
     this.#statements.clear();
     this.#database.close();
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#statements.keys();
-    if (oldest !== undefined) this.#statements.delete(oldest);
   }
 }

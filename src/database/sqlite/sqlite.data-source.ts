@@ -17,7 +17,6 @@ export interface SqliteDataSourceOptions extends Pick<
   | 'migrationsTransactionMode'
   | 'logging'
 > {
-  /** Path of the file. */
   readonly database: string;
 }
 

@@ -5,8 +5,7 @@ import { OrganisationController } from '../../web/organisation-controller.decora
 import { MANAGERS, READERS } from '../../tenancy/roles';
 import { IdempotencyErrors } from '../../database/database.errors';
 import { HttpErrors } from '../../errors/http.errors';
-import { Ctx } from '../../tenancy/ctx.decorator';
-import type { RequestContext } from '../../tenancy/request-context';
+import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { DeptFileBody, type DeptFile } from './dept-file.decorator';
 import { ExportQuery, ImportQuery, ImportReportDto } from './dept-transfer.dto';
 import { DeptTransferService } from './dept-transfer.service';

@@ -13,7 +13,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import type { Key } from '../../database/key-range';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { TenantEntity } from '../../tenant/tenant.entity';
-import { raiseTreeVersion } from '../../tenancy/tree-version';
+import { raiseTreeVersion } from '../../tenancy/tenant-access';
 import { Clock } from '../../time/clock';
 import { AccountEntity } from '../../tenant/account.entity';
 import { LockedAccounts } from './locked-accounts';

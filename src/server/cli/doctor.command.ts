@@ -1,6 +1,5 @@
 import { examine } from '../../doctor/doctor';
-import { DoctorRepository } from '../../doctor/doctor.repository';
-import { RepairRepository } from '../../doctor/repair.repository';
+import { DoctorRepository, RepairRepository } from '../../doctor/doctor.repository';
 import { print } from './print';
 import { withDatabase } from './with-database';
 

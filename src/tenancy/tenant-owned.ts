@@ -1,4 +1,0 @@
-/** A row that belongs to one tenant. */
-export interface TenantOwned {
-  tenantId: string;
-}
