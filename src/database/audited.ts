@@ -26,18 +26,13 @@ export abstract class Audited {
   revision!: number;
 }
 
-export interface Touched {
-  readonly updateBy: string;
-  readonly updateTime: Date;
-  readonly revision: () => string;
-}
-
-type Created = Pick<Audited, 'delFlag' | 'createBy' | 'createTime' | 'updateBy' | 'updateTime' | 'revision'>;
-
-/** For a change that nobody made to the row itself, such as a move of what is above it. */
+/** For a change of the row by something else, such as a move of what is above it. */
 export const RAISED = { revision: () => 'revision + 1' } as const;
 
-/** Who writes, and when: the audit values of new and of changed rows. */
+type Touched = Pick<Audited, 'updateBy'> & { readonly updateTime: Date } & typeof RAISED;
+type Created = Omit<Audited, 'status'>;
+
+/** The audit values of new and of changed rows. */
 export class AuditStamp {
   constructor(
     private readonly username: string,

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** Of whom a repeated request is recognised, and by what. */
+/** What a repeated request is recognised by. */
 export interface IdempotencyScope {
   readonly tenantId: string;
   readonly subject: string;

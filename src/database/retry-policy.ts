@@ -31,7 +31,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['HANDSHAKE_SSL_ERROR', 'unreachable'], // no TLS connection came about
   [NO_CONNECTION, 'crowded'],
   [1180, 'lost'], // error during COMMIT
-  [1021, 'lost'], // the disk is full; told at COMMIT, nobody knows
+  [1021, 'lost'], // the disk is full; at COMMIT the outcome is unknown
   [1114, 'lost'], // the same, in the words of InnoDB
   [2006, 'lost'],
   [2013, 'lost'],
@@ -77,7 +77,7 @@ export function isDuplicate(error: unknown): boolean {
   return raw?.errno === DUPLICATE_KEY;
 }
 
-/** How long the waits between tries are, in milliseconds, and how many tries there are at most. */
+/** Waits between tries in milliseconds, doubling, and the number of tries. */
 interface Pace {
   readonly first: number;
   readonly most: number;

@@ -81,10 +81,8 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   /** Places in an order, read from its index alone. */
-  keys(range: KeyRange<E>): Promise<Key[]> {
-    return inStretches<E, Key>(range, async (arrange) =>
-      keysOf(await this.#readColumns(arrange(this.#select({})), range.order), range.order),
-    );
+  async keys(range: KeyRange<E>): Promise<Key[]> {
+    return keysOf(await this.pickNext(range, range.order), range.order);
   }
 
   /** Some columns of the rows at the next places of an order. */

@@ -85,7 +85,7 @@ export class UnitOfWork {
     const budget = new RetryBudget();
     const arrived = performance.now();
     const inTurn = async (): Promise<T> => {
-      this.meter.unitBegan(performance.now() - arrived);
+      this.meter.unitBegan?.(performance.now() - arrived);
       // Many repeats at once wait here; once the first of them is through, the others need no lock.
       const before = request && (await this.#findAnswer(request, budget));
       if (before) return replay(request, before) as T;
@@ -106,7 +106,7 @@ export class UnitOfWork {
   }
 
   #refuseInQueue(): Error {
-    this.meter.unitGaveUp('queue');
+    this.meter.unitGaveUp?.('queue');
     return DatabaseErrors.UNAVAILABLE();
   }
 
@@ -203,11 +203,11 @@ export class UnitOfWork {
         const wait: number | null = isLast ? null : budget.next(error.fault);
         isLast = wait === null && error.mayBeDone && !isLast;
         if (wait === null && !isLast) {
-          this.meter.unitGaveUp(error.fault);
+          this.meter.unitGaveUp?.(error.fault);
           this.#logger.warn({ err: error }, 'gave up on the database');
           throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
         }
-        this.meter.unitRetried(error.fault);
+        this.meter.unitRetried?.(error.fault);
         await sleep(wait ?? LAST_LOOK_MS);
       }
     }

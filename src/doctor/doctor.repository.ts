@@ -26,8 +26,8 @@ export class DoctorRepository {
   async findBroken(): Promise<string[]> {
     const rows = await this.#dataSource.query<{ broken: unknown; subject: unknown }[]>(ALL_INVARIANTS);
     return rows.flatMap(({ broken, subject }) => {
-      const invariant = INVARIANTS[Number(broken)];
-      return invariant ? [`${invariant.kind} ${String(subject)}: ${invariant.wrong}`] : [];
+      const [kind, wrong] = INVARIANTS[Number(broken)] ?? [];
+      return kind ? [`${kind} ${String(subject)}: ${wrong}`] : [];
     });
   }
 

@@ -1,75 +1,70 @@
 /**
- * Something that always holds, as one statement that gives who breaks it, over all tenants: one statement sees one
- * moment, so what is being written meanwhile is no finding.
+ * What is wrong when the statement gives rows; `subject` names them. One statement over all tenants sees one moment, so
+ * what is being written meanwhile is no finding.
  */
-export interface Invariant {
-  /** Gives `subject`: which row of what is wrong. */
-  readonly sql: string;
-  readonly kind: 'tenant' | 'department' | 'account';
-  readonly wrong: string;
-}
+export type Invariant = readonly [kind: 'tenant' | 'department' | 'account', wrong: string, sql: string];
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
   AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
 
 /** Codes in a table that no tenant has, not even a deleted one. */
-const codesOfNobody = (table: string): string =>
+const codesWithoutTenant = (table: string): string =>
   `SELECT c.tenant_id AS subject FROM (SELECT DISTINCT tenant_id FROM ${table}) c
     WHERE NOT EXISTS (SELECT 1 FROM tenantry_tenant t WHERE t.tenant_id = c.tenant_id)`;
 
 export const INVARIANTS: readonly Invariant[] = [
-  {
-    kind: 'account',
-    wrong: 'its department is deleted or missing',
-    sql: `SELECT a.user_id AS subject FROM tenantry_account a
+  [
+    'account',
+    'its department is deleted or missing',
+    `SELECT a.user_id AS subject FROM tenantry_account a
             LEFT JOIN tenantry_dept d ON d.dept_id = a.dept_id AND d.tenant_id = a.tenant_id AND d.del_flag = '0'
            WHERE a.del_flag = '0' AND a.dept_id IS NOT NULL AND d.dept_id IS NULL`,
-  },
-  {
-    kind: 'account',
-    wrong: 'its name may be taken twice: a live one has the name key 0, a deleted one its own id',
-    sql: `SELECT user_id AS subject FROM tenantry_account
+  ],
+  [
+    'account',
+    'its name may be taken twice: a live one has the name key 0, a deleted one its own id',
+    `SELECT user_id AS subject FROM tenantry_account
            WHERE name_key <> CASE WHEN del_flag = '0' THEN 0 ELSE user_id END`,
-  },
-  {
-    kind: 'account',
-    wrong: 'is a superadmin outside the platform',
-    sql: `SELECT user_id AS subject FROM tenantry_account
+  ],
+  [
+    'account',
+    'is a superadmin outside the platform',
+    `SELECT user_id AS subject FROM tenantry_account
            WHERE roles LIKE '%superadmin%' AND tenant_id <> '000000' AND del_flag = '0'`,
-  },
-  {
-    kind: 'tenant',
-    wrong: 'has accounts, and no enabled superadmin among them',
-    sql: `SELECT tenant_id AS subject FROM tenantry_tenant WHERE tenant_id = '000000' AND NOT EXISTS (${SUPERADMIN})
+  ],
+  [
+    'tenant',
+    'has accounts, and no enabled superadmin among them',
+    `SELECT tenant_id AS subject FROM tenantry_tenant WHERE tenant_id = '000000' AND NOT EXISTS (${SUPERADMIN})
              AND EXISTS (SELECT 1 FROM tenantry_account a WHERE a.tenant_id = '000000')`,
-  },
-  {
-    kind: 'tenant',
-    wrong: 'its code was used again',
-    sql: 'SELECT tenant_id AS subject FROM tenantry_tenant GROUP BY tenant_id HAVING COUNT(*) > 1',
-  },
-  { kind: 'tenant', wrong: 'has departments and never was', sql: codesOfNobody('tenantry_dept') },
-  { kind: 'tenant', wrong: 'has accounts and never was', sql: codesOfNobody('tenantry_account') },
-  { kind: 'tenant', wrong: 'has sessions and never was', sql: codesOfNobody('tenantry_session') },
-  {
-    kind: 'tenant',
-    wrong: 'stands deeper than 64 levels',
-    sql: "SELECT tenant_id AS subject FROM tenantry_tenant WHERE depth > 64 AND del_flag = '0'",
-  },
-  {
-    kind: 'department',
-    wrong: 'stands deeper than 64 levels',
-    sql: "SELECT dept_id AS subject FROM tenantry_dept WHERE depth > 64 AND del_flag = '0'",
-  },
+  ],
+  [
+    'tenant',
+    'its code was used again',
+    'SELECT tenant_id AS subject FROM tenantry_tenant GROUP BY tenant_id HAVING COUNT(*) > 1',
+  ],
+  ['tenant', 'has departments and never was', codesWithoutTenant('tenantry_dept')],
+  ['tenant', 'has accounts and never was', codesWithoutTenant('tenantry_account')],
+  ['tenant', 'has sessions and never was', codesWithoutTenant('tenantry_session')],
+  [
+    'tenant',
+    'stands deeper than 64 levels',
+    "SELECT tenant_id AS subject FROM tenantry_tenant WHERE depth > 64 AND del_flag = '0'",
+  ],
+  [
+    'department',
+    'stands deeper than 64 levels',
+    "SELECT dept_id AS subject FROM tenantry_dept WHERE depth > 64 AND del_flag = '0'",
+  ],
 ];
 
 /** All of them in one statement: it gives the number of the invariant as `broken`, and `subject`. */
 export const ALL_INVARIANTS = INVARIANTS.map(
-  ({ sql }, index) => `SELECT ${index} AS broken, i${index}.subject FROM (${sql}) i${index}`,
+  ([, , sql], index) => `SELECT ${index} AS broken, i${index}.subject FROM (${sql}) i${index}`,
 ).join(' UNION ALL ');
 
 /**
- * Tenants with more accounts than they may have. Lowering a limit does that, and removes nobody; but where the newest account
+ * Tenants with more accounts than they may have. Lowering a limit does that, and removes no account; but where the newest account
  * came after the last change of the tenant, this limit was not held (`unheld`).
  */
 export const OVER_LIMIT = `
@@ -84,7 +79,7 @@ export const ROOTS = `SELECT tenant_id AS subject FROM tenantry_tenant WHERE ten
 
 /**
  * Whether every live node stands where its live parent says. That is enough for the whole tree: when each is one deeper
- * than its parent, nobody is its own ancestor, and right paths above make right paths below.
+ * than its parent, no node is its own ancestor, and right paths above make right paths below.
  */
 export const ODD_TENANTS = `
   SELECT t.tenant_id AS subject FROM tenantry_tenant t

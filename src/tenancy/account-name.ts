@@ -1,6 +1,5 @@
 import { PLATFORM_TENANT } from './tenant-code';
 
-/** Which account somebody means to be. */
 export interface AccountName {
   readonly tenantId: string;
   readonly username: string;

@@ -15,7 +15,7 @@ function rank(roles: readonly Role[]): number {
   return Math.min(...roles.map((role) => ROLES.indexOf(role)), ROLES.length);
 }
 
-/** Whether somebody with the one roles may give the other ones to an account, or change an account that has them. */
+/** Whether a caller may give these roles to an account, or change an account that has them. */
 export function mayHandle(own: readonly Role[], others: readonly Role[]): boolean {
   return rank(own) <= rank(others);
 }

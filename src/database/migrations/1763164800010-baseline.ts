@@ -2,27 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { Columns } from './columns';
 
-const QUOTAS = [
-  'quota_enterprise_query',
-  'quota_annual_report_query',
-  'quota_chain_report',
-  'quota_business_report',
-  'quota_risk_report',
-  'quota_merchant',
-  'quota_risk_report_used',
-  'quota_zr',
-  'quota_credit',
-  'quota_pf',
-];
-const RULES = [
-  'rule_model_zr',
-  'rule_model_pf',
-  'rule_model_ed',
-  'rule_catalog_zr',
-  'rule_catalog_pf',
-  'rule_catalog_ed',
-  'rule_catalog_rw',
-];
+const QUOTAS =
+  'enterprise_query annual_report_query chain_report business_report risk_report merchant risk_report_used zr credit pf'
+    .split(' ')
+    .map((name) => `quota_${name}`);
+const RULES = 'model_zr model_pf model_ed catalog_zr catalog_pf catalog_ed catalog_rw'
+  .split(' ')
+  .map((name) => `rule_${name}`);
 
 /**
  * The schema of version 0.1, without the tables that a later migration drops. It has the name of the last of the eleven

@@ -3,7 +3,7 @@ import { createPool, type Pool, type PoolOptions } from 'mysql2';
 
 /**
  * READ COMMITTED: under REPEATABLE READ a plain read before the tree's lock would freeze a stale view. The lock wait is
- * a third of a unit's time, so that a unit that waited in vain is still replayed.
+ * a third of a unit's time, so that a unit that did not get the lock is still replayed.
  */
 const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
