@@ -1,76 +1,55 @@
 import { Injectable } from '@nestjs/common';
-import { ExpiringCache } from '../../tenancy/expiring-cache';
+import { FactCache } from '../../tenancy/fact-cache';
 import { toRoles } from '../../tenancy/roles';
 import type { Principal } from '../../tenancy/principal';
 import { SessionRepository, type AccountFacts } from './session.repository';
-import { accountOfSubject } from './subject';
-
-const FRESH_MS = 5000;
-
-type Forgotten = 'account' | 'session';
-type OnForget = (kind: Forgotten, key: string) => void;
+import { accountOfSubject, accountSubject } from './subject';
 
 /**
- * Holds a token's subject against the accounts, without a query per request. A subject that is no account here is
- * taken at the token's word; one that is must be live, in that tenant, and not signed out, and its roles are those it
- * has now. What is remembered is at most five seconds old, and forgotten at once on the node that changes it; on the
- * others too, where they tell each other.
+ * Checks a token's subject against the accounts, without a query per request. A subject that is no account here is
+ * taken at the token's word. An account must be enabled, in that tenant, and its session not ended; its roles are those
+ * it has now. A change is seen at once in this process, and within five seconds in others that Redis does not connect.
  */
 @Injectable()
 export class AccountStateCache {
-  readonly #memory = new ExpiringCache<AccountFacts | null>(FRESH_MS);
-  readonly #onForget: OnForget[] = [];
+  readonly #facts = new FactCache<AccountFacts | null>();
+  #announce: (subject: string) => void = () => undefined;
 
   constructor(private readonly sessions: SessionRepository) {
-    sessions.onEnd((sessionId) => {
-      this.#forgetHere('session', sessionId);
+    sessions.onEnd((userId) => {
+      this.forget(accountSubject(userId));
     });
   }
 
-  /** At once, when what it needs is remembered. */
-  confirm(principal: Principal): Principal | null | Promise<Principal | null> {
+  async confirm(principal: Principal): Promise<Principal | null> {
     const { subject, tenantId, sessionId = null } = principal;
     const userId = accountOfSubject(subject);
     if (userId === null) return principal;
     // With the tenant: what was found for one must not vouch for a token that names another.
     const key = `${subject}|${tenantId}|${sessionId ?? ''}`;
-    const facts = this.#memory.get(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
-    return facts instanceof Promise
-      ? facts.then((found) => asItIsNow(principal, found))
-      : asItIsNow(principal, facts);
+    const facts = await this.#facts.lookUp(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
+    if (facts?.status !== '0' || facts.ended) return null;
+    const roles = Object.freeze(toRoles(facts.roles));
+    return Object.freeze({ subject, tenantId, username: facts.username, roles, sessionId });
   }
 
-  /** To be called after every committed change of an account. */
+  /** To be called after every committed change of an account or its sessions. */
   forget(subject: string): void {
-    this.#forgetHere('account', subject);
+    this.drop(subject);
+    this.#announce(subject);
   }
 
-  /** Forgets what another node has changed, and tells nobody. */
-  drop(kind: Forgotten, key: string): void {
-    this.#memory.forgetIf((each) =>
-      kind === 'account' ? each.startsWith(`${key}|`) : each.endsWith(`|${key}`),
-    );
+  /** Forgets what another process has changed. */
+  drop(subject: string): void {
+    for (const key of [...this.#facts.keys()]) if (key.startsWith(`${subject}|`)) this.#facts.delete(key);
   }
 
-  forgetAll(): void {
-    this.#memory.forgetIf(() => true);
+  dropAll(): void {
+    this.#facts.clear();
   }
 
-  /** Tells of every account and session that was changed here. */
-  onForget(tell: OnForget): void {
-    this.#onForget.push(tell);
+  /** Is called with the subject of every account that was changed here. */
+  onForget(announce: (subject: string) => void): void {
+    this.#announce = announce;
   }
-
-  #forgetHere(kind: Forgotten, key: string): void {
-    this.drop(kind, key);
-    for (const tell of this.#onForget) tell(kind, key);
-  }
-}
-
-function asItIsNow(principal: Principal, facts: AccountFacts | null): Principal | null {
-  if (facts?.status !== '0' || facts.ended) return null;
-  const { subject, tenantId, sessionId = null } = principal;
-  // Not spread: Node 20 takes ten times as long for it, and this is done for every request.
-  const roles = Object.freeze(toRoles(facts.roles));
-  return Object.freeze({ subject, tenantId, username: facts.username, roles, sessionId });
 }

@@ -34,6 +34,7 @@ export class MeService {
 
   async logout(ctx: RequestContext): Promise<void> {
     const { sessionId, tenantId } = ctx;
-    if (sessionId !== null) await this.sessions.end({ sessionId, tenantId });
+    const userId = accountOfSubject(ctx.subject);
+    if (sessionId !== null && userId !== null) await this.sessions.end({ sessionId, tenantId, userId });
   }
 }

@@ -26,8 +26,8 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     const channel = new RevocationChannel(this.url, this);
     this.#channel = channel;
-    this.subjects.onForget((kind, key) => {
-      channel.say({ kind, key });
+    this.subjects.onForget((subject) => {
+      channel.say({ kind: 'account', key: subject });
     });
     this.events.on(TenantEvent, ({ tenantId }) => {
       channel.say({ kind: 'tenant', key: tenantId });
@@ -36,12 +36,12 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
 
   heard({ kind, key }: Revocation): void {
     if (kind === 'tenant') this.tenants.forget(key);
-    else this.subjects.drop(kind, key);
+    else this.subjects.drop(key);
   }
 
   missed(): void {
     this.tenants.forgetAll();
-    this.subjects.forgetAll();
+    this.subjects.dropAll();
   }
 
   onModuleDestroy(): void {

@@ -1,10 +1,10 @@
-/** What a replica must look up anew: an account by its subject, a session by its id, a tenant by its code. Nothing secret. */
+/** What a replica must look up anew: an account by its subject, a tenant by its code. Nothing secret. */
 export interface Revocation {
-  readonly kind: 'account' | 'session' | 'tenant';
+  readonly kind: 'account' | 'tenant';
   readonly key: string;
 }
 
-const FORM = /^(account|session|tenant) ([\x21-\x7e]{1,128})$/;
+const FORM = /^(account|tenant) ([\x21-\x7e]{1,128})$/;
 
 /** As it goes from replica to replica. */
 export function toMessage({ kind, key }: Revocation): string {

@@ -22,7 +22,7 @@ export interface AccountFacts {
 @Injectable()
 export class SessionRepository {
   readonly #unitOfWork: UnitOfWork;
-  readonly #onEnd: ((sessionId: string) => void)[] = [];
+  #announceEnd: (userId: number) => void = () => undefined;
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -105,16 +105,20 @@ export class SessionRepository {
     return affected === 1;
   }
 
-  /** Ends a session of this tenant; what a token says of another's ends nothing. */
-  async end({ sessionId, tenantId }: Pick<SessionEntity, 'sessionId' | 'tenantId'>): Promise<void> {
-    const open = { sessionId, tenantId, endedAt: IsNull() };
+  /** Ends a session of this account; what a token says of another's ends nothing. */
+  async end({
+    sessionId,
+    tenantId,
+    userId,
+  }: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
+    const open = { sessionId, tenantId, userId, endedAt: IsNull() };
     await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
-    for (const tell of this.#onEnd) tell(sessionId);
+    this.#announceEnd(userId);
   }
 
-  /** Tells of every session that was ended here, whatever ended it. */
-  onEnd(tell: (sessionId: string) => void): void {
-    this.#onEnd.push(tell);
+  /** Is called with the account of every session that was ended here. */
+  onEnd(announce: (userId: number) => void): void {
+    this.#announceEnd = announce;
   }
 
   /** Removes some of the sessions whose refresh tokens have run out; gives how many. */

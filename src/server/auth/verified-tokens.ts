@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { bearerToken } from './bearer-token';
 import type { Principal } from '../../tenancy/principal';
 import { AccountStateCache } from './account-state-cache';
 
-const MOST = 10_000;
+const MAX_TOKENS = 10_000;
 const sent = Symbol('token');
 
 interface Verified {
@@ -20,21 +21,19 @@ interface Verified {
  */
 @Injectable()
 export class VerifiedTokens {
-  readonly #verified = new Map<string, Verified>();
+  readonly #verified = new LRUCache<string, Verified>({ max: MAX_TOKENS });
   /** Of tokens that are not remembered: they have been good once, and prove nothing else. */
-  readonly #tenants = new Map<string, string>();
+  readonly #tenants = new LRUCache<string, string>({ max: MAX_TOKENS });
 
   constructor(private readonly subjects: AccountStateCache) {}
 
   /** To be called with what the strategy has verified, signature, issuer, audience and times. */
   remember(token: string, principal: Principal, expiresAt: number): void {
-    forgetOldest(this.#verified);
     this.#verified.set(token, { principal, expiresAt });
   }
 
   /** To be called with a verified token that must be verified again each time. */
   noteTenant(token: string, tenantId: string): void {
-    forgetOldest(this.#tenants);
     this.#tenants.set(token, tenantId);
   }
 
@@ -46,7 +45,7 @@ export class VerifiedTokens {
   }
 
   /** Who sends a token that is known and still good; null says nothing: the strategy has to look. */
-  recall(request: IncomingMessage): Principal | null | Promise<Principal | null> {
+  async recall(request: IncomingMessage): Promise<Principal | null> {
     const token = tokenOf(request);
     const verified = token === null ? undefined : this.#verified.get(token);
     if (token === null || !verified) return null;
@@ -59,10 +58,4 @@ export class VerifiedTokens {
 /** Looked for once per request: admission and the token check both ask. */
 function tokenOf(request: IncomingMessage & { [sent]?: string | null }): string | null {
   return (request[sent] ??= bearerToken(request));
-}
-
-function forgetOldest(tokens: Map<string, unknown>): void {
-  if (tokens.size < MOST) return;
-  const [oldest] = tokens.keys();
-  if (oldest !== undefined) tokens.delete(oldest);
 }
