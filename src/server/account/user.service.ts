@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { hasInvisible, usernameKey } from '../../tenancy/account-name';
 import { AuthErrors } from '../../tenancy/access.errors';
-import { Passwords } from '../auth/passwords';
+import { Passwords } from '../auth/password-hasher';
 import { MANAGERS } from '../../tenancy/roles';
-import { AccountStateCache } from '../auth/account-state-cache';
-import { accountSubject, accountOfSubject } from '../auth/subject';
+import { AccountStateCache } from '../auth/verified-tokens';
+import { accountSubject, accountOfSubject } from '../auth/token-issuer';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { DeptErrors } from '../../dept/dept.errors';
 import { isText } from '../../web/field-rules';

@@ -6,13 +6,13 @@ import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
 import { FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
 
-/** Whose password somebody tries, and from where. */
-export interface Attempt {
+/** The account whose password is tried, and the client that tries. */
+interface Attempt {
   readonly accountHash: string;
   readonly client: string;
 }
 
-const MOST_FAILURES = 5;
+const MAX_FAILURES = 5;
 const LOCK_MS = 10 * 60 * 1000;
 /** A lock that began with the last failure may count failures of ten minutes before it. */
 const KEPT_MS = 2 * LOCK_MS;
@@ -36,7 +36,7 @@ export class FailedSignInRepository {
         select: { attemptId: true, failedAt: true },
         where: { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) },
         order: { failedAt: 'DESC' },
-        take: MOST_FAILURES,
+        take: MAX_FAILURES,
       }),
     );
     return rows.map(({ failedAt }) => failedAt);
@@ -44,7 +44,7 @@ export class FailedSignInRepository {
 
   /** Whether these failures lock: five within ten minutes do, for ten minutes from the fifth. */
   locks(latest: readonly Date[]): boolean {
-    const [last, fifth] = [latest[0], latest[MOST_FAILURES - 1]];
+    const [last, fifth] = [latest[0], latest[MAX_FAILURES - 1]];
     return (
       last !== undefined &&
       fifth !== undefined &&

@@ -9,7 +9,7 @@ import { usernameKey } from '../../tenancy/account-name';
 import { SignInErrors } from './auth.errors';
 import { SessionEntity } from '../../tenant/session.entity';
 
-/** What a token's subject is held against. */
+/** What a token's subject is checked against. */
 export interface AccountFacts {
   readonly username: string;
   readonly status: string;
@@ -18,7 +18,7 @@ export interface AccountFacts {
   readonly ended: boolean;
 }
 
-/** Sign-ins, and what of an account decides about them. It is asked before there is a context to look from. */
+/** Sessions, and what of an account decides about them. Used before there is a context, so the tenant is an argument. */
 @Injectable()
 export class SessionRepository {
   readonly #unitOfWork: UnitOfWork;
@@ -33,7 +33,7 @@ export class SessionRepository {
 
   /** The account of exactly this name, or else the one whose name looks the same. */
   async findAccount(tenantId: string, username: string): Promise<AccountEntity | null> {
-    // Both are asked for, even when it cannot be a code: every answer takes the same time.
+    // Always two statements, even for what cannot be a code: every answer takes the same time.
     const live = { tenantId: isTenantCode(tenantId) ? tenantId : '', nameKey: 0 };
     const find = (named: FindOptionsWhere<AccountEntity>) =>
       this.#do((manager) => manager.findOneBy(AccountEntity, { ...live, ...named }));
@@ -42,7 +42,7 @@ export class SessionRepository {
     return exact ?? alike;
   }
 
-  /** Who may sign in: a disabled account is as good as none. */
+  /** The account, if it may sign in. */
   async findEnabled(tenantId: string, username: string): Promise<AccountEntity | null> {
     const account = await this.findAccount(tenantId, username);
     return account?.status === '0' ? account : null;
@@ -54,17 +54,15 @@ export class SessionRepository {
 
   findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {
     return this.#do(async (manager) => {
-      const select = { userId: true, username: true, status: true, roles: true } as const;
       const account = await manager.findOne(AccountEntity, {
-        select,
+        select: { userId: true, username: true, status: true, roles: true },
         where: { tenantId, userId, nameKey: 0 },
       });
       if (!account) return null;
-      const live = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
-      return {
-        ...pick(account),
-        ended: sessionId !== null && !(await manager.existsBy(SessionEntity, live)),
-      };
+      const { username, status, roles } = account;
+      const open = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
+      const ended = sessionId !== null && !(await manager.existsBy(SessionEntity, open));
+      return { username, status, roles, ended };
     });
   }
 
@@ -74,8 +72,8 @@ export class SessionRepository {
   }
 
   /**
-   * Begins a session, if the account is still as it was when its password was checked. It writes to the account, as every
-   * change of the account does: none that began with an old password outlives the change, also between nodes of a cluster.
+   * Begins a session, if the account is still as it was when its password was checked. It writes to the account too, so
+   * that it conflicts with a change of the password, also between nodes of a cluster.
    */
   begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt'>): Promise<void> {
     const { tenantId, userId, passwordHash } = account;
@@ -93,8 +91,8 @@ export class SessionRepository {
   }
 
   /**
-   * Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. Done again
-   * because its answer was lost, it finds the new one, which nobody else can have put there.
+   * Replaces the refresh token, if the old one is still the newest; tells whether it was. A retry after a lost answer finds
+   * the new one, which nothing else can have stored.
    */
   async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
@@ -121,7 +119,7 @@ export class SessionRepository {
     this.#announceEnd = announce;
   }
 
-  /** Removes some of the sessions whose refresh tokens have run out; gives how many. */
+  /** Removes some of the sessions whose refresh tokens have expired; gives how many. */
   removeExpired(): Promise<number> {
     const expired = { expiresAt: LessThan(this.clock.now()) };
     return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
@@ -130,8 +128,4 @@ export class SessionRepository {
   #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.#unitOfWork.withoutTransaction(work);
   }
-}
-
-function pick({ username, status, roles }: AccountEntity): Omit<AccountFacts, 'ended'> {
-  return { username, status, roles };
 }

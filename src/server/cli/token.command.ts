@@ -1,4 +1,4 @@
-import { signToken } from '../auth/sign-token';
+import { signToken } from '../auth/token-issuer';
 import type { Role } from '../../tenancy/roles';
 import { loadEnv } from '../config/env';
 import { jwtSettings } from '../config/jwt-settings';
