@@ -5,7 +5,7 @@ import type { Role } from '../../tenancy/roles';
 import { Refusal } from '../../errors/refusal';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
-import { generatePassword } from '../account/generate-password';
+import { generatePassword } from '../account/first-admin';
 import { ChangePasswordDto, CreateUserDto } from '../account/user.dto';
 import { UserErrors } from '../account/user.errors';
 import { UserService } from '../account/user.service';

@@ -4,7 +4,7 @@ import { loadEnv } from '../../config/env';
 import { openDatabase } from '../../open-database';
 import { withMigrationLock } from '../../../database/migration-lock';
 import { adminLines } from '../../bootstrap';
-import { generatePassword } from '../../account/generate-password';
+import { generatePassword } from '../../account/first-admin';
 import { print } from '../print';
 import { UsageError } from '../values';
 import { sayWaiting, withExistingDatabase } from '../with-database';
