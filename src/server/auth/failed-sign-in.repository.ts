@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { LessThan, MoreThan, type EntityManager } from 'typeorm';
+import { LessThan, MoreThan } from 'typeorm';
 import { removeSome } from '../../database/remove-some';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
@@ -20,13 +20,13 @@ const KEPT_MS = 2 * LOCK_MS;
 /** Wrong passwords of the last minutes, by account and client. */
 @Injectable()
 export class FailedSignInRepository {
-  readonly #unitOfWork: UnitOfWork;
+  readonly #do: UnitOfWork['withoutTransaction'];
 
   constructor(
     unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#unitOfWork = unitOfWork;
+    this.#do = (work) => unitOfWork.withoutTransaction(work);
   }
 
   /** The latest failures, newest first: as many as lock, at most. */
@@ -45,12 +45,8 @@ export class FailedSignInRepository {
   /** Whether these failures lock: five within ten minutes do, for ten minutes from the fifth. */
   locks(latest: readonly Date[]): boolean {
     const [last, fifth] = [latest[0], latest[MAX_FAILURES - 1]];
-    return (
-      last !== undefined &&
-      fifth !== undefined &&
-      last > this.#before(LOCK_MS) &&
-      last.getTime() - fifth.getTime() < LOCK_MS
-    );
+    if (last === undefined || fifth === undefined) return false;
+    return last > this.#before(LOCK_MS) && last.getTime() - fifth.getTime() < LOCK_MS;
   }
 
   async add({ accountHash, client }: Attempt): Promise<void> {
@@ -79,9 +75,5 @@ export class FailedSignInRepository {
 
   #before(ms: number): Date {
     return new Date(this.clock.now().getTime() - ms);
-  }
-
-  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(work);
   }
 }

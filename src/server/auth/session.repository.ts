@@ -1,34 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { In, IsNull, LessThan, type FindOptionsWhere } from 'typeorm';
 import { removeSome } from '../../database/remove-some';
 import { UnitOfWork } from '../../database/unit-of-work';
-import { isTenantCode } from '../../tenancy/tenant-code';
-import { Clock } from '../../time/clock';
-import { AccountEntity } from '../../tenant/account.entity';
 import { usernameKey } from '../../tenancy/account-name';
-import { SignInErrors } from './auth.errors';
+import { isTenantCode } from '../../tenancy/tenant-code';
+import { AccountEntity } from '../../tenant/account.entity';
 import { SessionEntity } from '../../tenant/session.entity';
+import { Clock } from '../../time/clock';
+import { SignInErrors } from './auth.errors';
 
 /** What a token's subject is checked against. */
-export interface AccountFacts {
-  readonly username: string;
-  readonly status: string;
-  readonly roles: string;
+export interface AccountFacts extends Pick<AccountEntity, 'username' | 'status' | 'roles'> {
   /** Whether the session that the token belongs to is over. */
   readonly ended: boolean;
 }
 
-/** Sessions, and what of an account decides about them. Used before there is a context, so the tenant is an argument. */
+/** Sessions and their accounts. Used before there is a context, so the tenant is an argument. */
 @Injectable()
 export class SessionRepository {
-  readonly #unitOfWork: UnitOfWork;
+  readonly #do: UnitOfWork['withoutTransaction'];
   #announceEnd: (userId: number) => void = () => undefined;
 
   constructor(
-    unitOfWork: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#unitOfWork = unitOfWork;
+    this.#do = (work) => unitOfWork.withoutTransaction(work);
   }
 
   /** The account of exactly this name, or else the one whose name looks the same. */
@@ -40,12 +37,6 @@ export class SessionRepository {
     const exact = await find({ username });
     const alike = await find({ usernameKey: usernameKey(username) });
     return exact ?? alike;
-  }
-
-  /** The account, if it may sign in. */
-  async findEnabled(tenantId: string, username: string): Promise<AccountEntity | null> {
-    const account = await this.findAccount(tenantId, username);
-    return account?.status === '0' ? account : null;
   }
 
   findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
@@ -78,7 +69,7 @@ export class SessionRepository {
   begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt'>): Promise<void> {
     const { tenantId, userId, passwordHash } = account;
     const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
-    return this.#unitOfWork.run(
+    return this.unitOfWork.run(
       `sign-in ${userId}`,
       async (manager) => {
         const { affected } = await manager.update(AccountEntity, same, { signIns: () => 'sign_ins + 1' });
@@ -104,11 +95,8 @@ export class SessionRepository {
   }
 
   /** Ends a session of this account; what a token says of another's ends nothing. */
-  async end({
-    sessionId,
-    tenantId,
-    userId,
-  }: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
+  async end(session: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
+    const { sessionId, tenantId, userId } = session;
     const open = { sessionId, tenantId, userId, endedAt: IsNull() };
     await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
     this.#announceEnd(userId);
@@ -123,9 +111,5 @@ export class SessionRepository {
   removeExpired(): Promise<number> {
     const expired = { expiresAt: LessThan(this.clock.now()) };
     return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
-  }
-
-  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(work);
   }
 }

@@ -22,7 +22,10 @@ export class SignInService {
   async login(attempt: PasswordAttempt): Promise<Tokens> {
     this.issuer.refuseWhenClosed();
     const { tenantId, username } = attempt;
-    const account = await this.passwords.check(attempt, () => this.sessions.findEnabled(tenantId, username));
+    const account = await this.passwords.check(attempt, async () => {
+      const found = await this.sessions.findAccount(tenantId, username);
+      return found?.status === '0' ? found : null;
+    });
     if (!account) throw SignInErrors.BAD_CREDENTIALS();
     await this.tenants.admit(tenantId);
     const { tokens, session } = this.issuer.begin(account);

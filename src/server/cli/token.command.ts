@@ -3,8 +3,7 @@ import type { Role } from '../../tenancy/roles';
 import { loadEnv } from '../config/env';
 import { jwtSettings } from '../config/jwt-settings';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { print } from './print';
-import { UsageError } from './values';
+import { print, UsageError } from './values';
 
 interface TokenOptions {
   readonly tenant: string;
