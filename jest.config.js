@@ -31,7 +31,9 @@ const project = (displayName, testMatch, more = {}) => ({
   testMatch: [testMatch].flat().map((pattern) => `<rootDir>/${pattern}`),
   rootDir: __dirname,
   testEnvironment: 'node',
-  transform: { '^.+\\.ts$': swc },
+  // jose is published as an ES module only, which Jest cannot require on Node 20 and 22.
+  transform: { '^.+\\.ts$': swc, '/node_modules/jose/.+\\.js$': swc },
+  transformIgnorePatterns: ['/node_modules/(?!jose/)'],
   setupFiles: ['reflect-metadata'],
   ...more,
 });

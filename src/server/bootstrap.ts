@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import { AppModule, type ServiceParts } from './app.module';
-import { refuseInOAuthForm } from './auth/oauth.filter';
+import { refuseInOAuthForm } from './auth/oauth.controller';
 import { describeDatabase } from '../database/database-url';
 import type { Env } from './config/env';
 import { version } from './config/version';

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { Role } from '../tenancy/roles';
-import { signToken } from './auth/sign-token';
+import { signToken } from './auth/token-issuer';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 
 /** What test services sign with. */

@@ -1,24 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DomainEvents } from '../database/domain-events';
-import { ExpiringCache } from '../tenancy/expiring-cache';
-import { TenantAdmission } from '../tenancy/tenant-access';
+import { FactCache } from '../tenancy/fact-cache';
+import { NOT_SERVED, TenantAdmission } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
-import { NOT_SERVED } from '../tenancy/tenant-access';
 import { TenantEvent } from './tenant.events';
 import { TenantFactsRepository } from './tenant-facts.repository';
 import { tenantState, type TenantFacts, type TenantState } from './tenant-state';
 
-const FRESH_MS = 5000;
-
 /**
- * Lets users of active tenants in, without a query per request. What it remembers is at most five seconds old,
- * and is forgotten at once on the node that changes a tenant (on the others too, where they tell each other); the days
- * of a service period are held against the clock at every request.
+ * Lets users of active tenants in, without a query per request. A tenant that changes is forgotten at once in this process,
+ * and in others where Redis connects them; the days of a service period are held against the clock at every request.
  */
 @Injectable()
 export class TenantStateCache extends TenantAdmission {
-  readonly #memory = new ExpiringCache<TenantFacts | null>(FRESH_MS);
+  readonly #facts = new FactCache<TenantFacts | null>();
 
   constructor(
     private readonly tenants: TenantFactsRepository,
@@ -27,18 +23,18 @@ export class TenantStateCache extends TenantAdmission {
     events: DomainEvents,
   ) {
     super();
-    // Before any handler of a host: who hears of a change must not meet the memory of what was.
+    // Before any listener of a host: it must not meet what was true before the change.
     events.on(TenantEvent, ({ tenantId }) => {
       this.forget(tenantId);
     });
   }
 
   forget(tenantId: string): void {
-    this.#memory.forget(tenantId);
+    this.#facts.delete(tenantId);
   }
 
   forgetAll(): void {
-    this.#memory.forgetIf(() => true);
+    this.#facts.clear();
   }
 
   override async admit(tenantId: string): Promise<void> {
@@ -47,7 +43,7 @@ export class TenantStateCache extends TenantAdmission {
   }
 
   async stateOf(tenantId: string): Promise<TenantState> {
-    const facts = await this.#memory.get(tenantId, () => this.tenants.find(tenantId));
+    const facts = await this.#facts.lookUp(tenantId, () => this.tenants.find(tenantId));
     return facts ? tenantState(facts, this.time.day(this.clock.now())) : 'DELETED';
   }
 }

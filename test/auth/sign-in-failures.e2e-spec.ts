@@ -1,5 +1,5 @@
 import { FailedSignInEntity } from '../../src/tenant/failed-sign-in.entity';
-import { SessionCleaner } from '../../src/server/auth/session-cleaner';
+import { SessionCleaner } from '../../src/server/auth/auth.module';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { loseNextAnswer } from '../support/commit-faults';
 import { HandClock } from '../support/hand-clock';

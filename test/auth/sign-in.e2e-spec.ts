@@ -1,6 +1,6 @@
 import { decode } from 'jsonwebtoken';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { signToken } from '../../src/server/auth/sign-token';
+import { signToken } from '../../src/server/auth/token-issuer';
 import { FailedSignInEntity } from '../../src/tenant/failed-sign-in.entity';
 import { SessionEntity } from '../../src/tenant/session.entity';
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';

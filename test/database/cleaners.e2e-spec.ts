@@ -1,4 +1,4 @@
-import { SessionCleaner } from '../../src/server/auth/session-cleaner';
+import { SessionCleaner } from '../../src/server/auth/auth.module';
 import { SessionEntity } from '../../src/tenant/session.entity';
 import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
 import { CommitRecord } from '../../src/database/commit-log';

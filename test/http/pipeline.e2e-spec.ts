@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signToken } from '../../src/server/auth/sign-token';
+import { signToken } from '../../src/server/auth/token-issuer';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { recordQueries } from '../support/query-recorder';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';

@@ -2,7 +2,7 @@ import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sign, type SignOptions } from 'jsonwebtoken';
-import { JwksKeys } from '../../src/server/auth/jwks-keys';
+import { JwksKeys } from '../../src/server/auth/outside-provider';
 import { mintToken } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
@@ -219,11 +219,13 @@ describe('published keys, by the clock', () => {
     provider = await Provider.start();
     provider.add('a');
     now = 0;
-    keys = new JwksKeys(provider.uri, () => now);
+    jest.spyOn(Date, 'now').mockImplementation(() => now);
+    keys = new JwksKeys(provider.uri);
     expect(await keys.find('a', 'RS256')).not.toBeNull();
     provider.asked = 0;
   });
   afterEach(() => {
+    jest.restoreAllMocks();
     provider.stop();
   });
 
@@ -259,5 +261,12 @@ describe('published keys, by the clock', () => {
     provider.down = false;
     now += 31_000;
     expect(await keys.find('a', 'RS256')).not.toBeNull();
+  });
+
+  it('are not asked for with every token while the provider is away', async () => {
+    provider.down = true;
+    const fresh = new JwksKeys(provider.uri);
+    for (let n = 0; n < 100; n += 1) expect(await fresh.find('a', 'RS256')).toBeNull();
+    expect(provider.asked).toBeLessThanOrEqual(2);
   });
 });

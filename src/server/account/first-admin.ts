@@ -1,19 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { AccountEntity } from '../../tenant/account.entity';
-import { generatePassword } from './generate-password';
 
-export interface FirstAdminOptions {
-  /** The password to give; generated when absent. */
+interface FirstAdminOptions {
+  /** Generated when absent. */
   readonly password: string | undefined;
-  /** Refuse to make up a password. */
   readonly passwordRequired: boolean;
 }
 
-/** What was made at the very first start; `password` only when it was generated. */
 export interface FirstAdmin {
   readonly username: string;
+  /** Only when it was generated. */
   readonly password: string | null;
 }
 
@@ -44,4 +43,9 @@ export async function ensureFirstAdmin(
     updateBy: '',
   });
   return { username: 'admin', password: options.password === undefined ? password : null };
+}
+
+/** 24 characters, 144 random bits. */
+export function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
 }

@@ -16,13 +16,9 @@ import type { Expected } from '../../web/revision';
 import { RevisionErrors } from '../../web/revision.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
-import { ZonedTime } from '../../time/zoned-time';
-import { UserListQuery } from './user-list.dto';
-import { UserListService } from './user-list.service';
-import { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto } from './user.dto';
+import { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto, UserListQuery } from './user.dto';
 import { UserErrors } from './user.errors';
-import { toUserDto } from './user.mapper';
-import { UserService } from './user.service';
+import { UserListService, UserService } from './user.service';
 
 const EXAMPLE = { username: 'zhangsan', nickname: '张三', roles: ['member'] };
 
@@ -38,7 +34,6 @@ export class UserController {
   constructor(
     private readonly users: UserService,
     private readonly lists: UserListService,
-    private readonly time: ZonedTime,
   ) {}
 
   @Post()
@@ -84,8 +79,8 @@ export class UserController {
     data: UserDto,
     refusals: [UserErrors.NOT_FOUND],
   })
-  async get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<UserDto> {
-    return toUserDto(await this.users.get(ctx, id), this.time);
+  get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<UserDto> {
+    return this.lists.get(ctx, id);
   }
 
   @Put('password')

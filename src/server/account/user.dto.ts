@@ -9,6 +9,8 @@ import {
   TextField,
 } from '../../web/fields';
 import { IdField, RequiredIdField } from '../../web/id-fields';
+import { PageQuery } from '../../web/page-query.dto';
+import { SearchParam } from '../../web/query-fields';
 import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client sends. Not sent and null mean the same: the default. */
@@ -120,4 +122,19 @@ export class UserDto {
   /** Null when it was never changed. */
   @TimeText()
   updateTime!: string | null;
+}
+
+/** Which accounts are listed. All filters given must match. */
+export class UserListQuery extends PageQuery {
+  /** Accounts of this department. */
+  @IdField()
+  deptId?: number;
+
+  /** A part of the user name, exactly as written. */
+  @SearchParam(64)
+  username?: string;
+
+  /** `0` normal, `1` disabled. */
+  @ChoiceField('0', '1')
+  status?: string;
 }

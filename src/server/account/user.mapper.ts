@@ -4,27 +4,20 @@ import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
 import { fromRoles, toRoles } from '../../tenancy/roles';
 import type { UserDto, UserFieldsDto } from './user.dto';
 
-/** The only place where a column becomes a field. */
 export function toUserDto(row: AccountEntity, time: ZonedTime): UserDto {
+  const { userId, username, nickname, deptId, email, phone, status, tenantId, createBy, updateBy } = row;
   const dto = {
-    userId: row.userId,
-    username: row.username,
-    nickname: row.nickname,
-    deptId: row.deptId,
-    email: row.email,
-    phone: row.phone,
+    ...{ userId, username, nickname, deptId, email, phone },
     roles: toRoles(row.roles),
-    status: row.status,
-    tenantId: row.tenantId,
-    createBy: row.createBy,
+    ...{ status, tenantId, createBy },
     createTime: time.format(row.createTime),
-    updateBy: row.updateBy,
+    updateBy,
     updateTime: time.formatOrNull(row.updateTime),
   };
   return withRevision(dto, row.revision);
 }
 
-/** The only place where a field becomes a column; what was not sent becomes its default. */
+/** What was not sent becomes its default. */
 export function toAccountFields(dto: UserFieldsDto): AccountFields {
   return {
     username: dto.username,

@@ -2,9 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
 import { TenantServicesModule } from '../../tenant/tenant-services.module';
 import { UserController } from './user.controller';
-import { UserListService } from './user-list.service';
 import { UserRepository } from './user.repository';
-import { UserService } from './user.service';
+import { UserListService, UserService } from './user.service';
 
 /** Accounts of the service's own; a host with users of its own leaves this module out. */
 @Module({

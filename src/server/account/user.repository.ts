@@ -1,42 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { In, type EntityManager, type FindOptionsWhere } from 'typeorm';
-import { accountHash, FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
-import { SessionEntity } from '../../tenant/session.entity';
+import { In, IsNull, Like, Not, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { AuditStamp } from '../../database/audited';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
+import type { Key } from '../../database/key-range';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { DeptEntity } from '../../dept/dept.entity';
+import { usernameKey } from '../../tenancy/account-name';
+import type { RequestContext } from '../../tenancy/request-context';
+import { TenantBound } from '../../tenancy/tenant-bound';
+import { raiseTreeVersion } from '../../tenancy/tenant-access';
+import { AccountEntity, type AccountFields } from '../../tenant/account.entity';
+import { accountHash, FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
+import { SessionEntity } from '../../tenant/session.entity';
+import { TenantEntity } from '../../tenant/tenant.entity';
+import { Clock } from '../../time/clock';
 import { fillPage } from '../../web/fill-page';
 import type { Page } from '../../web/page';
-import type { RequestContext } from '../../tenancy/request-context';
-import type { Key } from '../../database/key-range';
-import { TenantBound } from '../../tenancy/tenant-bound';
-import { TenantEntity } from '../../tenant/tenant.entity';
-import { raiseTreeVersion } from '../../tenancy/tenant-access';
-import { Clock } from '../../time/clock';
-import { AccountEntity } from '../../tenant/account.entity';
-import { LockedAccounts } from './locked-accounts';
-
-/** Which accounts are looked for; what is absent does not matter. */
-export interface AccountCriteria {
-  readonly deptId?: number;
-  /** A part of the user name, to the byte. */
-  readonly username?: string;
-  readonly status?: string;
-}
+import type { UserListQuery } from './user.dto';
 
 const LIVE = { delFlag: '0' } as const;
-const ORDER = ['userId'] as const;
 
-/** Accounts as one tenant reads them. */
-export interface AccountReader {
-  find(userId: number): Promise<AccountEntity | null>;
-  /** A part of the accounts that match, in the order of ids. */
-  findPage(criteria: AccountCriteria, after: Key | null, limit: number): Promise<Page<AccountEntity>>;
-}
-
-/** The door to the accounts: reading in a tenant, and writing in a unit of work that holds it. */
+/** The accounts of a tenant: reading, and writing in a unit of work that locks the tenant. */
 @Injectable()
 export class UserRepository {
   readonly #unitOfWork: UnitOfWork;
@@ -48,28 +33,36 @@ export class UserRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  in(ctx: RequestContext): AccountReader {
-    const read = <T>(work: (accounts: TenantBound<AccountEntity>) => Promise<T>) =>
-      this.#unitOfWork.withoutTransaction((manager) => work(new TenantBound(manager, AccountEntity, ctx)));
-    return {
-      find: (userId) => read((accounts) => accounts.findOne({ userId, ...LIVE })),
-      findPage: (criteria, start, limit) => {
-        const where = criteria.deptId === undefined ? LIVE : { ...LIVE, deptId: criteria.deptId };
-        const rows = {
-          at: (keys: readonly Key[]) =>
-            read((accounts) =>
-              accounts.find({ ...matching(criteria), userId: In(keys.map(([userId]) => Number(userId))) }),
-            ),
-          idOf: ({ userId }: AccountEntity) => userId,
-        };
-        return fillPage(
-          (after, count) => read((accounts) => accounts.keys({ where, order: ORDER, after, limit: count })),
-          rows,
-          start,
-          limit,
-        );
-      },
+  find(ctx: RequestContext, userId: number): Promise<AccountEntity | null> {
+    return this.#read(ctx, (accounts) => accounts.findOne({ userId, ...LIVE }));
+  }
+
+  /** A part of the accounts that match, in the order of ids. */
+  findPage(
+    ctx: RequestContext,
+    { deptId, username, status }: UserListQuery,
+    start: Key | null,
+    limit: number,
+  ): Promise<Page<AccountEntity>> {
+    const where = { ...LIVE, ...(deptId !== undefined && { deptId }) };
+    const filters: FindOptionsWhere<AccountEntity> = {
+      ...where,
+      ...(status !== undefined && { status }),
+      ...(username !== undefined && { username: contains(username) }),
     };
+    return fillPage(
+      (after, count) =>
+        this.#read(ctx, (accounts) => accounts.keys({ where, order: ['userId'], after, limit: count })),
+      {
+        at: (keys) => {
+          const userId = In(keys.map(([id]) => Number(id)));
+          return this.#read(ctx, (accounts) => accounts.find({ ...filters, userId }));
+        },
+        idOf: ({ userId }) => userId,
+      },
+      start,
+      limit,
+    );
   }
 
   /** The account that the same request made before. */
@@ -86,34 +79,95 @@ export class UserRepository {
     return this.#unitOfWork.run(
       ctx.tenantId,
       (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
-      (manager) => work(this.#locked(ctx, manager)),
+      (manager) => work(new LockedAccounts(manager, ctx, () => this.clock.now())),
       once,
     );
   }
 
-  #locked(ctx: RequestContext, manager: EntityManager): LockedAccounts {
-    return new LockedAccounts(
-      new TenantBound(manager, AccountEntity, ctx),
-      new TenantBound(manager, DeptEntity, ctx),
-      new TenantBound(manager, SessionEntity, ctx),
-      new AuditStamp(ctx.username, () => this.clock.now()),
-      async () => {
-        const select = { id: true, accountCount: true } as const;
-        const { tenantId } = ctx;
-        return (await manager.findOneOrFail(TenantEntity, { select, where: { tenantId } })).accountCount;
-      },
-      async (username) => {
-        await manager.delete(FailedSignInEntity, { accountHash: accountHash(ctx.tenantId, username) });
-      },
+  #read<T>(ctx: RequestContext, work: (accounts: TenantBound<AccountEntity>) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.withoutTransaction((manager) =>
+      work(new TenantBound(manager, AccountEntity, ctx)),
     );
   }
 }
 
-function matching({ deptId, username, status }: AccountCriteria): FindOptionsWhere<AccountEntity> {
-  return {
-    ...LIVE,
-    ...(deptId !== undefined && { deptId }),
-    ...(status !== undefined && { status }),
-    ...(username !== undefined && { username: contains(username) }),
-  };
+/** A tenant's accounts inside a unit of work that locks the tenant: the only way to write to them. */
+export class LockedAccounts {
+  readonly #manager: EntityManager;
+  readonly #accounts: TenantBound<AccountEntity>;
+  readonly #audit: AuditStamp;
+
+  constructor(
+    manager: EntityManager,
+    private readonly ctx: RequestContext,
+    now: () => Date,
+  ) {
+    this.#manager = manager;
+    this.#accounts = new TenantBound(manager, AccountEntity, ctx);
+    this.#audit = new AuditStamp(ctx.username, now);
+  }
+
+  /** How many accounts the tenant may have; -1 is any number. */
+  async findLimit(): Promise<number> {
+    const { tenantId } = this.ctx;
+    const select = { id: true, accountCount: true } as const;
+    return (await this.#manager.findOneOrFail(TenantEntity, { select, where: { tenantId } })).accountCount;
+  }
+
+  find(userId: number): Promise<AccountEntity | null> {
+    return this.#accounts.findOne({ userId, ...LIVE });
+  }
+
+  findMany(userIds: readonly number[]): Promise<AccountEntity[]> {
+    return this.#accounts.find({ userId: In([...userIds]), ...LIVE });
+  }
+
+  count(): Promise<number> {
+    return this.#accounts.count(LIVE);
+  }
+
+  /** Whether another account has that name, or one that looks the same. */
+  async hasUsername(username: string, exceptId = 0): Promise<boolean> {
+    const another = { userId: Not(exceptId), nameKey: 0 };
+    // Two questions, each with an index of its own: SQLite would walk through the tenant for both at once.
+    return (
+      (await this.#accounts.exists({ username, ...another })) ||
+      (await this.#accounts.exists({ usernameKey: usernameKey(username), ...another }))
+    );
+  }
+
+  findDept(deptId: number): Promise<DeptEntity | null> {
+    return new TenantBound(this.#manager, DeptEntity, this.ctx).findOne({ deptId, ...LIVE });
+  }
+
+  /** Whether any account but these can still do everything. */
+  hasOtherSuperadmin(userIds: readonly number[]): Promise<boolean> {
+    const roles = Like('superadmin%');
+    return this.#accounts.exists({ roles, status: '0', userId: Not(In([...userIds])), ...LIVE });
+  }
+
+  add(fields: AccountFields, passwordHash: string): Promise<number> {
+    const defaults = { usernameKey: usernameKey(fields.username), nameKey: 0, failedLogins: 0 };
+    return this.#accounts.insert({ ...fields, passwordHash, ...defaults, ...this.#audit.created() });
+  }
+
+  async replace({ userId, username }: AccountEntity, fields: AccountFields): Promise<void> {
+    const renamed = fields.username === username ? {} : { usernameKey: usernameKey(fields.username) };
+    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...renamed, ...this.#audit.touched() });
+  }
+
+  /** Also ends the account's sessions, and lifts its locks for all clients. */
+  async setPassword({ userId, username }: AccountEntity, passwordHash: string): Promise<void> {
+    const touched = this.#audit.touched();
+    await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...touched });
+    const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
+    await this.#manager.delete(FailedSignInEntity, failures);
+    const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
+    await sessions.update({ userId, endedAt: IsNull() }, { endedAt: touched.updateTime });
+  }
+
+  async markDeleted(userIds: readonly number[]): Promise<void> {
+    const values = { delFlag: '2', nameKey: () => 'user_id', ...this.#audit.touched() };
+    await this.#accounts.update({ userId: In([...userIds]), ...LIVE }, values);
+  }
 }

@@ -1,26 +1,51 @@
 import { Injectable } from '@nestjs/common';
-import { hasInvisible, usernameKey } from '../../tenancy/account-name';
-import { AuthErrors } from '../../tenancy/access.errors';
-import { Passwords } from '../auth/passwords';
-import { MANAGERS } from '../../tenancy/roles';
-import { AccountStateCache } from '../auth/account-state-cache';
-import { accountSubject, accountOfSubject } from '../auth/subject';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { DeptErrors } from '../../dept/dept.errors';
-import { isText } from '../../web/field-rules';
 import { HttpErrors } from '../../errors/http.errors';
-import { refuseOneTagForMany, refuseStale, type Expected } from '../../web/revision';
+import { AuthErrors } from '../../tenancy/access.errors';
+import { hasInvisible, usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
-import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import { MANAGERS, mayHandle, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
+import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import type { AccountFields } from '../../tenant/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
-import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
-import type { LockedAccounts } from './locked-accounts';
-import { mayHandle, toRoles } from '../../tenancy/roles';
-import type { ChangePasswordDto, CreateUserDto, UpdateUserDto } from './user.dto';
+import { ZonedTime } from '../../time/zoned-time';
+import { Cursors, filtersOf } from '../../web/cursors';
+import { isText } from '../../web/field-rules';
+import type { PageView } from '../../web/page';
+import { refuseOneTagForMany, refuseStale, type Expected } from '../../web/revision';
+import { Passwords } from '../auth/password-hasher';
+import { accountOfSubject, accountSubject } from '../auth/token-issuer';
+import { AccountStateCache } from '../auth/verified-tokens';
+import type { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto, UserListQuery } from './user.dto';
 import { UserErrors } from './user.errors';
-import { toAccountFields } from './user.mapper';
-import { UserRepository } from './user.repository';
+import { toAccountFields, toUserDto } from './user.mapper';
+import { UserRepository, type LockedAccounts } from './user.repository';
+
+/** Reading accounts. */
+@Injectable()
+export class UserListService {
+  constructor(
+    private readonly users: UserRepository,
+    private readonly cursors: Cursors,
+    private readonly time: ZonedTime,
+  ) {}
+
+  async get(ctx: RequestContext, userId: number): Promise<UserDto> {
+    const account = await this.users.find(ctx, userId);
+    if (!account) throw UserErrors.NOT_FOUND();
+    return toUserDto(account, this.time);
+  }
+
+  /** A page of the accounts that match, in the order of ids. */
+  async list(ctx: RequestContext, query: UserListQuery): Promise<PageView<UserDto>> {
+    const page = await this.cursors.page(['user', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+      this.users.findPage(ctx, query, after, limit),
+    );
+    return { ...page, rows: page.rows.map((row) => toUserDto(row, this.time)) };
+  }
+}
 
 /** The rules of accounts. */
 @Injectable()
@@ -32,20 +57,14 @@ export class UserService {
     private readonly accountStates: AccountStateCache,
   ) {}
 
-  async get(ctx: RequestContext, userId: number): Promise<AccountEntity> {
-    const account = await this.users.in(ctx).find(userId);
-    if (!account) throw UserErrors.NOT_FOUND();
-    return account;
-  }
-
   /** Gives the id of the new account. */
   async create(ctx: RequestContext, dto: CreateUserDto, once?: IdempotentRequest): Promise<number> {
     const before = once && (await this.users.recall(once));
     if (before !== undefined) return before;
     const fields = toAccountFields(dto);
     refuseOddName(fields.username);
-    const where = await this.#placeOf(ctx, dto);
-    refuseRolesAbove(where, fields.roles);
+    const target = await this.#tenantFor(ctx, dto);
+    refuseRolesAbove(target, fields.roles);
     const hash = await this.passwords.hash(dto.password);
     const create = async (accounts: LockedAccounts): Promise<number> => {
       const limit = await accounts.findLimit();
@@ -54,7 +73,7 @@ export class UserService {
       await refuseInvalidDept(accounts, fields.deptId);
       return accounts.add(fields, hash);
     };
-    return this.users.transaction(where, create, once);
+    return this.users.transaction(target, create, once);
   }
 
   /** Replaces an account; its password stays. */
@@ -63,7 +82,9 @@ export class UserService {
     refuseRolesAbove(ctx, fields.roles);
     refuseForeignTenant(ctx, dto.tenantId);
     await this.users.transaction(ctx, async (accounts) => {
-      const account = await findManageable(ctx, accounts, dto.userId);
+      const account = await accounts.find(dto.userId);
+      if (!account) throw UserErrors.NOT_FOUND();
+      refuseRolesAbove(ctx, account.roles);
       refuseStale(account, expected);
       // A name of version 0.1 may stay as it is.
       if (fields.username !== account.username) {
@@ -72,7 +93,7 @@ export class UserService {
       }
       if (fields.deptId !== account.deptId) await refuseInvalidDept(accounts, fields.deptId);
       if (isActiveSuperadmin(account) && !isActiveSuperadmin(fields))
-        await refuseLast(accounts, [account.userId]);
+        await refuseLastSuperadmin(accounts, [account.userId]);
       await accounts.replace(account, fields);
     });
     this.accountStates.forget(accountSubject(dto.userId));
@@ -86,50 +107,45 @@ export class UserService {
       if (found.length < new Set(userIds).size) throw UserErrors.NOT_FOUND();
       for (const { roles } of found) refuseRolesAbove(ctx, roles);
       for (const account of found) refuseStale(account, expected);
-      if (found.some(isActiveSuperadmin)) await refuseLast(accounts, userIds);
+      if (found.some(isActiveSuperadmin)) await refuseLastSuperadmin(accounts, userIds);
       await accounts.markDeleted(userIds);
     });
     for (const userId of userIds) this.accountStates.forget(accountSubject(userId));
   }
 
   /**
-   * One's own password with the old one; another account's as an administrator, without it. Ends its sessions. Wrong old
-   * passwords count for the client that sends them.
+   * The caller's own password with the old one; as an administrator another account's, without it. Ends the account's
+   * sessions. Wrong old passwords count for the client that sends them.
    */
   async changePassword(ctx: RequestContext, dto: ChangePasswordDto, client = ''): Promise<void> {
-    const own = accountOfSubject(ctx.subject);
-    const userId = dto.userId ?? own;
+    const callerId = accountOfSubject(ctx.subject);
+    const userId = dto.userId ?? callerId;
     if (userId === null) throw UserErrors.NOT_FOUND();
-    // Before it is looked for: who may not see accounts must not learn which there are.
-    if (userId !== own && !ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
-    const account = await this.get(ctx, userId);
-    if (userId !== own) refuseRolesAbove(ctx, account.roles);
-    else await this.#refuseWrongPassword(ctx, account, dto.oldPassword ?? '', client);
+    const isOwn = userId === callerId;
+    // Before the look-up: a caller that may not see accounts must not learn which exist.
+    if (!isOwn && !ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
+    const account = await this.users.find(ctx, userId);
+    if (!account) throw UserErrors.NOT_FOUND();
+    if (isOwn) {
+      const { tenantId, username } = account;
+      const attempt = { tenantId, username, password: dto.oldPassword ?? '', client };
+      const checked = await this.passwords.check(attempt, () => this.users.find(ctx, userId));
+      if (!checked) throw UserErrors.WRONG_PASSWORD();
+    } else refuseRolesAbove(ctx, account.roles);
     const hash = await this.passwords.hash(dto.newPassword);
     await this.users.transaction(ctx, async (accounts) => {
       const current = await accounts.find(userId);
       if (!current) throw UserErrors.NOT_FOUND();
-      if (userId !== own) refuseRolesAbove(ctx, current.roles);
-      // Somebody changed it meanwhile: what was checked is no longer the old password.
+      if (!isOwn) refuseRolesAbove(ctx, current.roles);
+      // It was changed meanwhile: what was checked is no longer the old password.
       else if (current.passwordHash !== account.passwordHash) throw UserErrors.WRONG_PASSWORD();
       await accounts.setPassword(current, hash);
     });
     this.accountStates.forget(accountSubject(userId));
   }
 
-  async #refuseWrongPassword(
-    ctx: RequestContext,
-    { userId, username }: AccountEntity,
-    password: string,
-    client: string,
-  ): Promise<void> {
-    const proof = { tenantId: ctx.tenantId, username, password, client };
-    if (!(await this.passwords.check(proof, () => this.users.in(ctx).find(userId))))
-      throw UserErrors.WRONG_PASSWORD();
-  }
-
-  /** The caller's own tenant; or one below it, which gets an administrator that way. */
-  async #placeOf(ctx: RequestContext, { tenantId, roles }: CreateUserDto): Promise<RequestContext> {
+  /** The caller's own tenant; or one below it, for its administrators only. */
+  async #tenantFor(ctx: RequestContext, { tenantId, roles }: CreateUserDto): Promise<RequestContext> {
     if (tenantId == null || tenantId === ctx.tenantId) return ctx;
     const below = await this.tenants.contextBelow(ctx, tenantId);
     if (!roles?.includes('tenant_admin')) throw UserErrors.ROLE_TOO_HIGH();
@@ -145,28 +161,16 @@ const TOO_LONG = {
 
 /** New names only: accounts of version 0.1 may have others. */
 function refuseOddName(username: string): void {
-  if (hasInvisible(username))
-    throw HttpErrors.INVALID({ fields: [{ field: 'username', message: INVISIBLE }] });
-  if (!isText(usernameKey(username), 64))
-    throw HttpErrors.INVALID({ fields: [{ field: 'username', message: TOO_LONG }] });
+  const isLong = !isText(usernameKey(username), 64);
+  const message = hasInvisible(username) ? INVISIBLE : isLong ? TOO_LONG : null;
+  if (message) throw HttpErrors.INVALID({ fields: [{ field: 'username', message }] });
 }
 
-/** superadmin exists only on the platform, and nobody handles a role above the own. */
+/** superadmin exists only on the platform, and no one handles a role above their own. */
 function refuseRolesAbove(ctx: RequestContext, stored: string): void {
   const roles = toRoles(stored);
   const misplaced = roles.includes('superadmin') && ctx.tenantId !== PLATFORM_TENANT;
   if (misplaced || !mayHandle(ctx.roles, roles)) throw UserErrors.ROLE_TOO_HIGH();
-}
-
-async function findManageable(
-  ctx: RequestContext,
-  accounts: LockedAccounts,
-  userId: number,
-): Promise<AccountEntity> {
-  const account = await accounts.find(userId);
-  if (!account) throw UserErrors.NOT_FOUND();
-  refuseRolesAbove(ctx, account.roles);
-  return account;
 }
 
 async function refuseInvalidDept(accounts: LockedAccounts, deptId: number | null): Promise<void> {
@@ -180,6 +184,6 @@ function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'st
   return status === '0' && toRoles(roles).includes('superadmin');
 }
 
-async function refuseLast(accounts: LockedAccounts, leaving: readonly number[]): Promise<void> {
-  if (!(await accounts.hasSuperadminBeside(leaving))) throw UserErrors.LAST_SUPERADMIN();
+async function refuseLastSuperadmin(accounts: LockedAccounts, leaving: readonly number[]): Promise<void> {
+  if (!(await accounts.hasOtherSuperadmin(leaving))) throw UserErrors.LAST_SUPERADMIN();
 }

@@ -1,5 +1,5 @@
 import { Body, Get, Header, Post } from '@nestjs/common';
-import { OpenController } from './open-controller.decorator';
+import { OpenController } from './public.decorator';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller.decorator';
 import { ClientNetwork } from '../../web/client-address';
@@ -10,7 +10,7 @@ import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { NOT_SERVED } from '../../tenancy/tenant-access';
 import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
-import { MeService } from './me.service';
+import { MeService } from './sign-in.service';
 import { READERS } from '../../tenancy/roles';
 import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LessThan, MoreThan, type EntityManager } from 'typeorm';
 import { removeSome } from '../../database/hourly-cleaner';
+import { LessThan, MoreThan } from 'typeorm';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
 import { FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
 
-/** Whose password somebody tries, and from where. */
-export interface Attempt {
+/** The account whose password is tried, and the client that tries. */
+interface Attempt {
   readonly accountHash: string;
   readonly client: string;
 }
 
-const MOST_FAILURES = 5;
+const MAX_FAILURES = 5;
 const LOCK_MS = 10 * 60 * 1000;
 /** A lock that began with the last failure may count failures of ten minutes before it. */
 const KEPT_MS = 2 * LOCK_MS;
@@ -20,13 +21,13 @@ const KEPT_MS = 2 * LOCK_MS;
 /** Wrong passwords of the last minutes, by account and client. */
 @Injectable()
 export class FailedSignInRepository {
-  readonly #unitOfWork: UnitOfWork;
+  readonly #do: UnitOfWork['withoutTransaction'];
 
   constructor(
     unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#unitOfWork = unitOfWork;
+    this.#do = (work) => unitOfWork.withoutTransaction(work);
   }
 
   /** The latest failures, newest first: as many as lock, at most. */
@@ -36,7 +37,7 @@ export class FailedSignInRepository {
         select: { attemptId: true, failedAt: true },
         where: { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) },
         order: { failedAt: 'DESC' },
-        take: MOST_FAILURES,
+        take: MAX_FAILURES,
       }),
     );
     return rows.map(({ failedAt }) => failedAt);
@@ -44,13 +45,9 @@ export class FailedSignInRepository {
 
   /** Whether these failures lock: five within ten minutes do, for ten minutes from the fifth. */
   locks(latest: readonly Date[]): boolean {
-    const [last, fifth] = [latest[0], latest[MOST_FAILURES - 1]];
-    return (
-      last !== undefined &&
-      fifth !== undefined &&
-      last > this.#before(LOCK_MS) &&
-      last.getTime() - fifth.getTime() < LOCK_MS
-    );
+    const [last, fifth] = [latest[0], latest[MAX_FAILURES - 1]];
+    if (last === undefined || fifth === undefined) return false;
+    return last > this.#before(LOCK_MS) && last.getTime() - fifth.getTime() < LOCK_MS;
   }
 
   async add({ accountHash, client }: Attempt): Promise<void> {
@@ -79,9 +76,5 @@ export class FailedSignInRepository {
 
   #before(ms: number): Date {
     return new Date(this.clock.now().getTime() - ms);
-  }
-
-  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(work);
   }
 }

@@ -1,16 +1,53 @@
+import type { KeyObject } from 'node:crypto';
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { AuthGuard } from '@nestjs/passport';
+import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
+import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
 import { AuthErrors } from '../../tenancy/access.errors';
-import { JWT_STRATEGY } from './jwt.strategy';
-import type { Principal } from '../../tenancy/principal';
+import { principalOf, type Principal } from '../../tenancy/principal';
+import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
+import { JwksKeys, OUTSIDE_ALGORITHMS, translateClaims } from './outside-provider';
 import { Public } from './public.decorator';
-import { VerifiedTokens } from './verified-tokens';
+import { AccountStateCache, bearerToken, VerifiedTokens } from './verified-tokens';
+
+const JWT_STRATEGY = 'tenantry-jwt';
+/** Such a token was good when it was seen, and must be verified again each time. */
+const NEVER = 0;
+
+@Injectable()
+export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
+  constructor(
+    private readonly settings: JwtSettings,
+    private readonly accounts: AccountStateCache,
+    private readonly verified: VerifiedTokens,
+  ) {
+    const { issuer, audience, local, outside } = settings;
+    super({
+      jwtFromRequest: bearerToken,
+      secretOrKeyProvider: keyProvider(settings),
+      algorithms: [...(local ? ([JWT_ALGORITHM] as const) : []), ...(outside ? OUTSIDE_ALGORITHMS : [])],
+      issuer,
+      audience,
+      passReqToCallback: true,
+    });
+  }
+
+  async validate(request: Request, claims: unknown): Promise<Principal | null> {
+    const { outside } = this.settings;
+    const token = bearerToken(request) ?? '';
+    // The algorithm chose the key, and the signature has been checked with it.
+    const isOutside = outside !== null && headerOf(token).alg !== JWT_ALGORITHM;
+    const principal = principalOf(isOutside ? translateClaims(claims, outside) : claims);
+    if (!principal) return null;
+    this.verified.remember(token, principal, isOutside ? NEVER : (claims as { exp: number }).exp);
+    return isOutside ? principal : this.accounts.confirm(principal);
+  }
+}
 
 /**
- * Global: a route is closed to callers without a valid token unless it says `@Public()`. Passport looks at every token
- * that it has not seen before; one that it has verified costs no more than finding it again.
+ * Global: a route is closed to callers without a valid token unless it says `@Public()`. Passport verifies every token
+ * once; after that only its account and its expiry are checked.
  */
 @Injectable()
 export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {
@@ -45,4 +82,33 @@ export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {
     const { authorization } = context.switchToHttp().getRequest<Request>().headers;
     throw authorization === undefined ? AuthErrors.TOKEN_MISSING() : AuthErrors.TOKEN_INVALID();
   }) as InstanceType<ReturnType<typeof AuthGuard>>['handleRequest'];
+}
+
+/** Each algorithm has its own keys: a public key is never taken for a secret. */
+function keyProvider({ key, local, outside }: JwtSettings): SecretOrKeyProvider {
+  const published = outside && new JwksKeys(outside.jwksUri);
+  const find = async (token: string): Promise<KeyObject | null> => {
+    const { alg, kid, crit } = headerOf(token);
+    // RFC 7515, 4.1.11: extensions that must be understood. None is understood here.
+    if (crit !== undefined) return null;
+    if (alg === JWT_ALGORITHM) return local ? key : null;
+    if (!published || typeof alg !== 'string' || typeof kid !== 'string') return null;
+    return published.find(kid, alg);
+  };
+  return (_, token: string, done) => {
+    // jsonwebtoken takes a KeyObject; the types of passport-jwt do not know it.
+    const give = (found: KeyObject | null): void => {
+      done(found ? null : new Error('no key for this token'), found as unknown as Buffer);
+    };
+    find(token).then(give, done);
+  };
+}
+
+function headerOf(token: string): { alg?: unknown; kid?: unknown; crit?: unknown } {
+  try {
+    const [header = ''] = token.split('.', 1);
+    return JSON.parse(Buffer.from(header, 'base64url').toString()) as object;
+  } catch {
+    return {};
+  }
 }

@@ -1,4 +1,16 @@
-import { Body, Controller, Header, HttpCode, Post, UseFilters, UsePipes } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Body,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  Header,
+  HttpCode,
+  Logger,
+  Post,
+  UseFilters,
+  UsePipes,
+} from '@nestjs/common';
 import {
   ApiConsumes,
   ApiExtraModels,
@@ -7,22 +19,88 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { ClientNetwork } from '../../web/client-address';
+import type { NextFunction, Request, Response } from 'express';
+import type { ErrorRow } from '../../errors/refusal';
 import { BodyPipe } from '../../web/body.pipe';
+import { ClientNetwork } from '../../web/client-address';
+import { refusalHeaders } from '../../web/envelope';
+import { hasBrokenOff, isFailure, noteRefusal } from '../../web/outcome';
 import { RefusalEnvelope } from '../../web/refusal.dto';
+import { requestIdOf } from '../../web/request-id';
+import { toRefusal } from '../../web/to-refusal';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';
 import { parseAccountName } from '../../tenancy/account-name';
 import { OAuthProblemDto, OAuthTokensDto, TokenRequestDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
-import { OAuthError, OAuthExceptionFilter } from './oauth.filter';
 import { Public } from './public.decorator';
 import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';
 
-/** What Node itself refuses is no request yet that anybody could know to be meant for OAuth2. */
+/** What Node itself refuses is in the envelope: its path is not known yet. */
 const PROBLEM = {
   oneOf: [{ $ref: getSchemaPath(OAuthProblemDto) }, { $ref: getSchemaPath(RefusalEnvelope) }],
 };
+
+/** As RFC 6749 wants it for every answer of the token endpoint. */
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+/** The request itself is wrong. */
+const INVALID_REQUEST: ReadonlySet<number> = new Set([400, 413, 415, 417, 431]);
+
+/** An error in the words of RFC 6749. */
+class OAuthError extends Error {
+  constructor(
+    readonly code: string,
+    description: string,
+    readonly status = 400,
+  ) {
+    super(description);
+  }
+}
+
+@Catch()
+class OAuthExceptionFilter implements ExceptionFilter {
+  readonly #logger = new Logger('OAuth');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<Request>(), http.getResponse<Response>());
+  }
+
+  answer(error: unknown, request: Request, response: Response): void {
+    if (hasBrokenOff(request)) {
+      response.end();
+      return;
+    }
+    const refusal = error instanceof OAuthError ? null : toRefusal(error);
+    const { code, status, message } = refusal ? toOAuthError(refusal.row) : (error as OAuthError);
+    noteRefusal(response, { status, reason: refusal?.row.reason ?? code });
+    if (isFailure({ status }, error))
+      this.#logger.error({ requestId: requestIdOf(request), err: error }, 'the request failed');
+    response
+      .status(status)
+      .set(NO_STORE)
+      .set(refusal && status !== 400 ? refusalHeaders(refusal.row) : {})
+      .json({ error: code, error_description: message });
+  }
+}
+
+/** Middleware: what is refused before Nest knows the route is told in the words of RFC 6749 too. */
+export function refuseInOAuthForm(
+  error: unknown,
+  request: Request,
+  response: Response,
+  next: NextFunction,
+): void {
+  if (request.method === 'POST') new OAuthExceptionFilter().answer(error, request, response);
+  else next(error);
+}
+
+function toOAuthError({ status, en }: ErrorRow): OAuthError {
+  if (status === 500) return new OAuthError('server_error', en, status);
+  if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
+  const code = INVALID_REQUEST.has(status) ? 'invalid_request' : 'temporarily_unavailable';
+  return new OAuthError(code, en, status);
+}
 
 /** The OAuth2 token endpoint, for tools that speak it; its form is fixed by RFC 6749, outside the envelope. */
 @Public(true)

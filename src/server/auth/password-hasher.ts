@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
+import { KeyedMutex } from '../../database/mutex';
+import type { AccountEntity } from '../../tenant/account.entity';
+import { accountHash } from '../../tenant/failed-sign-in.entity';
 import { SignInErrors } from './auth.errors';
+import { FailedSignInRepository } from './failed-sign-in.repository';
 
 /** argon2id (the library's default variant) with 19 MiB, two passes, one lane: about 34 ms of a core. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const AT_ONCE = 4;
-const WAITING = 50;
+const MAX_RUNNING = 4;
+const MAX_WAITING = 50;
 
 /** Hashes and checks passwords, a few at a time: a flood of logins must not take the machine. */
 @Injectable()
@@ -28,12 +32,15 @@ export class PasswordHasher {
 
   /** Without a hash it takes the same time, and says no. */
   async verify(passwordHash: string | null, password: string): Promise<boolean> {
-    const right = await this.#inTurn(async () => verify(passwordHash ?? (await this.#decoy), password));
-    return right && passwordHash !== null;
+    const matches = await this.#inTurn(async () => verify(passwordHash ?? (await this.#decoy), password));
+    return matches && passwordHash !== null;
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE) await this.#turn();
+    if (this.#running >= MAX_RUNNING) {
+      if (this.#queue.length >= MAX_WAITING) throw SignInErrors.BUSY();
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    }
     this.#running += 1;
     try {
       return await work();
@@ -42,9 +49,49 @@ export class PasswordHasher {
       this.#queue.shift()?.();
     }
   }
+}
 
-  #turn(): Promise<void> {
-    if (this.#queue.length >= WAITING) throw SignInErrors.BUSY();
-    return new Promise((resolve) => this.#queue.push(resolve));
+/** A password that a client sends for an account. */
+export interface PasswordAttempt {
+  readonly tenantId: string;
+  readonly username: string;
+  readonly password: string;
+  /** An IPv4 address or an IPv6 network. */
+  readonly client: string;
+}
+
+/** Checks passwords, and counts wrong ones by account and client. */
+@Injectable()
+export class Passwords {
+  readonly #attempts = new KeyedMutex();
+
+  constructor(
+    private readonly hasher: PasswordHasher,
+    private readonly failures: FailedSignInRepository,
+  ) {}
+
+  hash(password: string): Promise<string> {
+    return this.hasher.hash(password);
+  }
+
+  /**
+   * The account, when this is its password and it is not locked for this client. Attempts of one client for one name take
+   * turns, so that many at once count one by one, and right ones never count. One that is refused before the check
+   * does not count either. Every outcome costs the same time and statements, whether the name exists or not.
+   */
+  check(
+    { tenantId, username, password, client }: PasswordAttempt,
+    find: () => Promise<AccountEntity | null>,
+  ): Promise<AccountEntity | null> {
+    const attempt = { accountHash: accountHash(tenantId, username), client };
+    return this.#attempts.runExclusive(`${attempt.accountHash} ${client}`, async () => {
+      const latest = await this.failures.findLatest(attempt);
+      const account = await find();
+      const isRight = await this.hasher.verify(account?.passwordHash ?? null, password);
+      if (this.failures.locks(latest)) return null;
+      if (!isRight) await this.failures.add(attempt);
+      else if (latest.length > 0) await this.failures.forgive(attempt);
+      return isRight ? account : null;
+    });
   }
 }

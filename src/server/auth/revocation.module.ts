@@ -1,18 +1,116 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Logger, Module, type DynamicModule, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type * as Ioredis from 'ioredis';
+import { DomainEvents } from '../../database/domain-events';
+import { TenantStateCache } from '../../tenant/tenant-state-cache';
+import { TenantEvent } from '../../tenant/tenant.events';
 import { AuthModule } from './auth.module';
-import type * as RelayFile from './revocation-relay';
+import { AccountStateCache } from './verified-tokens';
 
-/** What is revoked on one replica of the standalone service is refused by the others at once, if they share a Redis. */
+const CHANNEL = 'tenantry:revoked';
+const MESSAGE = /^(account|tenant) ([\x21-\x7e]{1,128})$/;
+const OPTIONS = {
+  enableOfflineQueue: false,
+  autoResubscribe: false,
+  maxRetriesPerRequest: 0,
+  connectTimeout: 1000,
+  commandTimeout: 1000,
+  retryStrategy: (times: number) => Math.min(100 * times, 1000),
+};
+
+/** What a replica must look up anew: an account by its subject, or a tenant by its code. Nothing secret. */
+interface Revocation {
+  readonly kind: 'account' | 'tenant';
+  readonly key: string;
+}
+
+/** Null for what this version does not know: another version may send it. */
+export function readRevocation(message: string): Revocation | null {
+  const [, kind, key] = MESSAGE.exec(message) ?? [];
+  return kind === undefined || key === undefined ? null : { kind: kind as Revocation['kind'], key };
+}
+
+/**
+ * Publishes through Redis what was committed here, so that other replicas forget what they remember of it, and forgets
+ * what they publish. A message that is lost costs at most five seconds: nothing is remembered for longer.
+ */
+class RevocationRelay implements OnModuleInit, OnModuleDestroy {
+  readonly #logger = new Logger('Revocation');
+  #connections: readonly Ioredis.Redis[] = [];
+  #isAway = false;
+
+  constructor(
+    private readonly url: string,
+    private readonly accounts: AccountStateCache,
+    private readonly tenants: TenantStateCache,
+    private readonly events: DomainEvents,
+  ) {}
+
+  onModuleInit(): void {
+    // Loaded only where a Redis is configured.
+    const { Redis } = require('ioredis') as typeof Ioredis;
+    const [publisher, subscriber] = [new Redis(this.url, OPTIONS), new Redis(this.url, OPTIONS)];
+    this.#connections = [publisher, subscriber];
+    const publish = (kind: Revocation['kind'], key: string): void => {
+      publisher.publish(CHANNEL, `${kind} ${key}`).catch(this.#warn);
+    };
+    this.accounts.onForget((subject) => {
+      publish('account', subject);
+    });
+    this.events.on(TenantEvent, ({ tenantId }) => {
+      publish('tenant', tenantId);
+    });
+    publisher.on('error', this.#warn);
+    subscriber.on('error', this.#warn);
+    subscriber.on('close', this.#warn);
+    subscriber.on('message', (_: string, message: string) => {
+      this.#forget(readRevocation(message));
+    });
+    subscriber.on('ready', () => {
+      subscriber.subscribe(CHANNEL).then(this.#startOver, this.#warn);
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.#isAway = true;
+    for (const connection of this.#connections) connection.disconnect();
+  }
+
+  #forget(revocation: Revocation | null): void {
+    if (revocation?.kind === 'tenant') this.tenants.forget(revocation.key);
+    else if (revocation) this.accounts.drop(revocation.key);
+  }
+
+  /** Messages were missed while this replica was not subscribed. */
+  readonly #startOver = (): void => {
+    this.tenants.forgetAll();
+    this.accounts.dropAll();
+    if (this.#isAway) this.#logger.log('Redis is back: changes reach the other replicas at once');
+    this.#isAway = false;
+  };
+
+  readonly #warn = (error?: unknown): void => {
+    if (!this.#isAway)
+      this.#logger.warn({ err: error }, 'Redis is away: changes reach the other replicas within 5 s');
+    this.#isAway = true;
+  };
+}
+
+/** What is revoked on one replica of the service is refused by the others at once, if they share a Redis. */
 @Module({})
 export class RevocationModule {
   static with(redisUrl: string | undefined): DynamicModule {
     if (redisUrl === undefined) return { module: RevocationModule };
-    // Loads the client of Redis only for who has one.
-    const { RevocationRelay, REVOCATION_REDIS } = require('./revocation-relay') as typeof RelayFile;
     return {
       module: RevocationModule,
       imports: [AuthModule],
-      providers: [{ provide: REVOCATION_REDIS, useValue: redisUrl }, RevocationRelay],
+      providers: [
+        {
+          provide: RevocationRelay,
+          inject: [AccountStateCache, TenantStateCache, DomainEvents],
+          useFactory: (accounts: AccountStateCache, tenants: TenantStateCache, events: DomainEvents) =>
+            new RevocationRelay(redisUrl, accounts, tenants, events),
+        },
+      ],
     };
   }
 }

@@ -1,39 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { removeSome } from '../../database/hourly-cleaner';
+import { In, IsNull, LessThan, type FindOptionsWhere } from 'typeorm';
 import { UnitOfWork } from '../../database/unit-of-work';
-import { isTenantCode } from '../../tenancy/tenant-code';
-import { Clock } from '../../time/clock';
-import { AccountEntity } from '../../tenant/account.entity';
 import { usernameKey } from '../../tenancy/account-name';
-import { SignInErrors } from './auth.errors';
+import { isTenantCode } from '../../tenancy/tenant-code';
+import { AccountEntity } from '../../tenant/account.entity';
 import { SessionEntity } from '../../tenant/session.entity';
+import { Clock } from '../../time/clock';
+import { SignInErrors } from './auth.errors';
 
-/** What a token's subject is held against. */
-export interface AccountFacts {
-  readonly username: string;
-  readonly status: string;
-  readonly roles: string;
+/** What a token's subject is checked against. */
+export interface AccountFacts extends Pick<AccountEntity, 'username' | 'status' | 'roles'> {
   /** Whether the session that the token belongs to is over. */
   readonly ended: boolean;
 }
 
-/** Sign-ins, and what of an account decides about them. It is asked before there is a context to look from. */
+/** Sessions and their accounts. Used before there is a context, so the tenant is an argument. */
 @Injectable()
 export class SessionRepository {
-  readonly #unitOfWork: UnitOfWork;
-  readonly #onEnd: ((sessionId: string) => void)[] = [];
+  readonly #do: UnitOfWork['withoutTransaction'];
+  #announceEnd: (userId: number) => void = () => undefined;
 
   constructor(
-    unitOfWork: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#unitOfWork = unitOfWork;
+    this.#do = (work) => unitOfWork.withoutTransaction(work);
   }
 
   /** The account of exactly this name, or else the one whose name looks the same. */
   async findAccount(tenantId: string, username: string): Promise<AccountEntity | null> {
-    // Both are asked for, even when it cannot be a code: every answer takes the same time.
+    // Always two statements, even for what cannot be a code: every answer takes the same time.
     const live = { tenantId: isTenantCode(tenantId) ? tenantId : '', nameKey: 0 };
     const find = (named: FindOptionsWhere<AccountEntity>) =>
       this.#do((manager) => manager.findOneBy(AccountEntity, { ...live, ...named }));
@@ -42,29 +40,21 @@ export class SessionRepository {
     return exact ?? alike;
   }
 
-  /** Who may sign in: a disabled account is as good as none. */
-  async findEnabled(tenantId: string, username: string): Promise<AccountEntity | null> {
-    const account = await this.findAccount(tenantId, username);
-    return account?.status === '0' ? account : null;
-  }
-
   findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
     return this.#do((manager) => manager.findOneBy(AccountEntity, { tenantId, userId, nameKey: 0 }));
   }
 
   findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {
     return this.#do(async (manager) => {
-      const select = { userId: true, username: true, status: true, roles: true } as const;
       const account = await manager.findOne(AccountEntity, {
-        select,
+        select: { userId: true, username: true, status: true, roles: true },
         where: { tenantId, userId, nameKey: 0 },
       });
       if (!account) return null;
-      const live = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
-      return {
-        ...pick(account),
-        ended: sessionId !== null && !(await manager.existsBy(SessionEntity, live)),
-      };
+      const { username, status, roles } = account;
+      const open = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
+      const ended = sessionId !== null && !(await manager.existsBy(SessionEntity, open));
+      return { username, status, roles, ended };
     });
   }
 
@@ -74,13 +64,13 @@ export class SessionRepository {
   }
 
   /**
-   * Begins a session, if the account is still as it was when its password was checked. It writes to the account, as every
-   * change of the account does: none that began with an old password outlives the change, also between nodes of a cluster.
+   * Begins a session, if the account is still as it was when its password was checked. It writes to the account too, so
+   * that it conflicts with a change of the password, also between nodes of a cluster.
    */
   begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt'>): Promise<void> {
     const { tenantId, userId, passwordHash } = account;
     const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
-    return this.#unitOfWork.run(
+    return this.unitOfWork.run(
       `sign-in ${userId}`,
       async (manager) => {
         const { affected } = await manager.update(AccountEntity, same, { signIns: () => 'sign_ins + 1' });
@@ -93,8 +83,8 @@ export class SessionRepository {
   }
 
   /**
-   * Puts a new refresh token in the place of the old one, if that is still the newest; tells whether it was. Done again
-   * because its answer was lost, it finds the new one, which nobody else can have put there.
+   * Replaces the refresh token, if the old one is still the newest; tells whether it was. A retry after a lost answer finds
+   * the new one, which nothing else can have stored.
    */
   async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
@@ -105,29 +95,22 @@ export class SessionRepository {
     return affected === 1;
   }
 
-  /** Ends a session of this tenant; what a token says of another's ends nothing. */
-  async end({ sessionId, tenantId }: Pick<SessionEntity, 'sessionId' | 'tenantId'>): Promise<void> {
-    const open = { sessionId, tenantId, endedAt: IsNull() };
+  /** Ends a session of this account; what a token says of another's ends nothing. */
+  async end(session: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
+    const { sessionId, tenantId, userId } = session;
+    const open = { sessionId, tenantId, userId, endedAt: IsNull() };
     await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
-    for (const tell of this.#onEnd) tell(sessionId);
+    this.#announceEnd(userId);
   }
 
-  /** Tells of every session that was ended here, whatever ended it. */
-  onEnd(tell: (sessionId: string) => void): void {
-    this.#onEnd.push(tell);
+  /** Is called with the account of every session that was ended here. */
+  onEnd(announce: (userId: number) => void): void {
+    this.#announceEnd = announce;
   }
 
-  /** Removes some of the sessions whose refresh tokens have run out; gives how many. */
+  /** Removes some of the sessions whose refresh tokens have expired; gives how many. */
   removeExpired(): Promise<number> {
     const expired = { expiresAt: LessThan(this.clock.now()) };
     return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
   }
-
-  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(work);
-  }
-}
-
-function pick({ username, status, roles }: AccountEntity): Omit<AccountFacts, 'ended'> {
-  return { username, status, roles };
 }

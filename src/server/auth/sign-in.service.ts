@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
+import { TenantService } from '../../tenant/tenant.service';
+import type { MeDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
-import { Passwords, type Proof } from './passwords';
+import { Passwords, type PasswordAttempt } from './password-hasher';
 import { SessionRepository } from './session.repository';
-import { hashOf, isSameHash, TokenIssuer, type Tokens } from './token-issuer';
+import { accountOfSubject, TokenIssuer, type Tokens } from './token-issuer';
 
 /** The rules of signing in and staying in. */
 @Injectable()
@@ -16,10 +19,13 @@ export class SignInService {
   ) {}
 
   /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
-  async login(proof: Proof): Promise<Tokens> {
+  async login(attempt: PasswordAttempt): Promise<Tokens> {
     this.issuer.refuseWhenClosed();
-    const { tenantId, username } = proof;
-    const account = await this.passwords.check(proof, () => this.sessions.findEnabled(tenantId, username));
+    const { tenantId, username } = attempt;
+    const account = await this.passwords.check(attempt, async () => {
+      const found = await this.sessions.findAccount(tenantId, username);
+      return found?.status === '0' ? found : null;
+    });
     if (!account) throw SignInErrors.BAD_CREDENTIALS();
     await this.tenants.admit(tenantId);
     const { tokens, session } = this.issuer.begin(account);
@@ -27,7 +33,7 @@ export class SignInService {
     return tokens;
   }
 
-  /** Gives new tokens for a refresh token; one that was used before ends its whole family. */
+  /** Gives new tokens for a refresh token; one that was used before ends its session. */
   async refresh(refreshToken: string): Promise<Tokens> {
     this.issuer.refuseWhenClosed();
     const [sessionId = '', secret = ''] = refreshToken.split('.', 2);
@@ -37,11 +43,45 @@ export class SignInService {
     if (account?.status !== '0') throw SignInErrors.REFRESH_INVALID();
     await this.tenants.admit(session.tenantId);
     const { tokens, refreshHash, expiresAt } = this.issuer.renew(account, sessionId);
-    const newest = isSameHash(session.refreshHash, hashOf(secret));
-    if (!newest || !(await this.sessions.rotate(session, refreshHash, expiresAt))) {
+    const isNewest = this.issuer.isNewest(session, secret);
+    if (!isNewest || !(await this.sessions.rotate(session, refreshHash, expiresAt))) {
       await this.sessions.end(session);
       throw SignInErrors.REFRESH_INVALID();
     }
     return tokens;
+  }
+}
+
+/** What a signed-in caller may ask about itself. */
+@Injectable()
+export class MeService {
+  constructor(
+    private readonly sessions: SessionRepository,
+    private readonly tenants: TenantService,
+  ) {}
+
+  async get(ctx: RequestContext): Promise<MeDto> {
+    const { tenantId, username, roles } = ctx;
+    const userId = accountOfSubject(ctx.subject);
+    const account = userId === null ? null : await this.sessions.findAccountById(tenantId, userId);
+    const { tenantName, packageBo } = await this.tenants.getOwn(ctx);
+    return {
+      userId,
+      username,
+      nickname: account?.nickname ?? null,
+      roles: [...roles],
+      tenantId,
+      tenantName,
+      tenantState: await this.tenants.stateOf(ctx),
+      menuIds: packageBo.menuIds
+        .split(',')
+        .map((id) => id.trim())
+        .filter(Boolean),
+    };
+  }
+
+  async logout({ sessionId, tenantId, subject }: RequestContext): Promise<void> {
+    const userId = accountOfSubject(subject);
+    if (sessionId !== null && userId !== null) await this.sessions.end({ sessionId, tenantId, userId });
   }
 }

@@ -1,21 +1,44 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { sign } from 'jsonwebtoken';
 import { HttpErrors } from '../../errors/http.errors';
-import { Clock } from '../../time/clock';
-import type { AccountEntity } from '../../tenant/account.entity';
+import type { Principal } from '../../tenancy/principal';
 import { toRoles } from '../../tenancy/roles';
-import { JwtSettings } from './jwt-settings';
+import type { AccountEntity } from '../../tenant/account.entity';
 import type { SessionEntity } from '../../tenant/session.entity';
-import { signToken } from './sign-token';
-import { accountSubject } from './subject';
+import { Clock } from '../../time/clock';
+import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
 
 export const ACCESS_SECONDS = 30 * 60;
 const REFRESH_MS = 7 * 24 * 60 * 60 * 1000;
+/** Of the subjects that are accounts here; for all others the issuer of the token vouches. */
+const ACCOUNT_PREFIX = 'account:';
 
-/** What a sign-in gives. */
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
+}
+
+/** How tokens name an account of this service. */
+export function accountSubject(userId: number): string {
+  return `${ACCOUNT_PREFIX}${userId}`;
+}
+
+/** The account that a subject names, or null. */
+export function accountOfSubject(subject: string): number | null {
+  const digits = subject.startsWith(ACCOUNT_PREFIX) ? subject.slice(ACCOUNT_PREFIX.length) : '';
+  return /^[1-9][0-9]{0,15}$/.test(digits) ? Number(digits) : null;
+}
+
+/** Signs an access token; `tokenId` begins with the id of its session, if there is one. */
+export function signToken(
+  { subject, tenantId, username, roles }: Omit<Principal, 'sessionId'>,
+  { key, issuer, audience }: JwtSettings,
+  expiresIn: number,
+  tokenId: string = randomUUID(),
+): string {
+  const options = { algorithm: JWT_ALGORITHM, subject, issuer, audience, expiresIn, jwtid: tokenId } as const;
+  return sign({ tenantId, username, roles }, key, options);
 }
 
 /** Makes access tokens and refresh tokens. */
@@ -26,19 +49,16 @@ export class TokenIssuer {
     private readonly clock: Clock,
   ) {}
 
-  /** With an outside identity provider alone, nobody signs in here. */
+  /** With an outside identity provider alone, no one signs in here. */
   refuseWhenClosed(): void {
     if (!this.settings.local) throw HttpErrors.NO_ROUTE();
   }
 
   begin(account: AccountEntity): { tokens: Tokens; session: Omit<SessionEntity, 'endedAt'> } {
     const sessionId = randomUUID();
-    const { tokens, refreshHash, expiresAt } = this.renew(account, sessionId);
     const { tenantId, userId } = account;
-    return {
-      tokens,
-      session: { sessionId, tenantId, userId, refreshHash, expiresAt, createdAt: this.clock.now() },
-    };
+    const { tokens, ...renewal } = this.renew(account, sessionId);
+    return { tokens, session: { sessionId, tenantId, userId, createdAt: this.clock.now(), ...renewal } };
   }
 
   renew(account: AccountEntity, sessionId: string): { tokens: Tokens; refreshHash: string; expiresAt: Date } {
@@ -46,11 +66,9 @@ export class TokenIssuer {
     const { tenantId, username, roles, userId } = account;
     const principal = { subject: accountSubject(userId), tenantId, username, roles: toRoles(roles) };
     const tokenId = `${sessionId}.${randomBytes(6).toString('base64url')}`;
+    const accessToken = signToken(principal, this.settings, ACCESS_SECONDS, tokenId);
     return {
-      tokens: {
-        accessToken: signToken(principal, this.settings, ACCESS_SECONDS, tokenId),
-        refreshToken: `${sessionId}.${secret}`,
-      },
+      tokens: { accessToken, refreshToken: `${sessionId}.${secret}` },
       refreshHash: hashOf(secret),
       expiresAt: new Date(this.clock.now().getTime() + REFRESH_MS),
     };
@@ -59,12 +77,12 @@ export class TokenIssuer {
   isExpired(session: SessionEntity): boolean {
     return session.expiresAt <= this.clock.now();
   }
+
+  isNewest({ refreshHash }: SessionEntity, secret: string): boolean {
+    return timingSafeEqual(Buffer.from(refreshHash, 'hex'), Buffer.from(hashOf(secret), 'hex'));
+  }
 }
 
-export function hashOf(secret: string): string {
+function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
-}
-
-export function isSameHash(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
 }

@@ -7,7 +7,7 @@ import { jwtSettings } from '../config/jwt-settings';
 import { version } from '../config/version';
 import { createDataSource } from '../../data-source';
 import { createDocument } from '../docs/document';
-import { print } from './print';
+import { print } from './values';
 
 /** Prints the OpenAPI document. Nothing is started for it: no database is opened, no provider made. */
 export async function openapiCommand(): Promise<number> {

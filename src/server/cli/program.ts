@@ -36,7 +36,7 @@ export function createProgram(): Command {
 
   command('demo', 'Fill an empty database with an example organisation.', 'tenantry demo')
     .option('--password <text>', 'password of its accounts, 8 to 128 characters (default: generated)')
-    .action(running(async () => (await import('./demo/demo.command.js')).demoCommand));
+    .action(running(async () => (await import('./demo.command.js')).demoCommand));
 
   command('user:add', 'Add an account.', 'tenantry user:add --user lina --tenant 100001 --roles tenant_admin')
     .addOption(user().makeOptionMandatory())
@@ -60,12 +60,12 @@ export function createProgram(): Command {
     .action(running(async () => (await import('./user.commands.js')).userPasswordCommand));
 
   command('tenant:list', 'List the tenants as a tree, with their state.', 'tenantry tenant:list').action(
-    running(async () => (await import('./tenant-list.command.js')).tenantListCommand),
+    running(async () => (await import('./inspect.commands.js')).tenantListCommand),
   );
 
   command('doctor', 'Check that the database is sound.', 'tenantry doctor --repair')
     .option('--repair', 'rebuild paths from parents, and what searches read', false)
-    .action(running(async () => (await import('./doctor.command.js')).doctorCommand));
+    .action(running(async () => (await import('./inspect.commands.js')).doctorCommand));
 
   command(
     'token',

@@ -1,10 +1,9 @@
-import { signToken } from '../auth/sign-token';
+import { signToken } from '../auth/token-issuer';
 import type { Role } from '../../tenancy/roles';
 import { loadEnv } from '../config/env';
 import { jwtSettings } from '../config/jwt-settings';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { print } from './print';
-import { UsageError } from './values';
+import { print, UsageError } from './values';
 
 interface TokenOptions {
   readonly tenant: string;

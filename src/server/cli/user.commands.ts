@@ -5,13 +5,12 @@ import type { Role } from '../../tenancy/roles';
 import { Refusal } from '../../errors/refusal';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
-import { generatePassword } from '../account/generate-password';
+import { generatePassword } from '../account/first-admin';
 import { ChangePasswordDto, CreateUserDto } from '../account/user.dto';
 import { UserErrors } from '../account/user.errors';
 import { UserService } from '../account/user.service';
-import { print } from './print';
-import { withDatabase } from './with-database';
-import { checked, textOf, withServices } from './with-services';
+import { print } from './values';
+import { checked, withDatabase, withServices } from './with-database';
 
 interface AccountOptions {
   readonly tenant: string;
@@ -55,7 +54,10 @@ async function onAccount(
     if (!(error instanceof Refusal)) throw error;
     if (error.row === TenantErrors.DELETED.row)
       throw new Error(`There is no tenant '${tenant}'. Run: tenantry tenant:list`, { cause: error });
-    throw new Error(`Account '${user}' of tenant '${tenant}': ${textOf(error)}`, { cause: error });
+    const { row, details } = error;
+    const fields = details.fields?.map(({ field, message }) => `${field} ${message.en}`).join('; ');
+    const text = `${fields ?? row.en} (${row.reason})`;
+    throw new Error(`Account '${user}' of tenant '${tenant}': ${text}`, { cause: error });
   }
   print(typed === null ? `${user}  ${password}` : user);
   return 0;

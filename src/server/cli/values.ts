@@ -33,3 +33,7 @@ export function minutes(typed: string): number {
     throw new InvalidArgumentError('Expected a number of minutes above 0.');
   return number;
 }
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
+import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationExecutor, type DataSource } from 'typeorm';
 import { describeDatabase } from '../../database/database-url';
-import { loadEnv, type Env } from '../config/env';
+import { BodyPipe } from '../../web/body.pipe';
 import { createDataSource } from '../../data-source';
+import type { ServiceParts } from '../app.module';
+import { loadEnv, type Env } from '../config/env';
 
 /** Opens the configured database for one command; it must have been set up by the service before. */
 export async function withDatabase<T>(work: (dataSource: DataSource, env: Env) => Promise<T>): Promise<T> {
@@ -58,4 +61,29 @@ async function open({ DATABASE_URL: location }: Env): Promise<DataSource> {
     const reason = message === '' ? String(code) : message;
     throw new Error(`Could not open the database ${describeDatabase(location)}: ${reason}`, { cause: error });
   }
+}
+
+/** Runs `work` with the service's own modules, without listening; closes the DataSource too. */
+export async function withServices<T>(
+  { dataSource, env }: Pick<ServiceParts, 'dataSource' | 'env'>,
+  work: (services: INestApplicationContext) => Promise<T>,
+): Promise<T> {
+  // Loaded here: most commands need neither Nest nor the modules.
+  const { NestFactory } = await import('@nestjs/core');
+  const { AppModule } = await import('../app.module.js');
+  const { jwtSettings } = await import('../config/jwt-settings.js');
+  const context = await NestFactory.createApplicationContext(
+    AppModule.of({ env, jwt: jwtSettings(env), dataSource }),
+    { logger: false, abortOnError: false },
+  );
+  try {
+    return await work(context);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Makes the same checks as on a request's body. */
+export async function checked<T>(type: new () => T, body: object): Promise<T> {
+  return (await new BodyPipe().transform(body, { type: 'body', metatype: type })) as T;
 }

@@ -1,4 +1,4 @@
-import { signToken } from '../../../src/server/auth/sign-token';
+import { signToken } from '../../../src/server/auth/token-issuer';
 import type { Role } from '../../../src/tenancy/roles';
 import { mintToken } from '../../../src/server/testing';
 import { JWT } from '../service-under-test';

@@ -1,0 +1,193 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { describeDatabase } from '../../database/database-url';
+import { withMigrationLock } from '../../data-source';
+import { CreateDeptDto } from '../../dept/dept.dto';
+import { DeptEntity } from '../../dept/dept.entity';
+import { DeptService } from '../../dept/dept.service';
+import { RequestContext } from '../../tenancy/request-context';
+import type { Role } from '../../tenancy/roles';
+import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import { AccountEntity } from '../../tenant/account.entity';
+import { CreateTenantDto } from '../../tenant/tenant.dto';
+import { TenantEntity } from '../../tenant/tenant.entity';
+import { TenantService } from '../../tenant/tenant.service';
+import { generatePassword, type FirstAdmin } from '../account/first-admin';
+import { CreateUserDto } from '../account/user.dto';
+import { UserService } from '../account/user.service';
+import type { ServiceParts } from '../app.module';
+import { adminLines } from '../bootstrap';
+import { loadEnv } from '../config/env';
+import { openDatabase } from '../open-database';
+import { DEMO_PLATFORM, type DemoContent, type DemoTenant } from './demo-organisation';
+import { print, UsageError } from './values';
+import { checked, sayWaiting, withExistingDatabase, withServices } from './with-database';
+
+type Database = Pick<ServiceParts, 'dataSource' | 'env'>;
+
+/** Fills an empty database with an example organisation, and prints who can sign in. */
+export async function demoCommand({ password }: { readonly password?: string }): Promise<number> {
+  if (password !== undefined && (password.length < 8 || password.length > 128))
+    throw new UsageError('--password must be 8 to 128 characters long.');
+  const env = loadEnv();
+  if (env.LOCAL_ACCOUNTS === 'off')
+    throw new Error('LOCAL_ACCOUNTS is off: the accounts of the demo could not sign in.');
+  // A database in use is refused before it would be migrated.
+  await withExistingDatabase(env, (dataSource) => refuseContent({ dataSource, env }));
+  const { dataSource, firstAdmin } = await openDatabase(env, sayWaiting);
+  try {
+    const demo = await fill({ dataSource, env }, password ?? generatePassword());
+    print(report(demo, env, firstAdmin, password !== undefined));
+    return 0;
+  } catch (error) {
+    // The account is there, and this is the only chance to learn its password.
+    adminLines(firstAdmin).forEach(print);
+    throw error;
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  }
+}
+
+/** Of several demos at once one fills the database: they take the lock of a service that starts. */
+function fill(database: Database, password: string): Promise<Demo> {
+  const { DATABASE_URL: location } = database.env;
+  return withMigrationLock(location, () =>
+    withServices(database, async (services) => {
+      await refuseContent(database);
+      const demo = new Demo(services, password);
+      try {
+        await demo.build();
+      } catch (error) {
+        throw new Error(
+          `The demo stopped half way: ${error instanceof Error ? error.message : String(error)}. ` +
+            `${describeDatabase(location)} holds a part of it: remove that database before you run the demo again.`,
+          { cause: error },
+        );
+      }
+      return demo;
+    }),
+  );
+}
+
+/** Deleted rows count too. */
+async function refuseContent({ dataSource: { manager }, env }: Database): Promise<void> {
+  const platform = { tenantId: PLATFORM_TENANT };
+  const tenants = (await manager.count(TenantEntity)) - (await manager.countBy(TenantEntity, platform));
+  const depts = await manager.count(DeptEntity);
+  const admins = await manager.countBy(AccountEntity, { ...platform, username: 'admin' });
+  const accounts = (await manager.count(AccountEntity)) - admins;
+  if (tenants + depts + accounts === 0) return;
+  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+  throw new Error(
+    `The database ${describeDatabase(env.DATABASE_URL)} is not empty: ${count(tenants, 'tenant')}, ` +
+      `${count(depts, 'department')}, ${count(accounts, 'account')} beside the platform and its admin. Nothing was changed.`,
+  );
+}
+
+/** Adds the example organisation through the services, so that all rules of the API hold for it. */
+class Demo {
+  readonly users: { tenantId: string; tenantName: string; username: string; role: Role }[] = [];
+  tenantCount = 1;
+  deptCount = 0;
+
+  constructor(
+    private readonly services: INestApplicationContext,
+    readonly password: string,
+  ) {}
+
+  async build(): Promise<void> {
+    const ctx = RequestContext.system(PLATFORM_TENANT);
+    const { tenantName } = await this.services.get(TenantService, { strict: false }).getOwn(ctx);
+    this.users.push({ tenantId: PLATFORM_TENANT, tenantName, username: 'admin', role: 'superadmin' });
+    await this.#fill(ctx, tenantName, DEMO_PLATFORM);
+  }
+
+  async #addTenant(parent: RequestContext, tenant: DemoTenant): Promise<void> {
+    const tenants = this.services.get(TenantService, { strict: false });
+    const contact = {
+      contactUserName: tenant.accounts[0]?.split(' ')[1],
+      contactPhone: String(13_800_010_000 + this.tenantCount),
+    };
+    this.tenantCount += 1;
+    const id = await tenants.create(parent, await checked(CreateTenantDto, { ...tenant.fields, ...contact }));
+    const { tenantId, tenantName } = await tenants.get(parent, id);
+    await this.#fill(RequestContext.system(tenantId), tenantName, tenant);
+  }
+
+  async #fill(ctx: RequestContext, tenantName: string, content: DemoContent): Promise<void> {
+    const { tenantId } = ctx;
+    const deptIds = await this.#addDepts(ctx, content);
+    for (const [index, account] of content.accounts.entries()) {
+      const [username = '', nickname, dept = ''] = account.split(' ');
+      const role = index === 0 ? 'tenant_admin' : 'member';
+      const email = `${username}@${content.domain}`;
+      const body = { username, nickname, deptId: deptIds.get(dept), email, roles: [role] };
+      const dto = await checked(CreateUserDto, { ...body, password: this.password });
+      await this.services.get(UserService, { strict: false }).create(ctx, dto);
+      this.users.push({ tenantId, tenantName, username, role });
+    }
+    for (const below of content.tenants ?? []) await this.#addTenant(ctx, below);
+  }
+
+  /** Gives the ids by the names. */
+  async #addDepts(ctx: RequestContext, { depts, domain }: DemoContent): Promise<Map<string, number>> {
+    const service = this.services.get(DeptService, { strict: false });
+    const ids = new Map<string, number>();
+    /** The last department of each depth; 0 is above all. */
+    const last = [0];
+    for (const line of depts) {
+      const depth = line.search(/\S/) / 2;
+      for (const dept of line.trim().split(', ')) {
+        const [deptName = '', leader, disabled] = dept.split(' ');
+        const orderNum = (this.deptCount += 1);
+        const contact = { phone: String(13_800_000_000 + orderNum), email: `office${orderNum}@${domain}` };
+        const place = { parentId: last[depth], orderNum, status: disabled ? '1' : '0' };
+        const dto = await checked(CreateDeptDto, { deptName, leader, ...contact, ...place });
+        const id = await service.create(ctx, dto);
+        ids.set(deptName, id);
+        last[depth + 1] = id;
+      }
+    }
+    return ids;
+  }
+}
+
+/** Who can sign in, and what to try next. A password that the operator chose is not shown. */
+function report(demo: Demo, env: Database['env'], firstAdmin: FirstAdmin | null, isChosen: boolean): string {
+  const { users, tenantCount, deptCount } = demo;
+  const adminPassword = firstAdmin ? (firstAdmin.password ?? 'ADMIN_PASSWORD') : 'as before';
+  const userPassword = isChosen ? 'as given' : demo.password;
+  const rows = users.map(({ tenantId, tenantName, username, role }) => [
+    ...[tenantId, tenantName, username, role],
+    role === 'superadmin' ? adminPassword : userPassword,
+  ]);
+  const { tenantId, username } = users.find((user) => user.tenantId !== PLATFORM_TENANT) ?? {};
+  const address = `http://${/^(0\.0\.0\.0|::)$/.test(env.HOST) ? '127.0.0.1' : env.HOST}:${env.PORT}`;
+  const credentials = JSON.stringify({ tenantId, username, password: isChosen ? '…' : demo.password });
+  return [
+    `The example organisation is there: ${tenantCount} tenants, ${deptCount} departments, ${users.length} accounts.`,
+    '',
+    ...table([['TENANT', 'NAME', 'USER', 'ROLE', 'PASSWORD'], ...rows]),
+    '',
+    'Passwords are shown only this once. Start the service (npm start), then try:',
+    '',
+    `  TOKEN=$(curl -s ${address}/auth/login -H 'Content-Type: application/json' \\`,
+    `    -d '${credentials}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')`,
+    `  curl ${address}/system/dept-api/tree -H "Authorization: Bearer $TOKEN"`,
+    '',
+    env.DOCS === 'on'
+      ? `Or open ${address}/docs, press Authorize and sign in as ${tenantId}/${username}.`
+      : 'Swagger UI is off; DOCS=on opens it at /docs.',
+  ].join('\n');
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  // Columns on a terminal: a Chinese character takes two.
+  const width = (text = '') => text.length + (text.match(/[\u2e80-\uffef]/g)?.length ?? 0);
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column]))));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
