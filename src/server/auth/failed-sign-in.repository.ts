@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { LessThan, MoreThan, type EntityManager } from 'typeorm';
 import { removeSome } from '../../database/hourly-cleaner';
 import { LessThan, MoreThan } from 'typeorm';
 import { UnitOfWork } from '../../database/unit-of-work';

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { removeSome } from '../../database/hourly-cleaner';
 import { In, IsNull, LessThan, type FindOptionsWhere } from 'typeorm';
 import { UnitOfWork } from '../../database/unit-of-work';
