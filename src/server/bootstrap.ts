@@ -23,7 +23,7 @@ import { ShutdownState } from './health/shutdown-state';
 import { StatusPolicy } from '../web/status-policy';
 import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/nest-logger';
-import { metricsOf } from './metrics/metrics-of';
+import type * as ServiceMetricsFile from './metrics/service-metrics';
 import { OverloadProtection } from './overload/overload-protection';
 import type { FirstAdmin } from './account/first-admin';
 
@@ -33,7 +33,7 @@ const FINISH_MS = 5000;
 /** The service, ready to listen. */
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
-  const whole = { ...parts, ...(metrics && { meter: metrics.units }) };
+  const whole = { ...parts, ...(metrics && { meter: metrics }) };
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
     bodyParser: false,
     logger: new NestLogger(logger),
@@ -41,7 +41,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.set('trust proxy', parts.env.TRUST_PROXY);
-  const log = new AccessLog(logger, metrics?.requests);
+  const log = new AccessLog(logger, metrics);
   app.use(requestIdMiddleware, securityHeaders);
   if (parts.env.CORS_ORIGINS.length > 0) app.enableCors(corsOptions(parts.env.CORS_ORIGINS));
   app.use(app.get(OverloadProtection).handle, log.watch, refuseOddRequests);
@@ -56,6 +56,13 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   closeGracefully(server, FINISH_MS, app.get(ShutdownState), inFlight);
   await metrics?.serve(app, parts.env);
   return app;
+}
+
+/** Loaded only where metrics are switched on. */
+function metricsOf({ METRICS_PORT }: Env): ServiceMetricsFile.ServiceMetrics | undefined {
+  if (METRICS_PORT === undefined) return undefined;
+  const { ServiceMetrics } = require('./metrics/service-metrics') as typeof ServiceMetricsFile;
+  return new ServiceMetrics();
 }
 
 /** An import reads its file by itself, once it is known that the caller may send one. */

@@ -1,89 +1,171 @@
 import type { INestApplication } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Meter, type UnitFault } from '../../database/meter';
+import { poolStateOf, type PoolState } from '../../database/pool-state';
+import { TenantryDataSource } from '../../database/tenantry.data-source';
+import type { Outcome } from '../../web/outcome';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
-import { poolStateOf, type PoolState } from '../../database/pool-state';
-import { TenantryDataSource } from '../../database/tenantry.data-source';
+import type { RequestMeter } from '../logging/access-log';
 import { OverloadProtection } from '../overload/overload-protection';
 import { serveMetrics } from './metrics-server';
-import { ProcessMetrics } from './process-metrics';
-import { Observed, type Family } from './registry';
-import { RequestMetrics } from './request-metrics';
-import { UnitMetrics } from './unit-metrics';
 
-/** All that the service counts; made only where somebody wants to read it. */
-export class ServiceMetrics {
-  readonly requests = new RequestMetrics();
-  readonly units = new UnitMetrics();
+const NO_ROUTE = 'none';
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost', 'crowded'];
 
-  /** Opens the place where it is read, until the service closes. */
+/** Everything that the service counts. Requests are told apart by the template of their route, never by tenant or user. */
+export class ServiceMetrics extends Meter implements RequestMeter {
+  /** One for each service: tests run several in one process. */
+  readonly #registry = new Registry();
+  readonly #to = { registers: [this.#registry] };
+  readonly #requests = this.#counter(
+    'tenantry_http_requests_total',
+    'Requests that are over, by route, status and reason of the refusal.',
+    'method',
+    'route',
+    'status',
+    'reason',
+  );
+  readonly #durations = this.#histogram(
+    'tenantry_http_request_duration_seconds',
+    'From the head of the request to the end of the answer.',
+    'method',
+    'route',
+  );
+  readonly #inFlight = new Gauge({
+    name: 'tenantry_http_requests_in_flight',
+    help: 'Requests that are not over.',
+    ...this.#to,
+  });
+  readonly #waits = this.#histogram(
+    'tenantry_unit_wait_seconds',
+    'How long units of work waited for others of their tenant; its count is that of the units.',
+  );
+  readonly #retries = this.#counter('tenantry_unit_retries_total', 'Tries made again, by fault.', 'fault');
+  readonly #givenUp = this.#counter('tenantry_unit_given_up_total', 'Units that ended in a 503.', 'cause');
+  readonly #removed = this.#counter(
+    'tenantry_cleanup_removed_rows_total',
+    'Expired rows that the hourly cleanup has removed, by table.',
+    'table',
+  );
+  readonly #failures = this.#counter('tenantry_cleanup_failures_total', 'Cleanups that failed.', 'table');
+
+  constructor() {
+    super();
+    // From the start, so that the first of its kind is an increase.
+    for (const fault of FAULTS) this.#retries.inc({ fault }, 0);
+    for (const cause of [...FAULTS, 'queue']) this.#givenUp.inc({ cause }, 0);
+  }
+
+  began(): void {
+    this.#inFlight.inc();
+  }
+
+  ended(method: string, route: string | undefined, { status, reason = '' }: Outcome, ms: number): void {
+    this.#inFlight.dec();
+    this.#requests.inc({ method, route: route ?? NO_ROUTE, status, reason });
+    this.#durations.observe({ method, route: route ?? NO_ROUTE }, ms / 1000);
+  }
+
+  unread({ status, reason = '' }: Outcome): void {
+    this.#requests.inc({ method: '', route: NO_ROUTE, status, reason });
+  }
+
+  override unitBegan(waitedMs: number): void {
+    this.#waits.observe(waitedMs / 1000);
+  }
+
+  override unitRetried(fault: UnitFault): void {
+    this.#retries.inc({ fault });
+  }
+
+  override unitGaveUp(cause: UnitFault | 'queue'): void {
+    this.#givenUp.inc({ cause });
+  }
+
+  override rowsRemoved(table: string, count: number): void {
+    this.#removed.inc({ table }, count);
+    this.#failures.inc({ table }, 0);
+  }
+
+  override cleanupFailed(table: string): void {
+    this.#failures.inc({ table });
+  }
+
+  /** Serves the metrics until the service closes. */
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {
-    const runtime = new ProcessMetrics();
-    const families = [
-      build(),
-      ...this.requests.families,
-      ...this.units.families,
-      ...pool(() => poolStateOf(app.get(TenantryDataSource))),
-      logins(app.get(PasswordHasher)),
-      ...overload(app.get(OverloadProtection)),
-      ...runtime.families,
-    ];
-    const text = (): string => `${families.map((family) => family.text()).join('\n')}\n`;
-    const close = await serveMetrics(text, METRICS_PORT ?? 0, METRICS_HOST);
-    (app.getHttpServer() as NodeJS.EventEmitter).once('close', () => {
-      close();
-      runtime.close();
+    this.#observe(app);
+    collectDefaultMetrics({ register: this.#registry });
+    const close = await serveMetrics(this.#registry, METRICS_PORT ?? 0, METRICS_HOST);
+    (app.getHttpServer() as NodeJS.EventEmitter).once('close', close);
+  }
+
+  /** What is asked for only when it is read. */
+  #observe(app: INestApplication): void {
+    const labelNames = ['version', 'node'];
+    new Gauge({ name: 'tenantry_build_info', help: 'Always 1; the labels tell.', labelNames, ...this.#to })
+      .labels(version, process.version)
+      .set(1);
+    // SQLite has one connection that writes; then this is the queue in front of it.
+    const pool = (): PoolState => poolStateOf(app.get(TenantryDataSource));
+    this.#total('tenantry_database_connections_limit', 'Connections allowed.', () => pool().limit);
+    this.#states('tenantry_database_connections', 'Connections that are open.', () => {
+      const { used, idle } = pool();
+      return { used, idle };
+    });
+    this.#total('tenantry_database_waiting', 'Requests waiting for a connection.', () => pool().waiting);
+    const hasher = app.get(PasswordHasher);
+    this.#states('tenantry_password_checks', 'Passwords that are being hashed, or wait for it.', () => ({
+      running: hasher.running,
+      waiting: hasher.waiting,
+    }));
+    const overload = app.get(OverloadProtection);
+    this.#states('tenantry_admission', 'Requests that are in work, or wait for a place.', () => ({
+      'in work': overload.counts.inWork,
+      waiting: overload.counts.waiting,
+    }));
+    // Requests that are refused here are in no other count.
+    new Counter({
+      name: 'tenantry_admission_refused_total',
+      help: 'Requests that there was no room for (503 OVERLOADED).',
+      ...this.#to,
+      collect() {
+        this.reset();
+        this.inc(overload.counts.refused);
+      },
     });
   }
-}
 
-function build(): Family {
-  return new Observed('tenantry_build_info', 'Always 1; the labels tell.', 'gauge', () => [
-    [{ version, node: process.version }, 1],
-  ]);
-}
+  #counter<T extends string>(name: string, help: string, ...labelNames: T[]): Counter<T> {
+    return new Counter({ name, help, labelNames, ...this.#to });
+  }
 
-/** Of MySQL the pool; of SQLite, which has one connection that writes, the queue before it. */
-function pool(read: () => PoolState): Family[] {
-  const gauge = (name: string, help: string, value: (state: PoolState) => number): Family =>
-    new Observed(name, help, 'gauge', () => [[{}, value(read())]]);
-  return [
-    gauge('tenantry_database_connections_limit', 'How many connections there may be.', ({ limit }) => limit),
-    new Observed('tenantry_database_connections', 'Connections that are open.', 'gauge', () => {
-      const { used, idle } = read();
-      return [
-        [{ state: 'used' }, used],
-        [{ state: 'idle' }, idle],
-      ];
-    }),
-    gauge('tenantry_database_waiting', 'Who waits for a connection.', ({ waiting }) => waiting),
-  ];
-}
+  #histogram<T extends string>(name: string, help: string, ...labelNames: T[]): Histogram<T> {
+    return new Histogram({ name, help, labelNames, buckets: BUCKETS, ...this.#to });
+  }
 
-function logins(hasher: PasswordHasher): Family {
-  return new Observed(
-    'tenantry_password_checks',
-    'Passwords that are being hashed, or wait for it.',
-    'gauge',
-    () => [
-      [{ state: 'running' }, hasher.running],
-      [{ state: 'waiting' }, hasher.waiting],
-    ],
-  );
-}
+  #total(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      ...this.#to,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
 
-/** Requests that are refused here are in no other count. */
-function overload(protection: OverloadProtection): Family[] {
-  return [
-    new Observed('tenantry_admission', 'Requests that are in work, or wait for a place.', 'gauge', () => [
-      [{ state: 'in work' }, protection.counts.inWork],
-      [{ state: 'waiting' }, protection.counts.waiting],
-    ]),
-    new Observed(
-      'tenantry_admission_refused_total',
-      'Requests that there was no room for (503 OVERLOADED).',
-      'counter',
-      () => [[{}, protection.counts.refused]],
-    ),
-  ];
+  #states(name: string, help: string, read: () => Record<string, number>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      ...this.#to,
+      collect() {
+        for (const [state, value] of Object.entries(read())) this.set({ state }, value);
+      },
+    });
+  }
 }
