@@ -14,9 +14,8 @@ import { RootController } from './docs/root.controller';
 import { HealthModule } from './health/health.module';
 import { BodyGuard } from './body.guard';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
-import { LimitsModule } from './rate-limit/limits.module';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
-import type { RateLimits } from './rate-limit/rate-limiter';
+import { RateLimits } from './rate-limit/rate-limits';
 import type { Meter } from '../database/meter';
 import { OverloadModule } from './overload/overload.module';
 import { RevocationModule } from './auth/revocation.module';
@@ -56,13 +55,13 @@ export class AppModule {
         AuthModule,
         UserModule,
         HealthModule,
-        LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
         OverloadModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
         RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
       providers: [
         { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
+        { provide: RateLimits, useFactory: () => new RateLimits(env) },
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
@@ -70,13 +69,4 @@ export class AppModule {
       ],
     };
   }
-}
-
-function limitsOf(env: Env): RateLimits['perMinute'] {
-  if (env.RATE_LIMIT === 'off') return null;
-  return {
-    loginsOfAddress: env.RATE_LIMIT_LOGIN_ADDRESS,
-    loginsOfAccount: env.RATE_LIMIT_LOGIN_ACCOUNT,
-    requestsOfUser: env.RATE_LIMIT_USER,
-  };
 }

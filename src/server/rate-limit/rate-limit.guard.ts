@@ -6,13 +6,27 @@ import { clientNetwork } from '../../web/client-address';
 import { HttpErrors } from '../../errors/http.errors';
 import { readJsonBody } from '../../web/json-body';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { RateLimiter, RateLimits, type Limit } from './rate-limiter';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Principal } from '../../tenancy/principal';
+import { RateLimits } from './rate-limits';
 
 /** What a route takes from callers who have no token yet; an OAuth2 grant says itself which of the two it brings. */
 type Credentials = 'password' | 'refresh token' | 'grant';
 
 /** Marks a route that takes credentials. */
 export const TakesCredentials = Reflector.createDecorator<Credentials | undefined>();
+
+interface Limit {
+  readonly limiter: RateLimiterAbstract;
+  readonly key: string;
+}
+
+interface Count {
+  readonly limit: number;
+  /** Below 0 when there were too many. */
+  readonly left: number;
+  readonly endsInMs: number;
+}
 
 const SESSION_ID = /^[0-9a-f-]{36}(?=\.)/;
 
@@ -24,7 +38,6 @@ const SESSION_ID = /^[0-9a-f-]{36}(?=\.)/;
 export class RateLimitGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly limiter: RateLimiter,
     private readonly limits: RateLimits,
   ) {}
 
@@ -32,19 +45,27 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const credentials = this.reflector.getAllAndOverride(TakesCredentials, [context.getHandler()]);
+    const credentials = this.reflector.get(TakesCredentials, context.getHandler());
     // It names the account or the session.
     if (credentials) await readJsonBody(request, response, 'credentials');
-    const isAdmitted = credentials
-      ? this.limiter.admits(this.#limitsOf(credentials, request), response)
-      : this.limiter.admitsCaller(request, response);
-    if (await isAdmitted) return true;
-    throw HttpErrors.TOO_MANY();
+    if (!this.limits.isOn) return true;
+    let tightest: Count | undefined;
+    for (const { limiter, key } of this.#limitsOf(request, credentials)) {
+      const count = await consume(limiter, key);
+      tightest = tightest && tightest.left <= count.left ? tightest : count;
+      // What comes after a limit that is reached is not counted.
+      if (count.left < 0) break;
+    }
+    if (tightest) tellCaller(response, tightest);
+    return true;
   }
 
-  #limitsOf(credentials: Credentials, request: Request): Limit[] {
-    const { perMinute } = this.limits;
-    if (!perMinute) return [];
+  #limitsOf(request: Request, credentials: Credentials | undefined): Limit[] {
+    if (!credentials) {
+      const principal = request.user as Principal | undefined;
+      if (!principal) return [];
+      return [{ limiter: this.limits.ofUser, key: `user:${principal.tenantId}|${principal.subject}` }];
+    }
     const body = (request.body ?? {}) as Record<string, unknown>;
     const client = clientNetwork(request);
     const isRefresh =
@@ -52,10 +73,26 @@ export class RateLimitGuard implements CanActivate {
     // Counted apart: refreshes with made-up tokens must not use up the sign-ins of others at the same address.
     const [kind, name] = isRefresh ? ['refresh', sessionNamed(body)] : ['sign-in', accountNamed(body)];
     return [
-      { key: `${kind}:${client}`, most: perMinute.loginsOfAddress },
-      ...(name === null ? [] : [{ key: `${kind}:${client}|${name}`, most: perMinute.loginsOfAccount }]),
+      { limiter: this.limits.ofAddress, key: `${kind}:${client}` },
+      ...(name === null ? [] : [{ limiter: this.limits.ofAccount, key: `${kind}:${client}|${name}` }]),
     ];
   }
+}
+
+async function consume(limiter: RateLimiterAbstract, key: string): Promise<Count> {
+  // Unlike `consume` it does not throw when nothing is left.
+  const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
+  return { limit: limiter.points, left: limiter.points - consumedPoints, endsInMs: msBeforeNext };
+}
+
+function tellCaller(response: Response, { limit, left, endsInMs }: Count): void {
+  const seconds = Math.max(Math.ceil(endsInMs / 1000), 0);
+  response.setHeader('RateLimit-Limit', String(limit));
+  response.setHeader('RateLimit-Remaining', String(Math.max(left, 0)));
+  response.setHeader('RateLimit-Reset', String(seconds));
+  if (left >= 0) return;
+  response.setHeader('Retry-After', String(Math.max(seconds, 1)));
+  throw HttpErrors.TOO_MANY();
 }
 
 /** The session that a refresh token names, in the field of either door. */
