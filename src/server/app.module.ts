@@ -4,10 +4,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
-import type { JwtSettings } from './auth/jwt-settings';
+import { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
 import type { Env } from './config/env';
-import { SettingsModule } from './config/settings.module';
 import { version } from './config/version';
 import { ServiceInfo, serviceInfo } from './docs/root-page';
 import { RootController } from './docs/root.controller';
@@ -39,6 +38,8 @@ export class AppModule {
   static of({ env, jwt, dataSource, clock, meter }: ServiceParts): DynamicModule {
     return {
       module: AppModule,
+      // Modules of the service get their settings from here.
+      global: true,
       imports: [
         TypeOrmModule.forRootAsync({
           useFactory: () => dataSource.options,
@@ -51,7 +52,6 @@ export class AppModule {
           ...(clock && { clock }),
           ...(meter && { meter }),
         }),
-        SettingsModule.with(jwt),
         AuthModule,
         UserModule,
         HealthModule,
@@ -59,7 +59,9 @@ export class AppModule {
         RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
+      exports: [JwtSettings],
       providers: [
+        { provide: JwtSettings, useValue: jwt },
         { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
         { provide: RateLimits, useFactory: () => new RateLimits(env) },
         { provide: APP_GUARD, useClass: JwtAuthGuard },
