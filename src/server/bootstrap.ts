@@ -10,10 +10,8 @@ import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from '../dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/swagger';
+import { announceStop } from './connections';
 import { corsOptions } from './cors';
-import { closeGracefully } from './graceful-close';
-import { watchInFlight } from './in-flight';
-import { limitClients } from './limit-clients';
 import { refuseInEnvelope } from './raw-refusals';
 import { refuseOddRequests } from './refuse-odd-requests';
 import { requestIdMiddleware } from '../web/request-id';
@@ -27,14 +25,12 @@ import type * as ServiceMetricsFile from './metrics/service-metrics';
 import { OverloadProtection } from './overload/overload-protection';
 import type { FirstAdmin } from './account/first-admin';
 
-/** How long requests in flight may take to finish after a stop was asked for. */
-const FINISH_MS = 5000;
-
 /** The service, ready to listen. */
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
   const whole = { ...parts, ...(metrics && { meter: metrics }) };
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
+  const adapter = new ServiceAdapter(parts.env.MAX_CONNECTIONS);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),
     abortOnError: false,
@@ -50,10 +46,8 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/system/dept-api/import', leaveFileUnread);
   app.use('/auth/token', refuseInOAuthForm);
   const server: Server = app.getHttpServer();
-  const inFlight = watchInFlight(server);
-  limitClients(server, parts.env.MAX_CONNECTIONS);
-  refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
-  closeGracefully(server, FINISH_MS, app.get(ShutdownState), inFlight);
+  refuseInEnvelope(server, app.get(StatusPolicy), adapter.connections, log.tellUnread);
+  announceStop(server, adapter.connections, app.get(ShutdownState));
   await metrics?.serve(app, parts.env);
   return app;
 }

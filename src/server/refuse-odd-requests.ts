@@ -1,41 +1,32 @@
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
-import { MOST_HEADERS } from './limit-clients';
 
-/** Refuses what is readable HTTP but asks for something that nobody here can give. */
+/** More than any client of this API sends. */
+const MAX_HEADERS = 200;
+
+/** Refuses what is readable HTTP but asks for something that this service cannot give. */
 export function refuseOddRequests(
-  { method, headers, rawHeaders, httpVersion, url }: Request,
+  { method, headers, headersDistinct, rawHeaders, httpVersion, url }: Request,
   _: Response,
   next: NextFunction,
 ): void {
-  if (rawHeaders.length > 2 * MOST_HEADERS) next(HttpErrors.HEADERS_TOO_LARGE());
-  else if (headers.host === undefined && httpVersion === '1.1') next(HttpErrors.MALFORMED());
-  // Node takes the first; a proxy before it may have taken the other.
-  else if (hasTwoHosts(rawHeaders)) next(HttpErrors.MALFORMED());
-  else if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    next(HttpErrors.EXPECTATION());
+  const { expect = '100-continue' } = headers;
+  // Names and values take turns in it.
+  if (rawHeaders.length > 2 * MAX_HEADERS) next(HttpErrors.HEADERS_TOO_LARGE());
+  // Node takes the first of two; a proxy in front of it may have taken the other.
+  else if (headersDistinct.host?.length !== 1 && (httpVersion === '1.1' || headers.host !== undefined))
+    next(HttpErrors.MALFORMED());
+  else if (expect.toLowerCase() !== '100-continue') next(HttpErrors.EXPECTATION());
   // Node would read what is no UTF-8 as some other text.
   else if (!isDecodable(url)) next(HttpErrors.MALFORMED());
-  // Express would answer OPTIONS by itself, in plain text; pages that may ask in advance have their answer already.
+  // Express would answer OPTIONS by itself, in plain text; a CORS preflight has its answer already.
   else if (method === 'OPTIONS') next(HttpErrors.NO_ROUTE());
   else next();
 }
 
-/** Names and values take turns in it. */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts > 1;
-}
-
 function isDecodable(url: string): boolean {
-  if (!url.includes('%')) return true;
   try {
-    decodeURIComponent(url);
-    return true;
+    return decodeURIComponent(url) !== '';
   } catch {
     return false;
   }

@@ -31,7 +31,7 @@ export class HealthController {
   async ready(@Res({ passthrough: true }) response: Response): Promise<Readiness> {
     const checks = await this.database.report();
     const able = checks.database === 'up' && checks.migrations === 'done';
-    const status = this.shutdown.isRequested ? 'stopping' : able ? 'ready' : 'unready';
+    const status = this.shutdown.signal.aborted ? 'stopping' : able ? 'ready' : 'unready';
     response.status(status === 'ready' ? 200 : 503);
     return { status, checks };
   }
