@@ -11,13 +11,14 @@ import { version } from './config/version';
 import { ServiceInfo, serviceInfo } from './docs/root-page';
 import { RootController } from './docs/root.controller';
 import { HealthModule } from './health/health.module';
-import { BodyGuard } from './body.guard';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
 import { RateLimits } from './rate-limit/rate-limits';
 import type { Meter } from '../database/meter';
-import { OverloadModule } from './overload/overload.module';
+import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { RevocationModule } from './auth/revocation.module';
+import { VerifiedTokens } from './auth/verified-tokens';
+import { StatusPolicy } from '../web/status-policy';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
 import { UserModule } from './account/user.module';
@@ -55,7 +56,6 @@ export class AppModule {
         AuthModule,
         UserModule,
         HealthModule,
-        OverloadModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
         RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
@@ -64,6 +64,16 @@ export class AppModule {
         { provide: JwtSettings, useValue: jwt },
         { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
         { provide: RateLimits, useFactory: () => new RateLimits(env) },
+        {
+          provide: OverloadProtection,
+          inject: [VerifiedTokens, StatusPolicy],
+          useFactory: (tokens: VerifiedTokens, statuses: StatusPolicy) =>
+            new OverloadProtection(
+              { inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS },
+              tokens,
+              statuses,
+            ),
+        },
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
