@@ -10,7 +10,7 @@ import type { Env } from './config/env';
 import { version } from './config/version';
 import { ServiceInfo, serviceInfo } from './docs/root-page';
 import { RootController } from './docs/root.controller';
-import { HealthModule } from './health/health.module';
+import { HealthModule } from './health/health.controller';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
 import { RateLimits } from './rate-limit/rate-limits';

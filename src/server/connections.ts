@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ShutdownState } from './health/shutdown-state';
+import type { ShutdownState } from './health/health.controller';
 
 /** Open connections, each with its latest response. */
 export type Connections = ReadonlyMap<Socket, ServerResponse | null>;

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { loadEnv, type Env } from './config/env';
 import { jwtSettings } from './config/jwt-settings';
 import { openDatabase } from './open-database';
-import { ShutdownState } from './health/shutdown-state';
+import { ShutdownState } from './health/health.controller';
 import { createLogger } from './logging/logger';
 import { adminLines, banner, createService } from './bootstrap';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ShutdownState } from '../../src/server/health/shutdown-state';
+import { ShutdownState } from '../../src/server/health/health.controller';
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { FullHouse } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
