@@ -7,9 +7,7 @@ import { JwtAuthGuard } from './auth/jwt-auth.guard';
 import { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
 import type { Env } from './config/env';
-import { version } from './config/version';
-import { ServiceInfo, serviceInfo } from './docs/root-page';
-import { RootController } from './docs/root.controller';
+import { DOCS_PATH, RootController } from './docs/root.controller';
 import { HealthModule } from './health/health.controller';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
@@ -62,7 +60,7 @@ export class AppModule {
       exports: [JwtSettings],
       providers: [
         { provide: JwtSettings, useValue: jwt },
-        { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
+        { provide: DOCS_PATH, useValue: env.DOCS === 'on' ? '/docs' : null },
         { provide: RateLimits, useFactory: () => new RateLimits(env) },
         {
           provide: OverloadProtection,
