@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
@@ -10,9 +9,7 @@ import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from '../dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/document';
-import { announceStop } from './connections';
-import { refuseInEnvelope } from './raw-refusals';
-import { refuseOddRequests } from './refuse-odd-requests';
+import { refuseInEnvelope, refuseOddRequests } from './odd-requests';
 import { requestIdMiddleware } from '../web/request-id';
 import { corsOptions, securityHeaders } from './security-headers';
 import { ServiceAdapter } from './service.adapter';
@@ -44,9 +41,10 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
   app.use('/auth/token', refuseInOAuthForm);
-  const server: Server = app.getHttpServer();
-  refuseInEnvelope(server, app.get(StatusPolicy), adapter.connections, log.tellUnread);
-  announceStop(server, adapter.connections, app.get(ShutdownState));
+  refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), adapter.connections, log.tellUnread);
+  app.get(ShutdownState).signal.addEventListener('abort', () => {
+    adapter.announceStop();
+  });
   await metrics?.serve(app, parts.env);
   return app;
 }

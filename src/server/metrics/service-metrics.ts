@@ -20,37 +20,30 @@ export class ServiceMetrics extends Meter implements RequestMeter {
   /** One for each service: tests run several in one process. */
   readonly #registry = new Registry();
   readonly #to = { registers: [this.#registry] };
-  readonly #requests = this.#counter(
-    'tenantry_http_requests_total',
-    'Requests that are over, by route, status and reason of the refusal.',
-    'method',
-    'route',
-    'status',
-    'reason',
-  );
-  readonly #durations = this.#histogram(
-    'tenantry_http_request_duration_seconds',
-    'From the head of the request to the end of the answer.',
-    'method',
-    'route',
-  );
-  readonly #inFlight = new Gauge({
-    name: 'tenantry_http_requests_in_flight',
-    help: 'Requests that are not over.',
+  readonly #requests = new Counter({
+    name: 'tenantry_http_requests_total',
+    help: 'Requests that are over, by route, status and reason of the refusal.',
+    labelNames: ['method', 'route', 'status', 'reason'],
     ...this.#to,
   });
-  readonly #waits = this.#histogram(
-    'tenantry_unit_wait_seconds',
-    'How long units of work waited for others of their tenant; its count is that of the units.',
-  );
+  readonly #durations = new Histogram({
+    name: 'tenantry_http_request_duration_seconds',
+    help: 'From the head of the request to the end of the answer.',
+    labelNames: ['method', 'route'],
+    buckets: BUCKETS,
+    ...this.#to,
+  });
+  readonly #waits = new Histogram({
+    name: 'tenantry_unit_wait_seconds',
+    help: 'How long units of work waited for others of their tenant; its count is that of the units.',
+    buckets: BUCKETS,
+    ...this.#to,
+  });
   readonly #retries = this.#counter('tenantry_unit_retries_total', 'Tries made again, by fault.', 'fault');
   readonly #givenUp = this.#counter('tenantry_unit_given_up_total', 'Units that ended in a 503.', 'cause');
-  readonly #removed = this.#counter(
-    'tenantry_cleanup_removed_rows_total',
-    'Expired rows that the hourly cleanup has removed, by table.',
-    'table',
-  );
+  readonly #removed = this.#counter('tenantry_cleanup_removed_rows_total', 'Expired rows removed.', 'table');
   readonly #failures = this.#counter('tenantry_cleanup_failures_total', 'Cleanups that failed.', 'table');
+  #inFlight = 0;
 
   constructor() {
     super();
@@ -60,11 +53,11 @@ export class ServiceMetrics extends Meter implements RequestMeter {
   }
 
   began(): void {
-    this.#inFlight.inc();
+    this.#inFlight += 1;
   }
 
   ended(method: string, route: string | undefined, { status, reason = '' }: Outcome, ms: number): void {
-    this.#inFlight.dec();
+    this.#inFlight -= 1;
     this.#requests.inc({ method, route: route ?? NO_ROUTE, status, reason });
     this.#durations.observe({ method, route: route ?? NO_ROUTE }, ms / 1000);
   }
@@ -108,21 +101,22 @@ export class ServiceMetrics extends Meter implements RequestMeter {
     new Gauge({ name: 'tenantry_build_info', help: 'Always 1; the labels tell.', labelNames, ...this.#to })
       .labels(version, process.version)
       .set(1);
+    this.#gauge('tenantry_http_requests_in_flight', 'Requests that are not over.', () => this.#inFlight);
     // SQLite has one connection that writes; then this is the queue in front of it.
     const pool = (): PoolState => poolStateOf(app.get(TenantryDataSource));
-    this.#total('tenantry_database_connections_limit', 'Connections allowed.', () => pool().limit);
-    this.#states('tenantry_database_connections', 'Connections that are open.', () => {
+    this.#gauge('tenantry_database_connections_limit', 'Connections allowed.', () => pool().limit);
+    this.#gauge('tenantry_database_connections', 'Connections that are open.', () => {
       const { used, idle } = pool();
       return { used, idle };
     });
-    this.#total('tenantry_database_waiting', 'Requests waiting for a connection.', () => pool().waiting);
+    this.#gauge('tenantry_database_waiting', 'Requests waiting for a connection.', () => pool().waiting);
     const hasher = app.get(PasswordHasher);
-    this.#states('tenantry_password_checks', 'Passwords that are being hashed, or wait for it.', () => ({
+    this.#gauge('tenantry_password_checks', 'Passwords that are being hashed, or wait for it.', () => ({
       running: hasher.running,
       waiting: hasher.waiting,
     }));
     const overload = app.get(OverloadProtection);
-    this.#states('tenantry_admission', 'Requests that are in work, or wait for a place.', () => ({
+    this.#gauge('tenantry_admission', 'Requests that are in work, or wait for a place.', () => ({
       'in work': overload.counts.inWork,
       waiting: overload.counts.waiting,
     }));
@@ -138,33 +132,21 @@ export class ServiceMetrics extends Meter implements RequestMeter {
     });
   }
 
-  #counter<T extends string>(name: string, help: string, ...labelNames: T[]): Counter<T> {
-    return new Counter({ name, help, labelNames, ...this.#to });
+  #counter<T extends string>(name: string, help: string, label: T): Counter<T> {
+    return new Counter({ name, help, labelNames: [label], ...this.#to });
   }
 
-  #histogram<T extends string>(name: string, help: string, ...labelNames: T[]): Histogram<T> {
-    return new Histogram({ name, help, labelNames, buckets: BUCKETS, ...this.#to });
-  }
-
-  #total(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      ...this.#to,
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-
-  #states(name: string, help: string, read: () => Record<string, number>): void {
+  /** A number, or one for each state. */
+  #gauge(name: string, help: string, read: () => number | Record<string, number>): void {
     new Gauge({
       name,
       help,
       labelNames: ['state'],
       ...this.#to,
       collect() {
-        for (const [state, value] of Object.entries(read())) this.set({ state }, value);
+        const value = read();
+        if (typeof value === 'number') this.set(value);
+        else for (const [state, part] of Object.entries(value)) this.set({ state }, part);
       },
     });
   }

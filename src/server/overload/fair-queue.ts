@@ -24,10 +24,10 @@ const MAX_SHARE = 3 / 4;
  * place of the last one in the longest line, if its own line is shorter; otherwise it is refused.
  */
 export class FairQueue {
-  /** Those that wait, by key, in the order in which the keys are served. */
-  readonly #lines = new Map<string, Entry[]>();
-  readonly #inWorkByKey = new Map<string, number>();
   readonly counts = { inWork: 0, waiting: 0, refused: 0 };
+  /** Those that wait, by key, in the order in which the keys are served. */
+  readonly #lines = new Map<string, readonly Entry[]>();
+  readonly #inWork = new Map<string, number>();
 
   constructor(private readonly limits: QueueLimits) {}
 
@@ -42,25 +42,22 @@ export class FairQueue {
     if (this.#hasPlaceFor(key) && !this.#lines.has(key)) this.#start(entry);
     else if (this.#mayWait(key)) this.#wait(entry);
     else this.#refuse(entry);
-    return () => {
-      this.#leave(entry);
-    };
+    return this.#leave.bind(this, entry);
   }
 
   #hasPlaceFor(key: string): boolean {
     const share = Math.max(1, Math.floor(MAX_SHARE * this.limits.inWork));
-    return this.counts.inWork < this.limits.inWork && (this.#inWorkByKey.get(key) ?? 0) < share;
+    return this.counts.inWork < this.limits.inWork && (this.#inWork.get(key) ?? 0) < share;
   }
 
   #mayWait(key: string): boolean {
     if (this.counts.waiting < this.limits.waiting) return true;
-    return (this.#lines.get(key)?.length ?? 0) + 1 < this.#longestLine().length;
+    return this.#lineOf(key).length + 1 < this.#longestLine().length;
   }
 
   #start(entry: Entry): void {
     entry.state = 'in work';
-    this.counts.inWork += 1;
-    this.#inWorkByKey.set(entry.key, (this.#inWorkByKey.get(entry.key) ?? 0) + 1);
+    this.#countInWork(entry.key, 1);
     entry.start();
   }
 
@@ -68,11 +65,9 @@ export class FairQueue {
     const last = this.#longestLine().at(-1);
     if (last && this.counts.waiting >= this.limits.waiting) this.#refuse(last);
     entry.state = 'waiting';
+    entry.timer = setTimeout(this.#refuse.bind(this, entry), this.limits.waitMs).unref();
     this.counts.waiting += 1;
-    this.#lines.set(entry.key, [...(this.#lines.get(entry.key) ?? []), entry]);
-    entry.timer = setTimeout(() => {
-      this.#refuse(entry);
-    }, this.limits.waitMs).unref();
+    this.#lines.set(entry.key, [...this.#lineOf(entry.key), entry]);
   }
 
   #refuse(entry: Entry): void {
@@ -86,36 +81,41 @@ export class FairQueue {
     entry.state = 'left';
     if (state === 'waiting') this.#takeOutOfLine(entry);
     if (state !== 'in work') return;
-    this.counts.inWork -= 1;
-    const left = (this.#inWorkByKey.get(key) ?? 1) - 1;
-    if (left > 0) this.#inWorkByKey.set(key, left);
-    else this.#inWorkByKey.delete(key);
-    this.#startNext();
-  }
-
-  #startNext(): void {
-    for (const [key, [first, ...rest]] of this.#lines) {
-      if (!first || !this.#hasPlaceFor(key)) continue;
-      this.#takeOutOfLine(first);
-      // The others of this key come after all other keys.
-      this.#lines.delete(key);
-      if (rest.length > 0) this.#lines.set(key, rest);
-      this.#start(first);
-      return;
-    }
+    this.#countInWork(key, -1);
+    for (const [next, [first]] of this.#lines)
+      if (first && this.#hasPlaceFor(next)) {
+        this.#takeOutOfLine(first);
+        // The others of this key come after all other keys.
+        const rest = this.#lineOf(next);
+        if (this.#lines.delete(next)) this.#lines.set(next, rest);
+        this.#start(first);
+        return;
+      }
   }
 
   #takeOutOfLine(entry: Entry): void {
     clearTimeout(entry.timer);
     this.counts.waiting -= 1;
-    const line = this.#lines.get(entry.key)?.filter((other) => other !== entry) ?? [];
-    if (line.length > 0) this.#lines.set(entry.key, line);
+    const rest = this.#lineOf(entry.key).filter((other) => other !== entry);
+    if (rest.length > 0) this.#lines.set(entry.key, rest);
     else this.#lines.delete(entry.key);
   }
 
+  #countInWork(key: string, by: 1 | -1): void {
+    this.counts.inWork += by;
+    const inWork = (this.#inWork.get(key) ?? 0) + by;
+    if (inWork > 0) this.#inWork.set(key, inWork);
+    else this.#inWork.delete(key);
+  }
+
+  #lineOf(key: string): readonly Entry[] {
+    return this.#lines.get(key) ?? [];
+  }
+
   #longestLine(): readonly Entry[] {
-    let longest: readonly Entry[] = [];
-    for (const line of this.#lines.values()) if (line.length >= longest.length) longest = line;
-    return longest;
+    return [...this.#lines.values()].reduce(
+      (longest, line) => (line.length >= longest.length ? line : longest),
+      [],
+    );
   }
 }

@@ -52,34 +52,30 @@ export class OverloadProtection {
   /** Middleware, before anything expensive. */
   readonly handle = (request: Request, response: Response, next: NextFunction): void => {
     if (NEVER_REFUSED.test(request.url)) next();
-    else if (!hasBody(request)) this.#enter(request, response, next);
+    else if (!hasBody(request)) this.enter(request, response, next);
     else if (this.#queueOf(request).isFullFor(this.#keyOf(request))) this.#refuse(request, response);
     else next();
   };
 
-  /** For a request whose body has arrived: resolves when its turn comes; never, if it was refused. */
-  enterWithBody(request: Request, response: Response): Promise<void> {
-    return new Promise((resolve) => {
-      this.#enter(request, response, resolve);
-    });
-  }
-
-  #enter(request: Request, response: Response, next: () => void): void {
+  enter(request: Request, response: Response, next: () => void): void {
     let isStarted = false;
     const start = (): void => {
       isStarted = true;
       next();
     };
-    const leave = this.#queueOf(request).enter(this.#keyOf(request), start, () => {
-      this.#refuse(request, response);
-    });
+    const refuse = this.#refuse.bind(this, request, response);
+    const leave = this.#queueOf(request).enter(this.#keyOf(request), start, refuse);
     // The whole answer is given; it may take a while to arrive.
     response.once('prefinish', leave);
-    onceClosed(request, response, () => {
+    const close = (): void => {
+      request.socket.off('close', close);
       // The client has left; the service may still work for it.
       if (isStarted && !response.headersSent) setTimeout(leave, AFTER_CLOSE_MS).unref();
       else leave();
-    });
+    };
+    // Node emits no `close` for a response that stood behind another one when their connection closed.
+    request.socket.once('close', close);
+    response.once('close', close);
     // It may have been answered at once.
     if (response.writableEnded) leave();
   }
@@ -110,17 +106,6 @@ export class OverloadProtection {
   }
 }
 
-/** Node emits no `close` for a response that stood behind another one when their connection closed. */
-function onceClosed({ socket }: Request, response: Response, done: () => void): void {
-  const close = (): void => {
-    socket.off('close', close);
-    response.off('close', close);
-    done();
-  };
-  socket.once('close', close);
-  response.once('close', close);
-}
-
 /**
  * Global, after the token check: reads the body of callers whose token is valid; Node drops that of others after the answer. A request
  * with a body takes its place when the whole body has arrived, so that slow senders hold none.
@@ -129,15 +114,14 @@ function onceClosed({ socket }: Request, response: Response, done: () => void): 
 export class BodyGuard implements CanActivate {
   constructor(private readonly overload: OverloadProtection) {}
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    return !hasBody(request) || this.#read(request, http.getResponse<Response>());
-  }
-
-  async #read(request: Request, response: Response): Promise<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
+    if (!hasBody(request)) return true;
     if (request.user) await readJsonBody(request, response, 'caller');
-    await this.overload.enterWithBody(request, response);
+    await new Promise<void>((resolve) => {
+      this.overload.enter(request, response, resolve);
+    });
     return true;
   }
 }

@@ -16,18 +16,6 @@ type Credentials = 'password' | 'refresh token' | 'grant';
 /** Marks a route that takes credentials. */
 export const TakesCredentials = Reflector.createDecorator<Credentials | undefined>();
 
-interface Limit {
-  readonly limiter: RateLimiterAbstract;
-  readonly key: string;
-}
-
-interface Count {
-  readonly limit: number;
-  /** Below 0 when there were too many. */
-  readonly left: number;
-  readonly endsInMs: number;
-}
-
 const SESSION_ID = /^[0-9a-f-]{36}(?=\.)/;
 
 /**
@@ -49,18 +37,27 @@ export class RateLimitGuard implements CanActivate {
     // It names the account or the session.
     if (credentials) await readJsonBody(request, response, 'credentials');
     if (!this.limits.isOn) return true;
-    let tightest: Count | undefined;
+    let tightest: { limit: number; left: number; endsInMs: number } | undefined;
     for (const { limiter, key } of this.#limitsOf(request, credentials)) {
-      const count = await consume(limiter, key);
-      tightest = tightest && tightest.left <= count.left ? tightest : count;
+      // Unlike `consume` it does not throw when nothing is left.
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
+      const left = limiter.points - consumedPoints;
+      if (!tightest || left < tightest.left)
+        tightest = { limit: limiter.points, left, endsInMs: msBeforeNext };
       // What comes after a limit that is reached is not counted.
-      if (count.left < 0) break;
+      if (left < 0) break;
     }
-    if (tightest) tellCaller(response, tightest);
-    return true;
+    if (!tightest) return true;
+    const seconds = Math.max(Math.ceil(tightest.endsInMs / 1000), 0);
+    response.setHeader('RateLimit-Limit', String(tightest.limit));
+    response.setHeader('RateLimit-Remaining', String(Math.max(tightest.left, 0)));
+    response.setHeader('RateLimit-Reset', String(seconds));
+    if (tightest.left >= 0) return true;
+    response.setHeader('Retry-After', String(Math.max(seconds, 1)));
+    throw HttpErrors.TOO_MANY();
   }
 
-  #limitsOf(request: Request, credentials: Credentials | undefined): Limit[] {
+  #limitsOf(request: Request, credentials?: Credentials): { limiter: RateLimiterAbstract; key: string }[] {
     if (!credentials) {
       const principal = request.user as Principal | undefined;
       if (!principal) return [];
@@ -77,22 +74,6 @@ export class RateLimitGuard implements CanActivate {
       ...(name === null ? [] : [{ limiter: this.limits.ofAccount, key: `${kind}:${client}|${name}` }]),
     ];
   }
-}
-
-async function consume(limiter: RateLimiterAbstract, key: string): Promise<Count> {
-  // Unlike `consume` it does not throw when nothing is left.
-  const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
-  return { limit: limiter.points, left: limiter.points - consumedPoints, endsInMs: msBeforeNext };
-}
-
-function tellCaller(response: Response, { limit, left, endsInMs }: Count): void {
-  const seconds = Math.max(Math.ceil(endsInMs / 1000), 0);
-  response.setHeader('RateLimit-Limit', String(limit));
-  response.setHeader('RateLimit-Remaining', String(Math.max(left, 0)));
-  response.setHeader('RateLimit-Reset', String(seconds));
-  if (left >= 0) return;
-  response.setHeader('Retry-After', String(Math.max(seconds, 1)));
-  throw HttpErrors.TOO_MANY();
 }
 
 /** The session that a refresh token names, in the field of either door. */

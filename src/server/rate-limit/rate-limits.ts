@@ -57,9 +57,7 @@ function connect(url: string): Ioredis.Redis {
     socketTimeout: PATIENCE_MS,
     retryStrategy: (times) => Math.min(100 * times, 2000),
   })
-    .on('ready', () => {
-      isAway = false;
-    })
+    .on('ready', () => (isAway = false))
     .on('error', (error: Error) => {
       if (!isAway) logger.warn({ err: error }, 'Redis is away: limits are counted per process');
       isAway = true;

@@ -1,14 +1,14 @@
 import { IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import type { RefusalFactory } from '../errors/refusal';
 import { failure } from '../web/envelope';
 import { noteRefusal, type Outcome } from '../web/outcome';
 import { requestIdMiddleware, requestIdOf } from '../web/request-id';
 import type { StatusPolicy } from '../web/status-policy';
-import { hasOpenResponse, type Connections } from './connections';
 import { securityHeaders } from './security-headers';
+import { isOpen, type Connections } from './service.adapter';
 
 const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
   ['HPE_HEADER_OVERFLOW', HttpErrors.HEADERS_TOO_LARGE],
@@ -18,6 +18,8 @@ const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([
 const GONE: readonly (string | undefined)[] = ['ECONNRESET', 'HPE_INVALID_EOF_STATE'];
 /** How long a client may take to read its refusal. */
 const LINGER_MS = 2000;
+/** More than any client of this API sends. */
+const MAX_HEADERS = 200;
 
 /** Answers in the envelope where bytes never became a request, or where the body of a request cannot be read. */
 export function refuseInEnvelope(
@@ -38,7 +40,7 @@ export function refuseInEnvelope(
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
     const latest = connections.get(socket);
-    const isOwn = hasOpenResponse(latest);
+    const isOwn = isOpen(latest);
     if (isOwn && (latest.req.complete || latest.headersSent)) {
       // It stands behind a good request, whose answer comes first.
       if (!latest.headersSent) latest.setHeader('Connection', 'close');
@@ -73,4 +75,32 @@ function responseOn(socket: Socket): ServerResponse {
   requestIdMiddleware(request, response as Response, () => undefined);
   securityHeaders(request, response as Response, () => undefined);
   return response;
+}
+
+/** Refuses what is readable HTTP but asks for something that this service cannot give. */
+export function refuseOddRequests(
+  { method, headers, headersDistinct, rawHeaders, httpVersion, url }: Request,
+  _: Response,
+  next: NextFunction,
+): void {
+  const { expect = '100-continue' } = headers;
+  // Names and values take turns in it.
+  if (rawHeaders.length > 2 * MAX_HEADERS) next(HttpErrors.HEADERS_TOO_LARGE());
+  // Node takes the first of two; a proxy in front of it may have taken the other.
+  else if (headersDistinct.host?.length !== 1 && (httpVersion === '1.1' || headers.host !== undefined))
+    next(HttpErrors.MALFORMED());
+  else if (expect.toLowerCase() !== '100-continue') next(HttpErrors.EXPECTATION());
+  // Node would read what is no UTF-8 as some other text.
+  else if (!isDecodable(url)) next(HttpErrors.MALFORMED());
+  // Express would answer OPTIONS by itself, in plain text; a CORS preflight has its answer already.
+  else if (method === 'OPTIONS') next(HttpErrors.NO_ROUTE());
+  else next();
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    return decodeURIComponent(url) !== '';
+  } catch {
+    return false;
+  }
 }
