@@ -1,5 +1,5 @@
 import { aDept } from '../../src/testing/builders';
-import { mintToken } from '../../src/server/test-tokens';
+import { mintToken } from '../../src/server/testing';
 import type { Bed, Kind } from '../support/bed';
 import { bestOfTwo, comparison, interleave } from '../support/compare';
 import { cpuSide } from '../support/cpu';

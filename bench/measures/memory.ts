@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mintToken } from '../../src/server/test-tokens';
+import { mintToken } from '../../src/server/testing';
 import { fillWithDepts } from '../../test/support/many-depts';
 import { aTenantRow } from '../../test/support/seeds';
 import { load, rawRequest } from '../support/load';

@@ -1,5 +1,5 @@
 import { aDept } from '../../src/testing/builders';
-import { mintToken } from '../../src/server/test-tokens';
+import { mintToken } from '../../src/server/testing';
 import { aTenantRow } from '../../test/support/seeds';
 import { compare } from '../support/compare';
 import { cpuSide } from '../support/cpu';

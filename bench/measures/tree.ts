@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { mintToken } from '../../src/server/test-tokens';
+import { mintToken } from '../../src/server/testing';
 import { fillWithDepts } from '../../test/support/many-depts';
 import { aTenantRow } from '../../test/support/seeds';
 import { compare } from '../support/compare';

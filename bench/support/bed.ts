@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { ApiClient } from '../../src/testing/api-client';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
-import { mintToken, TEST_SECRET } from '../../src/server/test-tokens';
+import { mintToken, TEST_SECRET } from '../../src/server/testing';
 import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { compileBaselines } from './compile-baselines';
 import { ServerProcess } from './server-process';

@@ -4,22 +4,19 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
-import type { JwtSettings } from './auth/jwt-settings';
+import { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
 import type { Env } from './config/env';
-import { SettingsModule } from './config/settings.module';
-import { version } from './config/version';
-import { ServiceInfo, serviceInfo } from './docs/root-page';
-import { RootController } from './docs/root.controller';
-import { HealthModule } from './health/health.module';
-import { BodyGuard } from './body.guard';
+import { DOCS_PATH, RootController } from './docs/root.controller';
+import { HealthModule } from './health/health.controller';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
-import { LimitsModule } from './rate-limit/limits.module';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
-import type { RateLimits } from './rate-limit/rate-limiter';
+import { RateLimits } from './rate-limit/rate-limits';
 import type { Meter } from '../database/meter';
-import { OverloadModule } from './overload/overload.module';
+import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { RevocationModule } from './auth/revocation.module';
+import { VerifiedTokens } from './auth/verified-tokens';
+import { StatusPolicy } from '../web/status-policy';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
 import { UserModule } from './account/user.module';
@@ -40,6 +37,8 @@ export class AppModule {
   static of({ env, jwt, dataSource, clock, meter }: ServiceParts): DynamicModule {
     return {
       module: AppModule,
+      // Modules of the service get their settings from here.
+      global: true,
       imports: [
         TypeOrmModule.forRootAsync({
           useFactory: () => dataSource.options,
@@ -52,17 +51,27 @@ export class AppModule {
           ...(clock && { clock }),
           ...(meter && { meter }),
         }),
-        SettingsModule.with(jwt),
         AuthModule,
         UserModule,
         HealthModule,
-        LimitsModule.with({ perMinute: limitsOf(env) }, env.REDIS_URL),
-        OverloadModule.with({ inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS }),
         RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
+      exports: [JwtSettings],
       providers: [
-        { provide: ServiceInfo, useValue: serviceInfo(version, env.DOCS === 'on') },
+        { provide: JwtSettings, useValue: jwt },
+        { provide: DOCS_PATH, useValue: env.DOCS === 'on' ? '/docs' : null },
+        { provide: RateLimits, useFactory: () => new RateLimits(env) },
+        {
+          provide: OverloadProtection,
+          inject: [VerifiedTokens, StatusPolicy],
+          useFactory: (tokens: VerifiedTokens, statuses: StatusPolicy) =>
+            new OverloadProtection(
+              { inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS },
+              tokens,
+              statuses,
+            ),
+        },
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },
@@ -70,13 +79,4 @@ export class AppModule {
       ],
     };
   }
-}
-
-function limitsOf(env: Env): RateLimits['perMinute'] {
-  if (env.RATE_LIMIT === 'off') return null;
-  return {
-    loginsOfAddress: env.RATE_LIMIT_LOGIN_ADDRESS,
-    loginsOfAccount: env.RATE_LIMIT_LOGIN_ACCOUNT,
-    requestsOfUser: env.RATE_LIMIT_USER,
-  };
 }

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { urlencoded, type NextFunction, type Request, type Response } from 'express';
@@ -9,39 +8,32 @@ import { describeDatabase } from '../database/database-url';
 import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from '../dept/transfer/dept-file.decorator';
-import { serveDocs } from './docs/swagger';
-import { corsOptions } from './cors';
-import { closeGracefully } from './graceful-close';
-import { watchInFlight } from './in-flight';
-import { limitClients } from './limit-clients';
-import { refuseInEnvelope } from './raw-refusals';
-import { refuseOddRequests } from './refuse-odd-requests';
+import { serveDocs } from './docs/document';
+import { refuseInEnvelope, refuseOddRequests } from './odd-requests';
 import { requestIdMiddleware } from '../web/request-id';
-import { securityHeaders } from './security-headers';
+import { corsOptions, securityHeaders } from './security-headers';
 import { ServiceAdapter } from './service.adapter';
-import { ShutdownState } from './health/shutdown-state';
+import { ShutdownState } from './health/health.controller';
 import { StatusPolicy } from '../web/status-policy';
 import { AccessLog } from './logging/access-log';
-import { NestLogger } from './logging/nest-logger';
-import { metricsOf } from './metrics/metrics-of';
+import { NestLogger } from './logging/logger';
+import type * as ServiceMetricsFile from './metrics/service-metrics';
 import { OverloadProtection } from './overload/overload-protection';
 import type { FirstAdmin } from './account/first-admin';
-
-/** How long requests in flight may take to finish after a stop was asked for. */
-const FINISH_MS = 5000;
 
 /** The service, ready to listen. */
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
-  const whole = { ...parts, ...(metrics && { meter: metrics.units }) };
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), new ServiceAdapter(), {
+  const whole = { ...parts, ...(metrics && { meter: metrics }) };
+  const adapter = new ServiceAdapter(parts.env.MAX_CONNECTIONS);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.of(whole), adapter, {
     bodyParser: false,
     logger: new NestLogger(logger),
     abortOnError: false,
   });
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.set('trust proxy', parts.env.TRUST_PROXY);
-  const log = new AccessLog(logger, metrics?.requests);
+  const log = new AccessLog(logger, metrics);
   app.use(requestIdMiddleware, securityHeaders);
   if (parts.env.CORS_ORIGINS.length > 0) app.enableCors(corsOptions(parts.env.CORS_ORIGINS));
   app.use(app.get(OverloadProtection).handle, log.watch, refuseOddRequests);
@@ -49,13 +41,19 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.use('/auth/token', urlencoded({ extended: false, limit: '16kb' }));
   app.use('/system/dept-api/import', leaveFileUnread);
   app.use('/auth/token', refuseInOAuthForm);
-  const server: Server = app.getHttpServer();
-  const inFlight = watchInFlight(server);
-  limitClients(server, parts.env.MAX_CONNECTIONS);
-  refuseInEnvelope(server, app.get(StatusPolicy), inFlight, log.tellUnread);
-  closeGracefully(server, FINISH_MS, app.get(ShutdownState), inFlight);
+  refuseInEnvelope(app.getHttpServer(), app.get(StatusPolicy), adapter.connections, log.tellUnread);
+  app.get(ShutdownState).signal.addEventListener('abort', () => {
+    adapter.announceStop();
+  });
   await metrics?.serve(app, parts.env);
   return app;
+}
+
+/** Loaded only where metrics are switched on. */
+function metricsOf({ METRICS_PORT }: Env): ServiceMetricsFile.ServiceMetrics | undefined {
+  if (METRICS_PORT === undefined) return undefined;
+  const { ServiceMetrics } = require('./metrics/service-metrics') as typeof ServiceMetricsFile;
+  return new ServiceMetrics();
 }
 
 /** An import reads its file by itself, once it is known that the caller may send one. */

@@ -19,7 +19,12 @@ export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenD
   return withMigrationLock(env.DATABASE_URL, async () => {
     await dataSource.initialize();
     try {
-      const firstAdmin = await prepare(dataSource, env);
+      await dataSource.runMigrations();
+      const passwordRequired = env.NODE_ENV === 'production';
+      const firstAdmin = await ensureFirstAdmin(dataSource, {
+        password: env.ADMIN_PASSWORD,
+        passwordRequired,
+      });
       // Only now: a migration may well take longer.
       limitSilence(dataSource, SILENCE_MS);
       return { dataSource, firstAdmin };
@@ -27,13 +32,5 @@ export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenD
       await dataSource.destroy();
       throw error;
     }
-  });
-}
-
-async function prepare(dataSource: DataSource, env: Env): Promise<FirstAdmin | null> {
-  await dataSource.runMigrations();
-  return ensureFirstAdmin(dataSource, {
-    password: env.ADMIN_PASSWORD,
-    passwordRequired: env.NODE_ENV === 'production',
   });
 }

@@ -1,31 +1,49 @@
+import type { CorsOptions } from '@nestjs/common/interfaces/external/cors-options.interface';
 import type { NextFunction, Request, Response } from 'express';
+import helmet from 'helmet';
 
-/**
- * What every answer tells browsers: nothing here is a page, nothing runs, nothing is framed, guessed at or kept. An answer
- * that may be kept (a read with its tag) or that is a page (Swagger UI) says so itself, later and under the same names.
- */
-export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
-  ['Cache-Control', 'no-store'],
-  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
-  ['Cross-Origin-Resource-Policy', 'same-origin'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['X-Content-Type-Options', 'nosniff'],
-  ['X-Frame-Options', 'DENY'],
-];
-/** The same for answers that are written by hand. */
-export const SECURITY_LINES: readonly string[] = SECURITY_HEADERS.map(([name, value]) => `${name}: ${value}`);
+/** Every answer says that it is no page. Swagger UI and the root page replace the policy; a read with a tag may be cached. */
+const onEveryAnswer = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  xFrameOptions: { action: 'deny' },
+  strictTransportSecurity: false,
+  // These mean nothing for an answer that is no page.
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+/** For a year, and for this host alone: other hosts of the domain are not ours. */
+const onlyOverTls = helmet.strictTransportSecurity({ maxAge: 31_536_000, includeSubDomains: false });
 
-/** A year, for this host alone: its neighbours in the domain are not ours. */
-const ONLY_TLS = 'max-age=31536000';
-
-/** Written out here, not by a package: they are always the same, and setting them is all that it costs. */
-export function securityHeaders({ headers }: Request, response: Response, next: NextFunction): void {
-  for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
-  if (cameOverTls(headers['x-forwarded-proto'])) response.setHeader('Strict-Transport-Security', ONLY_TLS);
-  next();
+export function securityHeaders(request: Request, response: Response, next: NextFunction): void {
+  response.setHeader('Cache-Control', 'no-store');
+  // TLS ends at a proxy. The client sees the first of several proxies.
+  const isTls = /^https(?:$|[ ,])/.test(String(request.headers['x-forwarded-proto']));
+  onEveryAnswer(request, response, () => {
+    if (isTls) onlyOverTls(request, response, next);
+    else next();
+  });
 }
 
-/** TLS ends at a proxy, which says so; the first of several proxies is the one that the client sees. */
-function cameOverTls(said: string | string[] | undefined): boolean {
-  return typeof said === 'string' && /^https(?:$|[ ,])/.test(said);
+/**
+ * Lets pages of these origins call the API. Without credentials: callers send a token, and a browser must never add a cookie by
+ * itself. Any other page is answered as if there were no CORS; the browser keeps the answer from it.
+ */
+export function corsOptions(origins: readonly string[]): CorsOptions {
+  return {
+    origin: [...origins],
+    methods: 'GET,HEAD,POST,PUT,PATCH,DELETE',
+    allowedHeaders: 'Authorization,Content-Type,If-Match,If-None-Match,Idempotency-Key,X-Request-Id',
+    exposedHeaders:
+      'Content-Disposition,ETag,Idempotent-Replayed,Location,RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset,' +
+      'Retry-After,WWW-Authenticate,X-Request-Id',
+    /** Seconds for which a browser need not ask again. */
+    maxAge: 600,
+  };
 }

@@ -6,68 +6,110 @@ import {
   type Server,
   type ServerOptions,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
-import { LOOK_FOR_SLOW } from './limit-clients';
 
+/** Open connections, each with its latest response. */
+export type Connections = Map<Socket, ServerResponse | null>;
+
+/** What a client may take of the server, in milliseconds. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  /** An import of 16 MB over a slow line. */
+  requestTimeout: 60_000,
+  /** Longer than load balancers keep an idle connection (60 s as a rule), so that they close it first. */
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 1000,
+};
+/** Nothing moves on the connection: longer than a request may be in work (60 s with an idempotency key). */
+const SILENT_MS = 75_000;
+/** Beyond it clients that connect at once wait a second or three. Linux has no more by default. */
+const BACKLOG = 4096;
+/** After the close has begun, how long connections may go on that have no request, and requests in work. */
+const CLOSE_MS = { idle: 500, busy: 5000, sweep: 50 };
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?=[/?#]|$)/i;
 const NOWHERE = '/*';
-/** Linux has no more by default either. */
-const BACKLOG = 4096;
-/** From this version of Node on, an object whose prototype is changed stays as fast as others. */
-const CHEAP_RELINKING = 24;
 
 /**
- * Express on a server that leaves to the application what Node or Express would refuse by themselves, in words
- * outside the envelope: a missing Host header, an expectation, a target that is no path.
+ * Express on a server that leaves to the application what Node or Express would refuse by themselves, outside the envelope: a
+ * missing Host header, an expectation, a target that is no path.
  */
 export class ServiceAdapter extends ExpressAdapter {
-  constructor() {
+  readonly connections: Connections = new Map();
+  #isStopping = false;
+
+  constructor(private readonly maxConnections: number) {
     // Before anything is routed: Express reads it when it makes its router.
     super(express().enable('case sensitive routing'));
   }
 
-  /** With room for many who connect at once: beyond it the system lets them try again after a second, and after three. */
+  override initHttpServer(): void {
+    const app = this.getInstance<Express>();
+    const listener: RequestListener = (request, response) => {
+      if (this.connections.has(request.socket)) this.connections.set(request.socket, response);
+      if (this.#isStopping) response.setHeader('Connection', 'close');
+      request.url = pathOf(request.url ?? '');
+      app(request, response);
+    };
+    const server: Server = createServer({ requireHostHeader: false, ...LIMITS, ...linkedTo(app) }, listener);
+    server.timeout = SILENT_MS;
+    server.maxConnections = this.maxConnections;
+    // Node would drop headers beyond a number in silence, and a condition with them. Its limit of 16 KB holds.
+    server.maxHeadersCount = 0;
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    server.on('connection', (socket: Socket) => {
+      this.connections.set(socket, null);
+      socket.once('close', () => this.connections.delete(socket));
+      // Each of several requests that a client sends at once listens for the end of its connection.
+      socket.setMaxListeners(0);
+    });
+    this.setHttpServer(server);
+  }
+
   override listen(port: string | number, host?: string | (() => void), done?: () => void): Server {
     const server = this.getHttpServer() as Server;
     if (typeof host !== 'string') return server.listen({ port: Number(port), backlog: BACKLOG }, host);
     return server.listen({ port: Number(port), host, backlog: BACKLOG }, done);
   }
 
-  override initHttpServer(): void {
-    const app = this.getInstance<Express>();
-    const listener: RequestListener = (request, response) => {
-      request.url = pathOf(request.url ?? '');
-      app(request, response);
-    };
-    const server: Server = createServer(
-      { requireHostHeader: false, ...LOOK_FOR_SLOW, ...linkedTo(app) },
-      listener,
-    );
-    // For all who watch requests it is one.
-    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    this.setHttpServer(server);
+  /** From now on every answer ends its connection: clients use up their kept connections while new ones are still taken. */
+  announceStop(): void {
+    this.#isStopping = true;
+    for (const response of this.connections.values())
+      if (response?.headersSent === false) response.setHeader('Connection', 'close');
+  }
+
+  /** Node closes idle connections itself, but it waits for those that have sent nothing or half a request. */
+  override async close(): Promise<void> {
+    const begun = Date.now();
+    const sweep = setInterval(() => {
+      for (const [socket, response] of this.connections)
+        if (Date.now() - begun > CLOSE_MS[isOpen(response) ? 'busy' : 'idle']) socket.destroy();
+    }, CLOSE_MS.sweep);
+    await super.close();
+    clearInterval(sweep);
   }
 }
 
-/**
- * Express gives every request and response another prototype, which makes them slow objects: a third of what a small
- * answer costs. Here they are born with the one that Express wants, and its change changes nothing.
- */
-function linkedTo({ request, response }: Express): ServerOptions {
-  if (Number(process.versions.node.split('.', 1)[0]) >= CHEAP_RELINKING) return {};
-  const linked = {
-    IncomingMessage: bornAs(IncomingMessage, request),
-    ServerResponse: bornAs(ServerResponse, response),
-  };
-  return linked as unknown as ServerOptions;
+export function isOpen(response: ServerResponse | null | undefined): response is ServerResponse {
+  return response?.writableFinished === false;
 }
 
 /**
- * The same class, whose instances have this prototype. A function, because the prototype of a class cannot be chosen; and
- * `apply`, because for `Reflect.construct` the engine would make a new hidden class with every object.
+ * Express changes the prototype of every request and response, which makes them slow objects before Node 24: a small answer costs
+ * twice the CPU. Here they are made with the prototype that Express wants.
  */
-function bornAs(Base: typeof IncomingMessage | typeof ServerResponse, prototype: object): () => void {
+function linkedTo({ request, response }: Express): ServerOptions {
+  if (Number.parseInt(process.versions.node) >= 24) return {};
+  return {
+    IncomingMessage: madeWith(request, IncomingMessage),
+    ServerResponse: madeWith(response, ServerResponse),
+  } as unknown as ServerOptions;
+}
+
+/** A function, because the prototype of a class cannot be chosen; `Reflect.construct` would be as slow as Express. */
+function madeWith(prototype: object, Base: typeof IncomingMessage | typeof ServerResponse): () => void {
   const initialise = Base as unknown as (...args: unknown[]) => void;
   function Linked(this: object, ...args: unknown[]): void {
     initialise.apply(this, args);

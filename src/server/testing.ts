@@ -1,10 +1,119 @@
 /** A kit for tests: of a host that embeds Tenantry, or of a client of its REST API. It needs no test framework. */
+import { createSecretKey } from 'node:crypto';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { DataSource } from 'typeorm';
+import type { Role } from '../tenancy/roles';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { ApiClient, type Exchange } from '../testing/api-client';
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../testing/throw-away-database';
+import type { Clock } from '../time/clock';
+import { signToken } from './auth/token-issuer';
+import { createService } from './bootstrap';
+import { parseEnv } from './config/env';
+import { jwtSettings } from './config/jwt-settings';
+import { createLogger } from './logging/logger';
+import { openDatabase } from './open-database';
+
 export { ApiClient, type Answer, type Exchange, type RefusalBody } from '../testing/api-client';
 export { aDept, aTenant, aUser, type Place } from '../testing/builders';
-export { TestService, type TestServiceOptions } from './test-service';
-export {
-  throwAwayDatabase,
-  type ThrowAwayDatabase,
-  type ThrowAwayOptions,
-} from '../testing/throw-away-database';
-export { mintToken, TEST_SECRET, type Caller } from './test-tokens';
+export { throwAwayDatabase, type ThrowAwayDatabase, type ThrowAwayOptions } from '../testing/throw-away-database';
+
+/** What test services sign with. */
+export const TEST_SECRET = 'a-secret-for-tests-of-at-least-32-bytes';
+
+const LIFE_SECONDS = 600;
+
+/** Somebody who calls; an administrator of the platform's tenant unless told otherwise. */
+export interface Caller {
+  readonly tenantId?: string;
+  readonly username?: string;
+  readonly roles?: readonly Role[];
+}
+
+/** A token such as the platform around the service issues, for a caller who has no account here. */
+export function mintToken(
+  { tenantId = PLATFORM_TENANT, username = 'tester', roles = ['tenant_admin'] }: Caller = {},
+  secret = TEST_SECRET,
+): string {
+  const key = createSecretKey(secret, 'utf8');
+  const jwt = { key, issuer: 'tenantry', audience: 'tenantry', local: true, outside: null };
+  return signToken({ subject: `test|${username}`, tenantId, username, roles }, jwt, LIFE_SECONDS);
+}
+
+export interface TestServiceOptions {
+  /** Default: a SQLite file of its own. */
+  readonly database?: ThrowAwayDatabase;
+  /** Settings in the names of the environment; limits are off unless told otherwise. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** Sees every answer that its clients get; what it throws fails their call. */
+  readonly inspect?: (exchange: Exchange) => void;
+}
+
+/** The whole service in this process, listening on loopback, with `admin` / `admin-password` as its first account. */
+export class TestService {
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly dataSource: DataSource,
+    readonly database: ThrowAwayDatabase,
+    /** A client without a token. */
+    readonly anonymous: ApiClient,
+    /** The lines of its log. */
+    readonly log: readonly string[],
+  ) {}
+
+  /** Starts it. What fails here leaves no database behind, not even one that was handed in. */
+  static async start(options: TestServiceOptions = {}): Promise<TestService> {
+    const database = options.database ?? (await throwAwayDatabase());
+    try {
+      return await TestService.#on(database, options);
+    } catch (error) {
+      await database.drop();
+      throw error;
+    }
+  }
+
+  static async #on(
+    database: ThrowAwayDatabase,
+    { clock, inspect, env: settings }: TestServiceOptions,
+  ): Promise<TestService> {
+    const env = parseEnv({
+      DATABASE_URL: database.url,
+      DATA_DIR: database.folder,
+      JWT_SECRET: TEST_SECRET,
+      ADMIN_PASSWORD: 'admin-password',
+      LOG_LEVEL: 'info',
+      RATE_LIMIT: 'off',
+      ...settings,
+    });
+    const log: string[] = [];
+    const logger = createLogger(env.LOG_LEVEL, { write: (line) => log.push(line) });
+    const { dataSource } = await openDatabase(env);
+    try {
+      const parts = { env, jwt: jwtSettings(env), dataSource, ...(clock && { clock }) };
+      const app = await createService(parts, logger);
+      await app.listen(0, '127.0.0.1');
+      const anonymous = new ApiClient(await app.getUrl(), {}, inspect);
+      return new TestService(app, dataSource, database, anonymous, log);
+    } catch (error) {
+      await dataSource.destroy();
+      throw error;
+    }
+  }
+
+  /** A client with a token for this caller. */
+  as(caller: Caller = {}): ApiClient {
+    return this.anonymous.as(mintToken(caller));
+  }
+
+  /** Ends the service and leaves its database to others. */
+  async leave(): Promise<void> {
+    this.anonymous.close();
+    await this.app.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.leave();
+    await this.database.drop();
+  }
+}

@@ -158,13 +158,6 @@ describe('every answer', () => {
     ]);
   });
 
-  it('to HEAD has no body, even where it never became a request', async () => {
-    const text = await sendRaw(`HEAD ${PATH}/1 HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
-    expect(text).toMatch(/^HTTP\/1\.1 431 .*\r\nContent-Length: [1-9]\d*\r\n.*\r\n\r\n$/s);
-    const both = await sendRaw(`HEAD ${PATH}/1 HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n`);
-    expect(both).toMatch(/^HTTP\/1\.1 4.*MALFORMED_REQUEST/s);
-  });
-
   it('to a whole address is the answer to its path, and Location stays a path', async () => {
     const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nConnection: close\r\n`;
     const text = await sendRaw(

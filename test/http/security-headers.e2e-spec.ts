@@ -7,7 +7,7 @@ const PAGE = 'https://app.example';
 
 /** What each answer must carry, whoever gives it. */
 const ALWAYS = {
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',

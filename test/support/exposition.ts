@@ -1,4 +1,4 @@
-const SAMPLE = /^([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (-?[0-9.e+-]+|\+Inf|NaN)$/;
+const SAMPLE = /^([a-z0-9_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (-?[0-9.e+-]+|\+Inf|Nan)$/;
 
 /** Reads Prometheus' text format as strictly as it is meant: each name declared once, before its samples, none twice. */
 export function readExposition(text: string): Map<string, number> {
@@ -6,10 +6,10 @@ export function readExposition(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   const kinds = new Map<string, string>();
   for (const line of text.slice(0, -1).split('\n')) {
-    const [, declared, kind] = /^# TYPE ([a-z_]+) (counter|gauge|histogram)$/.exec(line) ?? [];
+    const [, declared, kind] = /^# TYPE ([a-z0-9_]+) (counter|gauge|histogram)$/.exec(line) ?? [];
     if (declared !== undefined && kinds.has(declared)) throw new Error(`Declared twice: ${line}`);
     if (declared !== undefined) kinds.set(declared, kind!);
-    if (declared !== undefined || line.startsWith('# HELP ')) continue;
+    if (declared !== undefined || line.startsWith('# HELP ') || line === '') continue;
     const [, name = '', labels = '', value] = SAMPLE.exec(line) ?? [];
     const family = kinds.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
     if (!kinds.has(family)) throw new Error(`Not a sample of anything: ${line}`);

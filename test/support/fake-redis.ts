@@ -46,7 +46,7 @@ export class FakeRedis {
 
   #answer(name: string): string {
     if (name === 'info') return `$${INFO.length}\r\n${INFO}\r\n`;
-    if (name !== 'eval') return '+OK\r\n';
+    if (name !== 'evalsha') return '+OK\r\n';
     this.counted += 1;
     return '*2\r\n:1\r\n:60000\r\n';
   }

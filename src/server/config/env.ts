@@ -1,67 +1,93 @@
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { z } from 'zod';
 import { parseDatabaseUrl } from '../../database/database-url';
-import {
-  address,
-  oneOf,
-  optional,
-  origins,
-  proxies,
-  readAll,
-  text,
-  textThat,
-  usually,
-  wholeNumber,
-  type ReadBy,
-} from './readers';
 
-const ON_OR_OFF = oneOf('on', 'off');
-const REQUESTS = wholeNumber(1, 100_000, 'must be a number of requests');
-const PER_MINUTE = wholeNumber(1, 999_999_999, 'must be a number of requests');
+const oneOf = <const T extends readonly string[]>(...choices: T) =>
+  z.enum(choices, `must be one of ${choices.join(', ')}`);
 
-const readers = {
-  NODE_ENV: usually('development', oneOf('development', 'production', 'test')),
-  HOST: usually('127.0.0.1', text),
-  PORT: usually(3000, wholeNumber(0, 65_535, 'must be a port number')),
-  DATABASE_URL: (said = 'sqlite:./data/tenantry.sqlite') => parseDatabaseUrl(said),
-  DATA_DIR: usually('./data', text),
-  JWT_SECRET: optional(
-    textThat((secret) => Buffer.byteLength(secret) >= 32, 'must be at least 32 bytes long'),
-  ),
-  JWT_ISSUER: usually('tenantry', text),
-  JWT_AUDIENCE: usually('tenantry', text),
-  LOCAL_ACCOUNTS: usually('on', ON_OR_OFF),
-  JWT_JWKS_URI: optional(address(['http:', 'https:'], 'must be an http(s) address')),
-  JWT_TENANT_CLAIM: usually('tenantId', text),
-  JWT_ROLES_CLAIM: usually('roles', text),
-  JWT_USERNAME_CLAIM: usually('username', text),
-  ADMIN_PASSWORD: optional(
-    textThat(({ length }) => length >= 8 && length <= 128, 'must be 8 to 128 characters long'),
-  ),
-  TIME_ZONE: usually(
-    'Asia/Shanghai',
-    textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai'),
-  ),
-  HTTP_STATUS_MODE: usually('match-code', oneOf('match-code', 'always-200')),
-  LOG_LEVEL: usually('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
-  RATE_LIMIT: usually('on', ON_OR_OFF),
-  RATE_LIMIT_LOGIN_ADDRESS: usually(60, PER_MINUTE),
-  RATE_LIMIT_LOGIN_ACCOUNT: usually(20, PER_MINUTE),
-  RATE_LIMIT_USER: usually(6000, PER_MINUTE),
-  TRUST_PROXY: usually<number | string>(0, proxies),
-  MAX_IN_WORK: usually(32, REQUESTS),
-  MAX_WAITING: usually(128, REQUESTS),
-  MAX_WAIT_MS: usually(2000, wholeNumber(1, 60_000, 'must be a number of milliseconds')),
-  MAX_CONNECTIONS: usually(5000, wholeNumber(1, 1_000_000, 'must be a number of connections')),
-  REDIS_URL: optional(address(['redis:', 'rediss:'], 'must be a redis:// address')),
-  METRICS_PORT: optional(wholeNumber(1, 65_535, 'must be a port number')),
-  METRICS_HOST: usually('127.0.0.1', text),
-  CORS_ORIGINS: usually<readonly string[]>([], origins),
-  DOCS: optional(ON_OR_OFF),
-  SHUTDOWN_DRAIN_MS: usually(500, wholeNumber(0, 60_000, 'must be milliseconds, at most 60000')),
-};
+const textThat = (fits: (text: string) => boolean, problem: string) => z.string().refine(fits, problem);
+
+/** In plain digits: neither `0x10` nor `1e3` nor a space. */
+const wholeNumber = (least: number, most: number, problem: string) =>
+  textThat(
+    (text) => /^(0|[1-9][0-9]*)$/.test(text) && Number(text) >= least && Number(text) <= most,
+    problem,
+  ).transform(Number);
+
+/** Normalized: without spaces around it, its scheme in lower case. */
+const address = (protocol: RegExp, problem: string) =>
+  z.url({ protocol, hostname: /./, normalize: true, error: problem });
+
+const listOf = (fits: (item: string) => boolean, problem: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .refine((list) => list.every(fits), problem);
+
+const onOrOff = oneOf('on', 'off');
+const port = (least: number) => wholeNumber(least, 65_535, 'must be a port number');
+const requests = wholeNumber(1, 100_000, 'must be a number of requests');
+const perMinute = wholeNumber(1, 999_999_999, 'must be a number of requests');
+
+const settings = z.object({
+  NODE_ENV: oneOf('development', 'production', 'test').default('development'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port(0).default(3000),
+  DATABASE_URL: z.string().prefault('sqlite:./data/tenantry.sqlite').transform(databaseUrl),
+  DATA_DIR: z.string().default('./data'),
+  JWT_SECRET: textThat(
+    (secret) => Buffer.byteLength(secret) >= 32,
+    'must be at least 32 bytes long',
+  ).optional(),
+  JWT_ISSUER: z.string().default('tenantry'),
+  JWT_AUDIENCE: z.string().default('tenantry'),
+  LOCAL_ACCOUNTS: onOrOff.default('on'),
+  JWT_JWKS_URI: address(/^https?$/, 'must be an http(s) address').optional(),
+  JWT_TENANT_CLAIM: z.string().default('tenantId'),
+  JWT_ROLES_CLAIM: z.string().default('roles'),
+  JWT_USERNAME_CLAIM: z.string().default('username'),
+  ADMIN_PASSWORD: textThat(
+    ({ length }) => length >= 8 && length <= 128,
+    'must be 8 to 128 characters long',
+  ).optional(),
+  TIME_ZONE: textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai').default('Asia/Shanghai'),
+  HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+  RATE_LIMIT: onOrOff.default('on'),
+  RATE_LIMIT_LOGIN_ADDRESS: perMinute.default(60),
+  RATE_LIMIT_LOGIN_ACCOUNT: perMinute.default(20),
+  RATE_LIMIT_USER: perMinute.default(6000),
+  /** As Express takes it. Not `true`, which would trust every client. */
+  TRUST_PROXY: z
+    .union(
+      [
+        z
+          .string()
+          .regex(/^[0-9]{1,2}$/)
+          .transform(Number),
+        listOf(isProxy, '').transform((list) => list.join(',')),
+      ],
+      'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 or loopback, with commas between them',
+    )
+    .default(0),
+  MAX_IN_WORK: requests.default(32),
+  MAX_WAITING: requests.default(128),
+  MAX_WAIT_MS: wholeNumber(1, 60_000, 'must be a number of milliseconds').default(2000),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a number of connections').default(5000),
+  REDIS_URL: address(/^rediss?$/, 'must be a redis:// address').optional(),
+  METRICS_PORT: port(1).optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  CORS_ORIGINS: listOf(
+    isOrigin,
+    'must be a list of exact origins such as https://app.example, with commas between them',
+  ).default([]),
+  DOCS: onOrOff.optional(),
+  SHUTDOWN_DRAIN_MS: wholeNumber(0, 60_000, 'must be milliseconds, at most 60000').default(500),
+});
 
 /** The validated configuration. */
-export type Env = Readonly<Omit<ReadBy<typeof readers>, 'DOCS'> & { DOCS: 'on' | 'off' }>;
+export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off' }>;
 
 /** Every problem of an environment, in one message. */
 export class BadEnvironment extends Error {
@@ -73,17 +99,17 @@ export class BadEnvironment extends Error {
 
 export function parseEnv(source: Record<string, string | undefined>): Env {
   // An empty variable is how compose files and shells say "not set".
-  const set = Object.fromEntries(
-    Object.entries(source).filter(([, value]) => value !== undefined && value !== ''),
-  );
-  const { values, problems } = readAll(readers, set);
-  if (values.NODE_ENV === 'production' && !set.JWT_SECRET)
-    problems.push('JWT_SECRET: must be set in production');
-  if (values.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
-    problems.push('JWT_JWKS_URI: must be set with LOCAL_ACCOUNTS=off, or nobody could sign in');
-  if (problems.length > 0) throw new BadEnvironment(problems);
+  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const { data, error } = settings.safeParse(set);
+  const problems = new Map(error?.issues.map(({ path, message }) => [String(path[0]), message]));
+  if (set.NODE_ENV === 'production' && !set.JWT_SECRET)
+    problems.set('JWT_SECRET', 'must be set in production');
+  if (set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
+    problems.set('JWT_JWKS_URI', 'must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
+  if (!data || problems.size > 0)
+    throw new BadEnvironment([...problems].map(([name, problem]) => `${name}: ${problem}`));
   // Documentation is for people who explore; a production system opens it only when told to.
-  return { ...values, DOCS: values.DOCS ?? (values.NODE_ENV === 'production' ? 'off' : 'on') };
+  return { ...data, DOCS: data.DOCS ?? (data.NODE_ENV === 'production' ? 'off' : 'on') };
 }
 
 /** Reads `.env` (what is already set wins), then the environment. */
@@ -92,10 +118,31 @@ export function loadEnv(file = '.env'): Env {
   return parseEnv(process.env);
 }
 
+function databaseUrl(url: string, context: z.RefinementCtx): ReturnType<typeof parseDatabaseUrl> {
+  try {
+    return parseDatabaseUrl(url);
+  } catch (error) {
+    context.addIssue((error as Error).message);
+    return z.NEVER;
+  }
+}
+
 function isTimeZone(zone: string): boolean {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: zone }));
   } catch {
     return false;
   }
+}
+
+/** As a browser sends it; `*` is none. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [, ip = '', bits = '1'] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
+  const most = { 0: 0, 4: 32, 6: 128 }[isIP(ip)] ?? 0;
+  return Number(bits) > 0 && Number(bits) <= most;
 }

@@ -43,17 +43,16 @@ function placeOf(path: string): string {
 }
 
 function finishPath(item: PathItem): PathItem {
-  const operations = METHODS.flatMap((method) => {
-    const operation = item[method];
-    return operation ? [[method, finishOperation(method, operation)] as const] : [];
-  });
-  return Object.fromEntries(operations);
+  return Object.fromEntries(
+    METHODS.flatMap((method) => (item[method] ? [[method, finishOperation(method, item[method])]] : [])),
+  );
 }
 
 function finishOperation(method: string, operation: Operation): Operation {
   const { requestBody, security = [], parameters: own = [], responses, ...rest } = operation;
   const { 200: success, ...refusals } = responses;
-  const isRead = method === 'get' && success !== undefined && JSON_TYPE in contentOf(success);
+  const isRead =
+    method === 'get' && JSON_TYPE in ((success as { content?: object } | undefined)?.content ?? {});
   const isReplayed = own.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
   const parameters = [...own.map(withoutNull), ...(isRead ? [IF_NONE_MATCH] : [])];
   return {
@@ -69,27 +68,18 @@ function finishOperation(method: string, operation: Operation): Operation {
   };
 }
 
-function contentOf(answer: Answer): object {
-  return 'content' in answer ? (answer.content ?? {}) : {};
-}
-
 function withHeaders(answer: Answer, ...names: (string | false)[]): Answer {
   if ('$ref' in answer) return answer;
-  const added = names.filter((name) => name !== false).map(header);
-  return {
-    ...answer,
-    headers: Object.assign({}, answer.headers, ...added) as Record<string, { $ref: string }>,
-  };
+  const added = names.filter((name) => name !== false).flatMap((name) => Object.entries(header(name)));
+  return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(added) } };
 }
 
 /** Nothing may stand beside a reference. What only a body can cause is left to `default` where none is sent. */
 function bare(responses: Operation['responses'], left: readonly string[]): Operation['responses'] {
-  const kept = Object.entries(responses).filter(([status]) => !left.includes(status));
   return Object.fromEntries(
-    kept.map(([status, answer]) => [
-      status,
-      answer !== undefined && '$ref' in answer ? { $ref: answer.$ref } : answer,
-    ]),
+    Object.entries(responses)
+      .filter(([status]) => !left.includes(status))
+      .map(([status, answer]) => [status, answer && '$ref' in answer ? { $ref: answer.$ref } : answer]),
   );
 }
 

@@ -5,11 +5,9 @@ import { clientAddress } from '../../web/client-address';
 import { outcomeOf, routeOf, type Outcome } from '../../web/outcome';
 import { requestIdOf } from '../../web/request-id';
 
-/** Counts requests, where somebody wants to know. */
 export interface RequestMeter {
   began(): void;
   ended(method: string, route: string | undefined, outcome: Outcome, ms: number): void;
-  /** Bytes that never became a request were answered. */
   unread(outcome: Outcome): void;
 }
 
@@ -46,11 +44,11 @@ export class AccessLog {
   };
 
   #tell(request: Request, response: Response, address: string, ms: number): void {
-    const outcome = outcomeOf(response);
-    const { status, reason } = outcome;
-    this.meter?.ended(request.method, routeOf(request), outcome, ms);
+    const { status, reason } = outcomeOf(response);
+    this.meter?.ended(request.method, routeOf(request), { status, reason }, ms);
     const principal = request.user as Principal | undefined;
-    this.#lines[levelOf(status)]({
+    const level = status < 400 ? 'info' : status < 500 ? 'warn' : 'error';
+    this.#lines[level]({
       requestId: requestIdOf(request),
       method: request.method,
       path: request.originalUrl.split('?', 1)[0],
@@ -64,9 +62,4 @@ export class AccessLog {
       aborted: response.writableFinished ? undefined : true,
     });
   }
-}
-
-function levelOf(status: number): 'info' | 'warn' | 'error' {
-  if (status < 400) return 'info';
-  return status < 500 ? 'warn' : 'error';
 }

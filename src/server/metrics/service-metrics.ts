@@ -1,90 +1,155 @@
 import type { INestApplication } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Meter, type UnitFault } from '../../database/meter';
+import { TenantryDataSource } from '../../database/tenantry.data-source';
+import type { Outcome } from '../../web/outcome';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
 import { dialectOf, type PoolState } from '../../database/dialect';
 import { TenantryDataSource } from '../../database/tenantry.data-source';
+import type { RequestMeter } from '../logging/access-log';
 import { OverloadProtection } from '../overload/overload-protection';
 import { serveMetrics } from './metrics-server';
-import { ProcessMetrics } from './process-metrics';
-import { Observed, type Family } from './registry';
-import { RequestMetrics } from './request-metrics';
-import { UnitMetrics } from './unit-metrics';
 
-/** All that the service counts; made only where somebody wants to read it. */
-export class ServiceMetrics {
-  readonly requests = new RequestMetrics();
-  readonly units = new UnitMetrics();
+const NO_ROUTE = 'none';
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost', 'crowded'];
 
-  /** Opens the place where it is read, until the service closes. */
+/** Everything that the service counts. Requests are told apart by the template of their route, never by tenant or user. */
+export class ServiceMetrics extends Meter implements RequestMeter {
+  /** One for each service: tests run several in one process. */
+  readonly #registry = new Registry();
+  readonly #to = { registers: [this.#registry] };
+  readonly #requests = new Counter({
+    name: 'tenantry_http_requests_total',
+    help: 'Requests that are over, by route, status and reason of the refusal.',
+    labelNames: ['method', 'route', 'status', 'reason'],
+    ...this.#to,
+  });
+  readonly #durations = new Histogram({
+    name: 'tenantry_http_request_duration_seconds',
+    help: 'From the head of the request to the end of the answer.',
+    labelNames: ['method', 'route'],
+    buckets: BUCKETS,
+    ...this.#to,
+  });
+  readonly #waits = new Histogram({
+    name: 'tenantry_unit_wait_seconds',
+    help: 'How long units of work waited for others of their tenant; its count is that of the units.',
+    buckets: BUCKETS,
+    ...this.#to,
+  });
+  readonly #retries = this.#counter('tenantry_unit_retries_total', 'Tries made again, by fault.', 'fault');
+  readonly #givenUp = this.#counter('tenantry_unit_given_up_total', 'Units that ended in a 503.', 'cause');
+  readonly #removed = this.#counter('tenantry_cleanup_removed_rows_total', 'Expired rows removed.', 'table');
+  readonly #failures = this.#counter('tenantry_cleanup_failures_total', 'Cleanups that failed.', 'table');
+  #inFlight = 0;
+
+  constructor() {
+    super();
+    // From the start, so that the first of its kind is an increase.
+    for (const fault of FAULTS) this.#retries.inc({ fault }, 0);
+    for (const cause of [...FAULTS, 'queue']) this.#givenUp.inc({ cause }, 0);
+  }
+
+  began(): void {
+    this.#inFlight += 1;
+  }
+
+  ended(method: string, route: string | undefined, { status, reason = '' }: Outcome, ms: number): void {
+    this.#inFlight -= 1;
+    this.#requests.inc({ method, route: route ?? NO_ROUTE, status, reason });
+    this.#durations.observe({ method, route: route ?? NO_ROUTE }, ms / 1000);
+  }
+
+  unread({ status, reason = '' }: Outcome): void {
+    this.#requests.inc({ method: '', route: NO_ROUTE, status, reason });
+  }
+
+  override unitBegan(waitedMs: number): void {
+    this.#waits.observe(waitedMs / 1000);
+  }
+
+  override unitRetried(fault: UnitFault): void {
+    this.#retries.inc({ fault });
+  }
+
+  override unitGaveUp(cause: UnitFault | 'queue'): void {
+    this.#givenUp.inc({ cause });
+  }
+
+  override rowsRemoved(table: string, count: number): void {
+    this.#removed.inc({ table }, count);
+    this.#failures.inc({ table }, 0);
+  }
+
+  override cleanupFailed(table: string): void {
+    this.#failures.inc({ table });
+  }
+
+  /** Serves the metrics until the service closes. */
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {
+    this.#observe(app);
+    collectDefaultMetrics({ register: this.#registry });
+    const close = await serveMetrics(this.#registry, METRICS_PORT ?? 0, METRICS_HOST);
+    (app.getHttpServer() as NodeJS.EventEmitter).once('close', close);
+  }
+
+  /** What is asked for only when it is read. */
+  #observe(app: INestApplication): void {
+    const labelNames = ['version', 'node'];
+    new Gauge({ name: 'tenantry_build_info', help: 'Always 1; the labels tell.', labelNames, ...this.#to })
+      .labels(version, process.version)
+      .set(1);
+    this.#gauge('tenantry_http_requests_in_flight', 'Requests that are not over.', () => this.#inFlight);
+    // SQLite has one connection that writes; then this is the queue in front of it.
     const dataSource = app.get(TenantryDataSource);
-    const runtime = new ProcessMetrics();
-    const families = [
-      build(),
-      ...this.requests.families,
-      ...this.units.families,
-      ...pool(() => dialectOf(dataSource).poolState(dataSource)),
-      logins(app.get(PasswordHasher)),
-      ...overload(app.get(OverloadProtection)),
-      ...runtime.families,
-    ];
-    const text = (): string => `${families.map((family) => family.text()).join('\n')}\n`;
-    const close = await serveMetrics(text, METRICS_PORT ?? 0, METRICS_HOST);
-    (app.getHttpServer() as NodeJS.EventEmitter).once('close', () => {
-      close();
-      runtime.close();
+    const pool = (): PoolState => dialectOf(dataSource).poolState(dataSource);
+    this.#gauge('tenantry_database_connections_limit', 'Connections allowed.', () => pool().limit);
+    this.#gauge('tenantry_database_connections', 'Connections that are open.', () => {
+      const { used, idle } = pool();
+      return { used, idle };
+    });
+    this.#gauge('tenantry_database_waiting', 'Requests waiting for a connection.', () => pool().waiting);
+    const hasher = app.get(PasswordHasher);
+    this.#gauge('tenantry_password_checks', 'Passwords that are being hashed, or wait for it.', () => ({
+      running: hasher.running,
+      waiting: hasher.waiting,
+    }));
+    const overload = app.get(OverloadProtection);
+    this.#gauge('tenantry_admission', 'Requests that are in work, or wait for a place.', () => ({
+      'in work': overload.counts.inWork,
+      waiting: overload.counts.waiting,
+    }));
+    // Requests that are refused here are in no other count.
+    new Counter({
+      name: 'tenantry_admission_refused_total',
+      help: 'Requests that there was no room for (503 OVERLOADED).',
+      ...this.#to,
+      collect() {
+        this.reset();
+        this.inc(overload.counts.refused);
+      },
     });
   }
-}
 
-function build(): Family {
-  return new Observed('tenantry_build_info', 'Always 1; the labels tell.', 'gauge', () => [
-    [{ version, node: process.version }, 1],
-  ]);
-}
+  #counter<T extends string>(name: string, help: string, label: T): Counter<T> {
+    return new Counter({ name, help, labelNames: [label], ...this.#to });
+  }
 
-/** Of MySQL the pool; of SQLite, which has one connection that writes, the queue before it. */
-function pool(read: () => PoolState): Family[] {
-  const gauge = (name: string, help: string, value: (state: PoolState) => number): Family =>
-    new Observed(name, help, 'gauge', () => [[{}, value(read())]]);
-  return [
-    gauge('tenantry_database_connections_limit', 'How many connections there may be.', ({ limit }) => limit),
-    new Observed('tenantry_database_connections', 'Connections that are open.', 'gauge', () => {
-      const { used, idle } = read();
-      return [
-        [{ state: 'used' }, used],
-        [{ state: 'idle' }, idle],
-      ];
-    }),
-    gauge('tenantry_database_waiting', 'Who waits for a connection.', ({ waiting }) => waiting),
-  ];
-}
-
-function logins(hasher: PasswordHasher): Family {
-  return new Observed(
-    'tenantry_password_checks',
-    'Passwords that are being hashed, or wait for it.',
-    'gauge',
-    () => [
-      [{ state: 'running' }, hasher.running],
-      [{ state: 'waiting' }, hasher.waiting],
-    ],
-  );
-}
-
-/** Requests that are refused here are in no other count. */
-function overload(protection: OverloadProtection): Family[] {
-  return [
-    new Observed('tenantry_admission', 'Requests that are in work, or wait for a place.', 'gauge', () => [
-      [{ state: 'in work' }, protection.counts.inWork],
-      [{ state: 'waiting' }, protection.counts.waiting],
-    ]),
-    new Observed(
-      'tenantry_admission_refused_total',
-      'Requests that there was no room for (503 OVERLOADED).',
-      'counter',
-      () => [[{}, protection.counts.refused]],
-    ),
-  ];
+  /** A number, or one for each state. */
+  #gauge(name: string, help: string, read: () => number | Record<string, number>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['state'],
+      ...this.#to,
+      collect() {
+        const value = read();
+        if (typeof value === 'number') this.set(value);
+        else for (const [state, part] of Object.entries(value)) this.set({ state }, part);
+      },
+    });
+  }
 }

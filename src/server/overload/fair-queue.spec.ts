@@ -8,7 +8,11 @@ function queueOf(inWork: number, waiting: number, waitMs = 1000) {
   const leaves = new Map<string, Leave>();
   const enter = (name: string): void => {
     const [key = ''] = name.split('-');
-    leaves.set(name, queue.enter(key, { start: () => log.push(name), refuse: () => log.push(`no ${name}`) }));
+    const start = () => log.push(name);
+    leaves.set(
+      name,
+      queue.enter(key, start, () => log.push(`no ${name}`)),
+    );
   };
   const leave = (name: string): void => leaves.get(name)?.();
   return { queue, log, enter, leave };

@@ -5,14 +5,10 @@ export interface QueueLimits {
   readonly waitMs: number;
 }
 
-/** One request that asks for a place: it is started once, at once or later, or refused. */
-export interface QueuedRequest {
+interface Entry {
+  readonly key: string;
   readonly start: () => void;
   readonly refuse: () => void;
-}
-
-interface Entry extends QueuedRequest {
-  readonly key: string;
   state: 'waiting' | 'in work' | 'left';
   timer?: NodeJS.Timeout;
 }
@@ -28,71 +24,55 @@ const MAX_SHARE = 3 / 4;
  * place of the last one in the longest line, if its own line is shorter; otherwise it is refused.
  */
 export class FairQueue {
+  readonly counts = { inWork: 0, waiting: 0, refused: 0 };
   /** Those that wait, by key, in the order in which the keys are served. */
-  readonly #lines = new Map<string, Entry[]>();
-  readonly #inWorkByKey = new Map<string, number>();
-  #inWork = 0;
-  #waiting = 0;
-  #refused = 0;
+  readonly #lines = new Map<string, readonly Entry[]>();
+  readonly #inWork = new Map<string, number>();
 
   constructor(private readonly limits: QueueLimits) {}
-
-  get counts(): { readonly inWork: number; readonly waiting: number; readonly refused: number } {
-    return { inWork: this.#inWork, waiting: this.#waiting, refused: this.#refused };
-  }
 
   /** Whether one more request of this key would be refused at once. */
   isFullFor(key: string): boolean {
     return !this.#hasPlaceFor(key) && !this.#mayWait(key);
   }
 
-  /** Starts the request, lets it wait, or refuses it. */
-  enter(key: string, request: QueuedRequest): Leave {
-    const entry: Entry = { key, state: 'left', start: request.start, refuse: request.refuse };
+  /** Starts the request at once or later, or refuses it. */
+  enter(key: string, start: () => void, refuse: () => void): Leave {
+    const entry: Entry = { key, start, refuse, state: 'left' };
     if (this.#hasPlaceFor(key) && !this.#lines.has(key)) this.#start(entry);
     else if (this.#mayWait(key)) this.#wait(entry);
     else this.#refuse(entry);
-    return () => {
-      this.#leave(entry);
-    };
+    return this.#leave.bind(this, entry);
   }
 
   #hasPlaceFor(key: string): boolean {
-    const { inWork } = this.limits;
-    const share = Math.max(1, Math.floor(MAX_SHARE * inWork));
-    return this.#inWork < inWork && (this.#inWorkByKey.get(key) ?? 0) < share;
+    const share = Math.max(1, Math.floor(MAX_SHARE * this.limits.inWork));
+    return this.counts.inWork < this.limits.inWork && (this.#inWork.get(key) ?? 0) < share;
   }
 
   #mayWait(key: string): boolean {
-    if (this.#waiting < this.limits.waiting) return true;
-    return (this.#lines.get(key)?.length ?? 0) + 1 < (this.#longestLine()?.length ?? 0);
+    if (this.counts.waiting < this.limits.waiting) return true;
+    return this.#lineOf(key).length + 1 < this.#longestLine().length;
   }
 
   #start(entry: Entry): void {
     entry.state = 'in work';
-    this.#inWork += 1;
-    this.#inWorkByKey.set(entry.key, (this.#inWorkByKey.get(entry.key) ?? 0) + 1);
+    this.#countInWork(entry.key, 1);
     entry.start();
   }
 
   #wait(entry: Entry): void {
-    if (this.#waiting >= this.limits.waiting) {
-      const last = this.#longestLine()?.at(-1);
-      if (last) this.#refuse(last);
-    }
+    const last = this.#longestLine().at(-1);
+    if (last && this.counts.waiting >= this.limits.waiting) this.#refuse(last);
     entry.state = 'waiting';
-    this.#waiting += 1;
-    const line = this.#lines.get(entry.key);
-    if (line) line.push(entry);
-    else this.#lines.set(entry.key, [entry]);
-    entry.timer = setTimeout(() => {
-      this.#refuse(entry);
-    }, this.limits.waitMs).unref();
+    entry.timer = setTimeout(this.#refuse.bind(this, entry), this.limits.waitMs).unref();
+    this.counts.waiting += 1;
+    this.#lines.set(entry.key, [...this.#lineOf(entry.key), entry]);
   }
 
   #refuse(entry: Entry): void {
     this.#leave(entry);
-    this.#refused += 1;
+    this.counts.refused += 1;
     entry.refuse();
   }
 
@@ -101,39 +81,41 @@ export class FairQueue {
     entry.state = 'left';
     if (state === 'waiting') this.#takeOutOfLine(entry);
     if (state !== 'in work') return;
-    this.#inWork -= 1;
-    const left = (this.#inWorkByKey.get(key) ?? 1) - 1;
-    if (left > 0) this.#inWorkByKey.set(key, left);
-    else this.#inWorkByKey.delete(key);
-    this.#startNext();
-  }
-
-  #startNext(): void {
-    for (const [key, [first]] of this.#lines) {
-      if (!first || !this.#hasPlaceFor(key)) continue;
-      this.#takeOutOfLine(first);
-      // The others of this key come after all other keys.
-      const rest = this.#lines.get(key);
-      if (rest) {
-        this.#lines.delete(key);
-        this.#lines.set(key, rest);
+    this.#countInWork(key, -1);
+    for (const [next, [first]] of this.#lines)
+      if (first && this.#hasPlaceFor(next)) {
+        this.#takeOutOfLine(first);
+        // The others of this key come after all other keys.
+        const rest = this.#lineOf(next);
+        if (this.#lines.delete(next)) this.#lines.set(next, rest);
+        this.#start(first);
+        return;
       }
-      this.#start(first);
-      return;
-    }
   }
 
   #takeOutOfLine(entry: Entry): void {
     clearTimeout(entry.timer);
-    this.#waiting -= 1;
-    const line = this.#lines.get(entry.key) ?? [];
-    line.splice(line.indexOf(entry), 1);
-    if (line.length === 0) this.#lines.delete(entry.key);
+    this.counts.waiting -= 1;
+    const rest = this.#lineOf(entry.key).filter((other) => other !== entry);
+    if (rest.length > 0) this.#lines.set(entry.key, rest);
+    else this.#lines.delete(entry.key);
   }
 
-  #longestLine(): Entry[] | undefined {
-    let longest: Entry[] | undefined;
-    for (const line of this.#lines.values()) if (!longest || line.length >= longest.length) longest = line;
-    return longest;
+  #countInWork(key: string, by: 1 | -1): void {
+    this.counts.inWork += by;
+    const inWork = (this.#inWork.get(key) ?? 0) + by;
+    if (inWork > 0) this.#inWork.set(key, inWork);
+    else this.#inWork.delete(key);
+  }
+
+  #lineOf(key: string): readonly Entry[] {
+    return this.#lines.get(key) ?? [];
+  }
+
+  #longestLine(): readonly Entry[] {
+    return [...this.#lines.values()].reduce(
+      (longest, line) => (line.length >= longest.length ? line : longest),
+      [],
+    );
   }
 }

@@ -1,24 +1,16 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { VerifiedTokens } from '../auth/verified-tokens';
-import { clientNetwork } from '../../web/client-address';
-import { failure } from '../../web/envelope';
 import { HttpErrors } from '../../errors/http.errors';
-import { hasBody } from '../../web/json-body';
+import { clientNetwork } from '../../web/client-address';
+import { failure, refusalHeaders } from '../../web/envelope';
+import { hasBody, readJsonBody } from '../../web/json-body';
 import { languageOf } from '../../web/language';
 import { requestIdOf } from '../../web/request-id';
-import { StatusPolicy } from '../../web/status-policy';
-import { onResponseGiven, onResponseClosed } from './on-response-closed';
-import { FairQueue, type Leave, type QueueLimits } from './fair-queue';
+import type { StatusPolicy } from '../../web/status-policy';
+import type { VerifiedTokens } from '../auth/verified-tokens';
+import { FairQueue, type QueueLimits } from './fair-queue';
 
-/** Limits for all requests but sign-ins. */
-export abstract class OverloadLimits implements QueueLimits {
-  abstract readonly inWork: number;
-  abstract readonly waiting: number;
-  abstract readonly waitMs: number;
-}
-
-/** Operators must see the service above all when it has too much to do. */
+/** Operators must see the service above all when it is overloaded. */
 const NEVER_REFUSED = /^\/(health|metrics)(?=[/?]|$)/;
 const SIGN_IN = /^\/auth\/(login|refresh|token)(?=[/?]|$)/;
 /** More than password checks may run and wait (54), so that those can answer `TOO_MANY_LOGINS` themselves. */
@@ -32,18 +24,15 @@ const OVERLOADED = HttpErrors.OVERLOADED();
 /**
  * Bounds how many requests are in work and refuses what is too much with 503 `OVERLOADED`. Places are shared round robin by
  * tenant; sign-ins have places of their own, shared by client address: no flood of other requests keeps people from signing in.
- * A request with a body takes its place when the whole body has arrived: slow senders hold none.
  */
-@Injectable()
 export class OverloadProtection {
   readonly #logger = new Logger('Overload');
   readonly #requests: FairQueue;
   readonly #signIns: FairQueue;
   #loggedAt = -Infinity;
-  #loggedRefused = 0;
 
   constructor(
-    limits: OverloadLimits,
+    limits: QueueLimits,
     private readonly tokens: VerifiedTokens,
     private readonly statuses: StatusPolicy,
   ) {
@@ -51,7 +40,7 @@ export class OverloadProtection {
     this.#signIns = new FairQueue({ ...SIGN_INS, waitMs: limits.waitMs });
   }
 
-  get counts(): { readonly inWork: number; readonly waiting: number; readonly refused: number } {
+  get counts(): FairQueue['counts'] {
     const [requests, signIns] = [this.#requests.counts, this.#signIns.counts];
     return {
       inWork: requests.inWork + signIns.inWork,
@@ -60,45 +49,35 @@ export class OverloadProtection {
     };
   }
 
-  /** Middleware, before anything dear. */
+  /** Middleware, before anything expensive. */
   readonly handle = (request: Request, response: Response, next: NextFunction): void => {
     if (NEVER_REFUSED.test(request.url)) next();
-    else if (!hasBody(request)) this.#enter(request, response, next);
+    else if (!hasBody(request)) this.enter(request, response, next);
     else if (this.#queueOf(request).isFullFor(this.#keyOf(request))) this.#refuse(request, response);
     else next();
   };
 
-  /** For a request whose body has arrived: resolves when its turn comes; never, if it was refused. */
-  enterWithBody(request: Request, response: Response): Promise<void> {
-    return new Promise((resolve) => {
-      this.#enter(request, response, resolve);
-    });
-  }
-
-  #enter(request: Request, response: Response, start: () => void): void {
-    const place: { isStarted: boolean; isOver: boolean; leave?: Leave } = { isStarted: false, isOver: false };
-    const giveBack = (): void => {
-      place.isOver = true;
-      place.leave?.();
+  enter(request: Request, response: Response, next: () => void): void {
+    let isStarted = false;
+    const start = (): void => {
+      isStarted = true;
+      next();
     };
-    // A place is free when the whole answer is given, even if it takes a while to arrive.
-    onResponseGiven(response, giveBack);
-    onResponseClosed(request, response, () => {
-      // The client has left; somebody may still work for it.
-      if (place.isStarted && !response.headersSent) setTimeout(giveBack, AFTER_CLOSE_MS).unref();
-      else giveBack();
-    });
-    place.leave = this.#queueOf(request).enter(this.#keyOf(request), {
-      start: () => {
-        place.isStarted = true;
-        start();
-      },
-      refuse: () => {
-        this.#refuse(request, response);
-      },
-    });
+    const refuse = this.#refuse.bind(this, request, response);
+    const leave = this.#queueOf(request).enter(this.#keyOf(request), start, refuse);
+    // The whole answer is given; it may take a while to arrive.
+    response.once('prefinish', leave);
+    const close = (): void => {
+      request.socket.off('close', close);
+      // The client has left; the service may still work for it.
+      if (isStarted && !response.headersSent) setTimeout(leave, AFTER_CLOSE_MS).unref();
+      else leave();
+    };
+    // Node emits no `close` for a response that stood behind another one when their connection closed.
+    request.socket.once('close', close);
+    response.once('close', close);
     // It may have been answered at once.
-    if (place.isOver) place.leave();
+    if (response.writableEnded) leave();
   }
 
   #queueOf(request: Request): FairQueue {
@@ -114,22 +93,35 @@ export class OverloadProtection {
   #refuse(request: Request, response: Response): void {
     this.#log();
     if (response.headersSent) return;
-    response.statusCode = this.statuses.statusFor(OVERLOADED.row.status);
-    response.setHeader('Retry-After', String(OVERLOADED.row.retryAfter));
+    response.status(this.statuses.statusFor(OVERLOADED.row.status)).set(refusalHeaders(OVERLOADED.row));
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.end(JSON.stringify(failure(OVERLOADED, requestIdOf(request), languageOf(request))));
   }
 
   /** One line a second: a line for each refusal would be a part of the load. */
   #log(): void {
-    const now = performance.now();
-    if (now - this.#loggedAt < LOG_EVERY_MS) return;
-    const { inWork, waiting, refused } = this.counts;
-    this.#logger.warn(
-      { inWork, waiting, refused: refused - this.#loggedRefused },
-      'overloaded: refusing requests',
-    );
-    this.#loggedAt = now;
-    this.#loggedRefused = refused;
+    if (performance.now() - this.#loggedAt < LOG_EVERY_MS) return;
+    this.#loggedAt = performance.now();
+    this.#logger.warn(this.counts, 'overloaded: refusing requests');
+  }
+}
+
+/**
+ * Global, after the token check: reads the body of callers whose token is valid; Node drops that of others after the answer. A request
+ * with a body takes its place when the whole body has arrived, so that slow senders hold none.
+ */
+@Injectable()
+export class BodyGuard implements CanActivate {
+  constructor(private readonly overload: OverloadProtection) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
+    if (!hasBody(request)) return true;
+    if (request.user) await readJsonBody(request, response, 'caller');
+    await new Promise<void>((resolve) => {
+      this.overload.enter(request, response, resolve);
+    });
+    return true;
   }
 }

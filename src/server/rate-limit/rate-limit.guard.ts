@@ -6,7 +6,9 @@ import { clientNetwork } from '../../web/client-address';
 import { HttpErrors } from '../../errors/http.errors';
 import { readJsonBody } from '../../web/json-body';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { RateLimiter, RateLimits, type Limit } from './rate-limiter';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Principal } from '../../tenancy/principal';
+import { RateLimits } from './rate-limits';
 
 /** What a route takes from callers who have no token yet; an OAuth2 grant says itself which of the two it brings. */
 type Credentials = 'password' | 'refresh token' | 'grant';
@@ -24,7 +26,6 @@ const SESSION_ID = /^[0-9a-f-]{36}(?=\.)/;
 export class RateLimitGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly limiter: RateLimiter,
     private readonly limits: RateLimits,
   ) {}
 
@@ -32,19 +33,36 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const credentials = this.reflector.getAllAndOverride(TakesCredentials, [context.getHandler()]);
+    const credentials = this.reflector.get(TakesCredentials, context.getHandler());
     // It names the account or the session.
     if (credentials) await readJsonBody(request, response, 'credentials');
-    const isAdmitted = credentials
-      ? this.limiter.admits(this.#limitsOf(credentials, request), response)
-      : this.limiter.admitsCaller(request, response);
-    if (await isAdmitted) return true;
+    if (!this.limits.isOn) return true;
+    let tightest: { limit: number; left: number; endsInMs: number } | undefined;
+    for (const { limiter, key } of this.#limitsOf(request, credentials)) {
+      // Unlike `consume` it does not throw when nothing is left.
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
+      const left = limiter.points - consumedPoints;
+      if (!tightest || left < tightest.left)
+        tightest = { limit: limiter.points, left, endsInMs: msBeforeNext };
+      // What comes after a limit that is reached is not counted.
+      if (left < 0) break;
+    }
+    if (!tightest) return true;
+    const seconds = Math.max(Math.ceil(tightest.endsInMs / 1000), 0);
+    response.setHeader('RateLimit-Limit', String(tightest.limit));
+    response.setHeader('RateLimit-Remaining', String(Math.max(tightest.left, 0)));
+    response.setHeader('RateLimit-Reset', String(seconds));
+    if (tightest.left >= 0) return true;
+    response.setHeader('Retry-After', String(Math.max(seconds, 1)));
     throw HttpErrors.TOO_MANY();
   }
 
-  #limitsOf(credentials: Credentials, request: Request): Limit[] {
-    const { perMinute } = this.limits;
-    if (!perMinute) return [];
+  #limitsOf(request: Request, credentials?: Credentials): { limiter: RateLimiterAbstract; key: string }[] {
+    if (!credentials) {
+      const principal = request.user as Principal | undefined;
+      if (!principal) return [];
+      return [{ limiter: this.limits.ofUser, key: `user:${principal.tenantId}|${principal.subject}` }];
+    }
     const body = (request.body ?? {}) as Record<string, unknown>;
     const client = clientNetwork(request);
     const isRefresh =
@@ -52,8 +70,8 @@ export class RateLimitGuard implements CanActivate {
     // Counted apart: refreshes with made-up tokens must not use up the sign-ins of others at the same address.
     const [kind, name] = isRefresh ? ['refresh', sessionNamed(body)] : ['sign-in', accountNamed(body)];
     return [
-      { key: `${kind}:${client}`, most: perMinute.loginsOfAddress },
-      ...(name === null ? [] : [{ key: `${kind}:${client}|${name}`, most: perMinute.loginsOfAccount }]),
+      { limiter: this.limits.ofAddress, key: `${kind}:${client}` },
+      ...(name === null ? [] : [{ limiter: this.limits.ofAccount, key: `${kind}:${client}|${name}` }]),
     ];
   }
 }
