@@ -28,7 +28,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     kind: 'account',
-    wrong: 'its name may be taken twice: a live one has the name key 0, a deleted one its own id',
+    wrong: 'its name could be taken twice: a live one has the name key 0, a deleted one its own id',
     sql: `SELECT user_id AS subject FROM tenantry_account
            WHERE name_key <> CASE WHEN del_flag = '0' THEN 0 ELSE user_id END`,
   },
@@ -49,17 +49,17 @@ export const INVARIANTS: readonly Invariant[] = [
     wrong: 'its code was used again',
     sql: 'SELECT tenant_id AS subject FROM tenantry_tenant GROUP BY tenant_id HAVING COUNT(*) > 1',
   },
-  { kind: 'tenant', wrong: 'has departments and never was', sql: codesOfNobody('tenantry_dept') },
-  { kind: 'tenant', wrong: 'has accounts and never was', sql: codesOfNobody('tenantry_account') },
-  { kind: 'tenant', wrong: 'has sessions and never was', sql: codesOfNobody('tenantry_session') },
+  { kind: 'tenant', wrong: 'has departments but never existed', sql: codesOfNobody('tenantry_dept') },
+  { kind: 'tenant', wrong: 'has accounts but never existed', sql: codesOfNobody('tenantry_account') },
+  { kind: 'tenant', wrong: 'has sessions but never existed', sql: codesOfNobody('tenantry_session') },
   {
     kind: 'tenant',
-    wrong: 'stands deeper than 64 levels',
+    wrong: 'is deeper than 64 levels',
     sql: "SELECT tenant_id AS subject FROM tenantry_tenant WHERE depth > 64 AND del_flag = '0'",
   },
   {
     kind: 'department',
-    wrong: 'stands deeper than 64 levels',
+    wrong: 'is deeper than 64 levels',
     sql: "SELECT dept_id AS subject FROM tenantry_dept WHERE depth > 64 AND del_flag = '0'",
   },
 ];

@@ -75,7 +75,7 @@ export function RequiredTextField(max: number): PropertyDecorator {
       'requiredText',
       (value) => value !== '' && isText(value, max),
       `必填，不超过 ${max} 个字符`,
-      `is required: text of 1 to ${max} characters`,
+      `must be text of 1 to ${max} characters`,
     ),
   );
 }
@@ -106,7 +106,7 @@ export function RequiredOpaqueField(maxBytes: number): PropertyDecorator {
       'requiredOpaque',
       (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
       `必填，不超过 ${maxBytes} 字节`,
-      `is required: text of at most ${maxBytes} bytes`,
+      `must be text of 1 to ${maxBytes} bytes`,
     ),
   );
 }
@@ -119,7 +119,7 @@ export function PasswordField(): PropertyDecorator {
       'password',
       (value) => isText(value, 128) && Array.from(value).length >= 8,
       '必填，8 到 128 个字符',
-      'is required: 8 to 128 characters',
+      'must be 8 to 128 characters long',
     ),
   );
 }

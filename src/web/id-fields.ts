@@ -33,7 +33,7 @@ export function RequiredIdField(): PropertyDecorator {
 export function RequiredTextIdField(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'string', pattern: TEXT_ID }),
-    rule('textId', isTextId, '必填，ID 必须为数字字符串', 'is required: a string of digits'),
+    rule('textId', isTextId, '必填，ID 必须为数字字符串', 'must be a string of digits'),
   );
 }
 

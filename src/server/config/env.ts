@@ -80,7 +80,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (values.NODE_ENV === 'production' && !set.JWT_SECRET)
     problems.push('JWT_SECRET: must be set in production');
   if (values.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
-    problems.push('JWT_JWKS_URI: must be set with LOCAL_ACCOUNTS=off, or nobody could sign in');
+    problems.push('JWT_JWKS_URI: must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
   if (problems.length > 0) throw new BadEnvironment(problems);
   // Documentation is for people who explore; a production system opens it only when told to.
   return { ...values, DOCS: values.DOCS ?? (values.NODE_ENV === 'production' ? 'off' : 'on') };
