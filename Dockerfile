@@ -1,4 +1,4 @@
-# Build with the compiler, run without it. On the Node.js that has long-term support; 20.20 is the oldest that works.
+# Two stages: build with the development packages, run without them. Node.js 24 is the LTS version; 20.20 is the oldest that works.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -103,7 +103,7 @@ export interface paths {
         get: operations["listDepts"];
         /**
          * Replace a department, or move it with its subtree
-         * @description A field that is not sent, or is null, gets its default. Only `parentId` stays when it is not sent; another one moves the department with all below it.
+         * @description A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.
          */
         put: operations["updateDept"];
         /**
@@ -125,8 +125,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download all departments, by paths of names
-         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. One at a time per tenant.
+         * Export all departments as a file
+         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. One export at a time per tenant.
          */
         get: operations["exportDepts"];
         put?: never;
@@ -147,8 +147,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make and change departments as a file says: all of it, or nothing
-         * @description Up to 20,000 departments and 16 MB. A path that is there is changed, any other is made; nothing is deleted. Problems are told by line. One at a time per tenant.
+         * Import departments from a file, all or nothing
+         * @description Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. One import at a time per tenant.
          */
         post: operations["importDepts"];
         delete?: never;
@@ -165,7 +165,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Put children of one department into order */
+        /** Set the order of the children of a department */
         put: operations["orderDepts"];
         post?: never;
         delete?: never;
@@ -221,14 +221,14 @@ export interface paths {
         post?: never;
         /**
          * Delete one department or several
-         * @description Logical, and refused while a department has child departments or users.
+         * @description Deletion is logical, and refused while a department has child departments or users.
          */
         delete: operations["deleteDepts"];
         options?: never;
         head?: never;
         /**
          * Change some fields of a department (JSON merge patch)
-         * @description What the body names is changed, null resets to the default; then as `updateDept`.
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.
          */
         patch: operations["patchDept"];
         trace?: never;
@@ -243,8 +243,8 @@ export interface paths {
         /** List your own tenant and those below it, page by page */
         get: operations["listTenants"];
         /**
-         * Replace a tenant below your own, or move it with all below it
-         * @description A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay when they are not sent; another parent moves the tenant with all below it. Take an `id` that the list shows.
+         * Replace a tenant below your own, or move it with its subtree
+         * @description A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay as they are when they are not sent; a new parent moves the tenant with all tenants below it. Take an `id` from the list.
          */
         put: operations["updateTenant"];
         /**
@@ -271,14 +271,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a tenant below your own
-         * @description Logical, and refused while it has child tenants. Take an `id` that the list shows.
+         * @description Deletion is logical, and refused while the tenant has child tenants. Take an `id` from the list.
          */
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
         /**
          * Change some fields of a tenant (JSON merge patch)
-         * @description What the body names is changed, null resets to the default; then as `updateTenant`. Take an `id` that the list shows.
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateTenant`. Take an `id` from the list.
          */
         patch: operations["patchTenant"];
         trace?: never;
@@ -347,7 +347,7 @@ export interface components {
         FieldProblemDto: {
             /** @example parentId */
             field: string;
-            /** @example must be a numeric id up to 2^53-1 */
+            /** @example must be a decimal id of at most 2^53-1 */
             message: string;
         };
         RefusalDto: {
@@ -358,9 +358,9 @@ export interface components {
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
              */
             requestId: string;
-            /** @description The fields at fault, where the reason is one of fields. */
+            /** @description The invalid fields, for reasons that are about fields. */
             fields?: components["schemas"]["FieldProblemDto"][];
-            /** @description The ids at fault, where there may be several. */
+            /** @description The ids that caused the refusal, where there may be several. */
             ids?: (number | string)[];
         };
         RefusalEnvelope: {
@@ -423,7 +423,7 @@ export interface components {
         MeDto: {
             /**
              * Format: int64
-             * @description The account's id; null for a caller who is no account here.
+             * @description The id of the account; null for a caller without an account here.
              */
             userId: number | null;
             username: string;
@@ -432,7 +432,7 @@ export interface components {
             tenantId: string;
             tenantName: string;
             /**
-             * @description `ACTIVE`, because others are refused before.
+             * @description Always `ACTIVE`: callers of other tenants are refused.
              * @enum {string}
              */
             tenantState: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
@@ -558,7 +558,7 @@ export interface components {
         };
         UserPage: {
             rows: components["schemas"]["UserDto"][];
-            /** @description Hand it back as `cursor`; null on the last page. */
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
             nextCursor: string | null;
             hasMore: boolean;
         };
@@ -585,11 +585,11 @@ export interface components {
         ChangePasswordDto: {
             /**
              * Format: int64
-             * @description Not sent: one's own account.
+             * @description Your own account when not sent.
              * @example 2
              */
             userId?: number | null;
-            /** @description Only for one's own account. */
+            /** @description Needed only to change your own password. */
             oldPassword?: string | null;
             /**
              * Format: password
@@ -658,7 +658,7 @@ export interface components {
             unchanged: number;
             /**
              * Format: int32
-             * @description Lines that cannot be taken; only in a dry run.
+             * @description Lines that would be refused; only in a dry run.
              */
             refused?: number;
             /** @description Every line; only in a dry run. */
@@ -728,7 +728,7 @@ export interface components {
         };
         DeptRowPage: {
             rows: components["schemas"]["DeptRowDto"][];
-            /** @description Hand it back as `cursor`; null on the last page. */
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
             nextCursor: string | null;
             hasMore: boolean;
         };
@@ -879,7 +879,7 @@ export interface components {
              */
             parentId?: number | null;
             /**
-             * @description Default: the empty text.
+             * @description Default: the empty string.
              * @example 总公司
              */
             deptName?: string | null;
@@ -901,7 +901,7 @@ export interface components {
             phone?: string | null;
             /**
              * Format: email
-             * @description Or the empty text. Default: null.
+             * @description An e-mail address or the empty string. Default: null.
              * @example office@example.com
              */
             email?: string | null;
@@ -950,7 +950,7 @@ export interface components {
              */
             parentId?: number | null;
             /**
-             * @description Default: the empty text.
+             * @description Default: the empty string.
              * @example 总公司
              */
             deptName?: string | null;
@@ -972,7 +972,7 @@ export interface components {
             phone?: string | null;
             /**
              * Format: email
-             * @description Or the empty text. Default: null.
+             * @description An e-mail address or the empty string. Default: null.
              * @example office@example.com
              */
             email?: string | null;
@@ -1001,7 +1001,7 @@ export interface components {
              */
             parentId?: number | null;
             /**
-             * @description Default: the empty text.
+             * @description Default: the empty string.
              * @example 总公司
              */
             deptName?: string | null;
@@ -1023,7 +1023,7 @@ export interface components {
             phone?: string | null;
             /**
              * Format: email
-             * @description Or the empty text. Default: null.
+             * @description An e-mail address or the empty string. Default: null.
              * @example office@example.com
              */
             email?: string | null;
@@ -1046,7 +1046,7 @@ export interface components {
         };
         PackageBo: {
             /**
-             * @description Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty text.
+             * @description Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty string.
              * @example 1, 100, 101
              */
             menuIds?: string | null;
@@ -1084,7 +1084,7 @@ export interface components {
             merchant?: number | null;
             /**
              * Format: int32
-             * @description Kept, never read back; an update that does not send it leaves it as it is. So are the three below.
+             * @description Stored but never returned; an update that does not send it leaves it as it is. The same holds for the next three.
              * @example 0
              */
             riskReportUsed?: number | null;
@@ -1145,7 +1145,7 @@ export interface components {
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none, and the default.
+             * @description Limit on the number of accounts; -1 is unlimited, and the default.
              * @example -1
              */
             accountCount?: number | null;
@@ -1157,7 +1157,7 @@ export interface components {
         };
         TenantRowDto: {
             /**
-             * @description On this day.
+             * @description The state today.
              * @enum {string}
              */
             state: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
@@ -1190,13 +1190,13 @@ export interface components {
             status: "0" | "1";
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none.
+             * @description Limit on the number of accounts; -1 is unlimited.
              */
             accountCount: number;
         };
         TenantRowPage: {
             rows: components["schemas"]["TenantRowDto"][];
-            /** @description Hand it back as `cursor`; null on the last page. */
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
             nextCursor: string | null;
             hasMore: boolean;
         };
@@ -1269,7 +1269,7 @@ export interface components {
             status: "0" | "1";
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none.
+             * @description Limit on the number of accounts; -1 is unlimited.
              */
             accountCount: number;
         };
@@ -1315,7 +1315,7 @@ export interface components {
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none, and the default.
+             * @description Limit on the number of accounts; -1 is unlimited, and the default.
              * @example -1
              */
             accountCount?: number | null;
@@ -1359,7 +1359,7 @@ export interface components {
             status?: "0" | "1" | null;
             /**
              * Format: int32
-             * @description Limit on the number of accounts; -1 is none, and the default.
+             * @description Limit on the number of accounts; -1 is unlimited, and the default.
              * @example -1
              */
             accountCount?: number | null;
@@ -1374,9 +1374,9 @@ export interface components {
     };
     responses: {
         /**
-         * @description `INVALID_INPUT`: The input is not valid
+         * @description `INVALID_INPUT`: The input is invalid
          *
-         *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
          */
         BadRequest: {
             headers: {
@@ -1401,9 +1401,9 @@ export interface components {
             };
         };
         /**
-         * @description `TOKEN_MISSING`: Send an access token: Authorization: Bearer <token>
+         * @description `TOKEN_MISSING`: The access token is missing; send Authorization: Bearer <token>
          *
-         *     `TOKEN_INVALID`: The access token is not valid
+         *     `TOKEN_INVALID`: The access token is invalid
          *
          *     `TOKEN_EXPIRED`: The access token has expired
          */
@@ -1432,13 +1432,13 @@ export interface components {
         /**
          * @description `ROLE_REQUIRED`: Your role does not allow this
          *
-         *     `TENANT_DELETED`: Your tenant does not exist (any more)
+         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
          *
          *     `TENANT_DISABLED`: Your tenant is disabled
          *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *
-         *     `TENANT_EXPIRED`: The service period of your tenant is over
+         *     `TENANT_EXPIRED`: The service period of your tenant has ended
          */
         Forbidden: {
             headers: {
@@ -1483,7 +1483,7 @@ export interface components {
                 };
             };
         };
-        /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not of a type and encoding that this operation takes */
+        /** @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept the type or encoding of the body */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1505,7 +1505,7 @@ export interface components {
                 };
             };
         };
-        /** @description `RATE_LIMITED`: Too many requests; try again when Retry-After says */
+        /** @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1554,7 +1554,7 @@ export interface components {
             };
         };
         /**
-         * @description `DATABASE_UNAVAILABLE`: The database is not available at the moment; try again shortly
+         * @description `DATABASE_UNAVAILABLE`: The database is currently unavailable; try again shortly
          *
          *     `OVERLOADED`: The service is overloaded; try again shortly
          */
@@ -1585,7 +1585,7 @@ export interface components {
          *
          *     `BODY_TOO_LARGE`: The body is too large
          *
-         *     `UNSUPPORTED_MEDIA_TYPE`: The body is not of a type and encoding that this operation takes
+         *     `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept the type or encoding of the body
          *
          *     `EXPECTATION_FAILED`: The Expect header is not supported
          *
@@ -1616,10 +1616,10 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Your own, if you sent one, else a new one; the log has it. */
+        /** @description Yours if you sent one, otherwise generated; it is in the log too. */
         "X-Request-Id": string;
         /**
-         * @description The path of what was made.
+         * @description The path of the new resource.
          * @example /system/dept-api/1
          */
         Location: string;
@@ -1628,7 +1628,7 @@ export interface components {
          * @example "1"
          */
         ETag: string;
-        /** @description `true`: the answer that this `Idempotency-Key` was given before. */
+        /** @description `true` when this is the answer of an earlier request with the same `Idempotency-Key`. */
         "Idempotent-Replayed": "true";
         /**
          * @description Seconds to wait.
@@ -1641,9 +1641,9 @@ export interface components {
         "Content-Disposition": string;
         /** @description Requests a minute, where limits are on. */
         "RateLimit-Limit": number;
-        /** @description How many of them are left. */
+        /** @description Requests left in this minute. */
         "RateLimit-Remaining": number;
-        /** @description Seconds until they are all there again. */
+        /** @description Seconds until the count starts again. */
         "RateLimit-Reset": number;
     };
     pathItems: never;
@@ -1677,7 +1677,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description `BAD_CREDENTIALS`: Tenant, user name or password is wrong */
+            /** @description `BAD_CREDENTIALS`: The tenant, user name or password is incorrect */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1701,13 +1701,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `TENANT_DELETED`: Your tenant does not exist (any more)
+             * @description `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              */
             403: {
                 headers: {
@@ -1755,9 +1755,9 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              *
-             *     `TOO_MANY_LOGINS`: Too many logins at once; try again shortly
+             *     `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
              */
             429: {
                 headers: {
@@ -1793,7 +1793,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1815,7 +1815,7 @@ export interface operations {
                     "application/json": components["schemas"]["MeEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1860,7 +1860,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description `REFRESH_INVALID`: The refresh token is not valid (any more); sign in again */
+            /** @description `REFRESH_INVALID`: The refresh token is invalid or has expired; sign in again */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1884,13 +1884,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `TENANT_DELETED`: Your tenant does not exist (any more)
+             * @description `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              */
             403: {
                 headers: {
@@ -1974,7 +1974,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "invalid_grant",
-                     *       "error_description": "Tenant, user name or password is wrong"
+                     *       "error_description": "The tenant, user name or password is incorrect"
                      *     }
                      */
                     "application/json": components["schemas"]["OAuthProblemDto"] | components["schemas"]["RefusalEnvelope"];
@@ -2025,9 +2025,9 @@ export interface operations {
     listDepts: {
         parameters: {
             query?: {
-                /** @description At most so many rows. */
+                /** @description The most rows to return. */
                 limit?: number;
-                /** @description `nextCursor` of the page before, with the same filters. */
+                /** @description `nextCursor` of the previous page; send the same filters. */
                 cursor?: string;
                 /** @description Children of this department; 0 is the top level. */
                 parentId?: number;
@@ -2043,7 +2043,7 @@ export interface operations {
                 ids?: string;
             };
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2065,7 +2065,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeptRowPageEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2109,7 +2109,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -2135,11 +2135,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `INVALID_INPUT`: The input is not valid
+             * @description `INVALID_INPUT`: The input is invalid
              *
-             *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
              *
-             *     `DEPT_TOO_DEEP`: The department tree is at most 64 levels deep
+             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
              */
             400: {
                 headers: {
@@ -2167,15 +2167,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `TENANT_MISMATCH`: The body names a tenant that is not yours
+             *     `TENANT_MISMATCH`: The body names a tenant other than your own
              */
             403: {
                 headers: {
@@ -2227,7 +2227,7 @@ export interface operations {
             /**
              * @description `PARENT_DISABLED`: The parent department is disabled
              *
-             *     `DEPT_CYCLE`: A department cannot be moved under itself or below itself
+             *     `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
              */
             409: {
                 headers: {
@@ -2250,7 +2250,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2284,7 +2284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your own. For 24 hours the same request with it is done once, and answered alike. */
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2312,11 +2312,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `INVALID_INPUT`: The input is not valid
+             * @description `INVALID_INPUT`: The input is invalid
              *
-             *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
              *
-             *     `DEPT_TOO_DEEP`: The department tree is at most 64 levels deep
+             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
              */
             400: {
                 headers: {
@@ -2344,15 +2344,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `TENANT_MISMATCH`: The body names a tenant that is not yours
+             *     `TENANT_MISMATCH`: The body names a tenant other than your own
              */
             403: {
                 headers: {
@@ -2452,7 +2452,7 @@ export interface operations {
     exportDepts: {
         parameters: {
             query?: {
-                /** @description CSV: begin with a byte order mark, by which Excel knows that it is UTF-8. */
+                /** @description CSV: begin with a byte order mark, which tells Excel that the file is UTF-8. */
                 bom?: boolean;
             };
             header?: never;
@@ -2488,7 +2488,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            /** @description `NOT_ACCEPTABLE`: There is no answer of a type that the Accept header allows */
+            /** @description `NOT_ACCEPTABLE`: No type that the Accept header allows is available */
             406: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2511,9 +2511,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              *
-             *     `TOO_MANY_EXPORTS`: Too many exports are running (a tenant runs one at a time); try again when Retry-After says
+             *     `TOO_MANY_EXPORTS`: Too many exports are running (one at a time per tenant); try again after the time in Retry-After
              */
             429: {
                 headers: {
@@ -2548,11 +2548,11 @@ export interface operations {
     importDepts: {
         parameters: {
             query?: {
-                /** @description Only say what would become of every line. */
+                /** @description Only report what would happen to each line. */
                 dryRun?: boolean;
             };
             header?: {
-                /** @description A text of your own. For 24 hours the same request with it is done once, and answered alike. */
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2616,9 +2616,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              *
-             *     `TOO_MANY_IMPORTS`: Too many imports are running (a tenant runs one at a time); try again when Retry-After says
+             *     `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
              */
             429: {
                 headers: {
@@ -2705,7 +2705,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `DEPT_NOT_A_CHILD`: The department stands under another parent */
+            /** @description `DEPT_NOT_A_CHILD`: The department has a different parent */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2749,7 +2749,7 @@ export interface operations {
                 deptName?: string;
             };
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -2771,7 +2771,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeptTreeEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2815,7 +2815,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2839,7 +2839,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeptListEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2883,7 +2883,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2907,7 +2907,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeptEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2951,7 +2951,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3027,7 +3027,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3059,7 +3059,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -3088,11 +3088,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `INVALID_INPUT`: The input is not valid
+             * @description `INVALID_INPUT`: The input is invalid
              *
-             *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
              *
-             *     `DEPT_TOO_DEEP`: The department tree is at most 64 levels deep
+             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
              */
             400: {
                 headers: {
@@ -3120,15 +3120,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `TENANT_MISMATCH`: The body names a tenant that is not yours
+             *     `TENANT_MISMATCH`: The body names a tenant other than your own
              */
             403: {
                 headers: {
@@ -3180,7 +3180,7 @@ export interface operations {
             /**
              * @description `PARENT_DISABLED`: The parent department is disabled
              *
-             *     `DEPT_CYCLE`: A department cannot be moved under itself or below itself
+             *     `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
              */
             409: {
                 headers: {
@@ -3203,7 +3203,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3236,21 +3236,21 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
-                /** @description At most so many rows. */
+                /** @description The most rows to return. */
                 limit?: number;
-                /** @description `nextCursor` of the page before, with the same filters. */
+                /** @description `nextCursor` of the previous page; send the same filters. */
                 cursor?: string;
-                /** @description Code of a tenant: its children. */
+                /** @description Only children of the tenant with this code. */
                 tenantParent?: string;
                 /** @description A part of the name, exactly as written. */
                 tenantName?: string;
-                /** @description What its users meet today. */
+                /** @description Only tenants in this state today. */
                 state?: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
                 /** @description Tenants whose last day of service is before this one. */
                 expiresBefore?: string;
             };
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -3272,7 +3272,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantRowPageEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3294,7 +3294,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -3320,11 +3320,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `INVALID_INPUT`: The input is not valid
+             * @description `INVALID_INPUT`: The input is invalid
              *
-             *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
              *
-             *     `TENANT_TOO_DEEP`: The tenant tree is at most 64 levels deep
+             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
              */
             400: {
                 headers: {
@@ -3352,15 +3352,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `OWN_TENANT`: Your own tenant can be read, not changed or deleted
+             *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
              */
             403: {
                 headers: {
@@ -3409,7 +3409,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `TENANT_CYCLE`: A tenant cannot be moved under itself or below itself */
+            /** @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3431,7 +3431,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3465,7 +3465,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your own. For 24 hours the same request with it is done once, and answered alike. */
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3493,11 +3493,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `INVALID_INPUT`: The input is not valid
+             * @description `INVALID_INPUT`: The input is invalid
              *
-             *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
              *
-             *     `TENANT_TOO_DEEP`: The tenant tree is at most 64 levels deep
+             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
              */
             400: {
                 headers: {
@@ -3579,11 +3579,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The tenant's internal `id` as the list shows it, not its code. The platform's own is `1`. */
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
                 id: string;
             };
             cookie?: never;
@@ -3604,7 +3604,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3648,11 +3648,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path: {
-                /** @description The tenant's internal `id` as the list shows it, not its code. The platform's own is `1`. */
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
                 id: string;
             };
             cookie?: never;
@@ -3677,15 +3677,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `OWN_TENANT`: Your own tenant can be read, not changed or deleted
+             *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
              */
             403: {
                 headers: {
@@ -3753,7 +3753,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3785,11 +3785,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path: {
-                /** @description The tenant's internal `id` as the list shows it, not its code. The platform's own is `1`. */
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
                 id: string;
             };
             cookie?: never;
@@ -3815,11 +3815,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `INVALID_INPUT`: The input is not valid
+             * @description `INVALID_INPUT`: The input is invalid
              *
-             *     `MALFORMED_REQUEST`: The request cannot be read (broken JSON, encoding or address)
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
              *
-             *     `TENANT_TOO_DEEP`: The tenant tree is at most 64 levels deep
+             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
              */
             400: {
                 headers: {
@@ -3847,15 +3847,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `OWN_TENANT`: Your own tenant can be read, not changed or deleted
+             *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
              */
             403: {
                 headers: {
@@ -3904,7 +3904,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `TENANT_CYCLE`: A tenant cannot be moved under itself or below itself */
+            /** @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3926,7 +3926,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3959,9 +3959,9 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description At most so many rows. */
+                /** @description The most rows to return. */
                 limit?: number;
-                /** @description `nextCursor` of the page before, with the same filters. */
+                /** @description `nextCursor` of the previous page; send the same filters. */
                 cursor?: string;
                 /** @description Accounts of this department. */
                 deptId?: number;
@@ -3971,7 +3971,7 @@ export interface operations {
                 status?: "0" | "1";
             };
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -3993,7 +3993,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserPageEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4015,7 +4015,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -4045,17 +4045,17 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
              *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
              *
-             *     `TENANT_MISMATCH`: The body names a tenant that is not yours
+             *     `TENANT_MISMATCH`: The body names a tenant other than your own
              */
             403: {
                 headers: {
@@ -4105,7 +4105,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `USERNAME_TAKEN`: The user name is taken
+             * @description `USERNAME_TAKEN`: The user name is already taken
              *
              *     `DEPT_DISABLED`: The department is disabled
              *
@@ -4132,7 +4132,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4166,7 +4166,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A text of your own. For 24 hours the same request with it is done once, and answered alike. */
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4198,13 +4198,13 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
              *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
              */
@@ -4256,11 +4256,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `USERNAME_TAKEN`: The user name is taken
+             * @description `USERNAME_TAKEN`: The user name is already taken
              *
              *     `DEPT_DISABLED`: The department is disabled
              *
-             *     `ACCOUNT_LIMIT`: The tenant has as many accounts as it may have
+             *     `ACCOUNT_LIMIT`: The tenant has reached its account limit
              */
             409: {
                 headers: {
@@ -4308,9 +4308,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              *
-             *     `TOO_MANY_LOGINS`: Too many logins at once; try again shortly
+             *     `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
              */
             429: {
                 headers: {
@@ -4373,15 +4373,15 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
-             *     `WRONG_PASSWORD`: The old password is not right
+             *     `WRONG_PASSWORD`: The old password is incorrect
              *
              *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
              */
@@ -4431,9 +4431,9 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again when Retry-After says
+             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              *
-             *     `TOO_MANY_LOGINS`: Too many logins at once; try again shortly
+             *     `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
              */
             429: {
                 headers: {
@@ -4469,7 +4469,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have: 304 when it is still the same. */
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -4493,7 +4493,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserEnvelope"];
                 };
             };
-            /** @description What `If-None-Match` names is still the same. */
+            /** @description Not modified: the version in `If-None-Match` is still current. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4537,7 +4537,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have read: 412 when somebody has changed it since. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: string;
             };
             path: {
@@ -4566,13 +4566,13 @@ export interface operations {
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
-             *     `TENANT_DELETED`: Your tenant does not exist (any more)
+             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *
              *     `TENANT_DISABLED`: Your tenant is disabled
              *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not begun
+             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *
-             *     `TENANT_EXPIRED`: The service period of your tenant is over
+             *     `TENANT_EXPIRED`: The service period of your tenant has ended
              *
              *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
              */
@@ -4641,7 +4641,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `STALE`: It has been changed since; read it again */
+            /** @description `STALE`: The resource has changed since you read it; read it again */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

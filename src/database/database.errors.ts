@@ -5,7 +5,7 @@ export const DatabaseErrors = defineErrors({
     reason: 'DATABASE_UNAVAILABLE',
     status: 503,
     zh: '数据库暂时不可用，请稍后重试',
-    en: 'The database is not available at the moment; try again shortly',
+    en: 'The database is currently unavailable; try again shortly',
     retryAfter: 1,
   },
 });
@@ -14,7 +14,7 @@ export const IdempotencyErrors = defineErrors({
   REUSED: {
     reason: 'IDEMPOTENCY_KEY_REUSED',
     status: 422,
-    zh: '该 Idempotency-Key 已用于另一个请求',
+    zh: '该 Idempotency-Key 已用于其他请求',
     en: 'This Idempotency-Key has been used for another request',
   },
 });

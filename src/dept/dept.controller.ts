@@ -20,8 +20,8 @@ import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
 
 const REPLACED =
-  'A field that is not sent, or is null, gets its default. Only `parentId` stays when it is not sent; another one moves the department with all below it.';
-const PATCHED = 'What the body names is changed, null resets to the default; then as `updateDept`.';
+  'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.';
+const PATCHED = 'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.';
 
 const CHANGE = [
   TenantErrors.MISMATCH,
@@ -76,7 +76,7 @@ export class DeptController {
   @Put('order')
   @Operation({
     id: 'orderDepts',
-    summary: 'Put children of one department into order',
+    summary: 'Set the order of the children of a department',
     roles: MANAGERS,
     refusals: [DeptErrors.NOT_FOUND, DeptErrors.PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })
@@ -122,7 +122,7 @@ export class DeptController {
   @Operation({
     id: 'deleteDepts',
     summary: 'Delete one department or several',
-    description: 'Logical, and refused while a department has child departments or users.',
+    description: 'Deletion is logical, and refused while a department has child departments or users.',
     roles: MANAGERS,
     refusals: [DeptErrors.NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, RevisionErrors.STALE],
   })

@@ -12,7 +12,7 @@ export class CreateDeptDto {
   parentId?: number;
 
   /**
-   * Default: the empty text.
+   * Default: the empty string.
    * @example 总公司
    */
   @TextField(64)
@@ -40,7 +40,7 @@ export class CreateDeptDto {
   phone?: string;
 
   /**
-   * Or the empty text. Default: null.
+   * An e-mail address or the empty string. Default: null.
    * @example office@example.com
    */
   @EmailField(100)

@@ -18,8 +18,8 @@ export const DeptErrors = defineErrors({
   CYCLE: {
     reason: 'DEPT_CYCLE',
     status: 409,
-    zh: '上级部门不能是自己或自己的下级部门',
-    en: 'A department cannot be moved under itself or below itself',
+    zh: '上级部门不能是该部门自身或其下级部门',
+    en: 'A department cannot be moved below itself or one of its descendants',
   },
   HAS_CHILDREN: {
     reason: 'DEPT_HAS_CHILDREN',
@@ -32,7 +32,7 @@ export const DeptErrors = defineErrors({
     reason: 'DEPT_HAS_USERS',
     status: 409,
     ids: [1],
-    zh: '部门存在用户，不允许删除',
+    zh: '部门下存在用户，不允许删除',
     en: 'The department has users',
   },
   NOT_A_CHILD: {
@@ -40,13 +40,13 @@ export const DeptErrors = defineErrors({
     status: 409,
     ids: [1],
     zh: '部门不属于该上级部门',
-    en: 'The department stands under another parent',
+    en: 'The department has a different parent',
   },
   TOO_DEEP: {
     reason: 'DEPT_TOO_DEEP',
     status: 400,
     field: 'parentId',
     zh: `部门层级不能超过 ${MAX_DEPTH} 级`,
-    en: `The department tree is at most ${MAX_DEPTH} levels deep`,
+    en: `The department tree can be at most ${MAX_DEPTH} levels deep`,
   },
 });

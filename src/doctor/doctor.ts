@@ -30,8 +30,8 @@ export async function examine(database: DoctorRepository, repair?: RepairReposit
   }
   findings.push(...(await database.findBroken()));
   for (const { tenantId, held } of await database.findOverLimit()) {
-    if (held) notes.push(`tenant ${tenantId}: has more accounts than it may have now`);
-    else findings.push(`tenant ${tenantId}: got more accounts than it may have`);
+    if (held) notes.push(`tenant ${tenantId}: has more accounts than its limit allows now`);
+    else findings.push(`tenant ${tenantId}: has more accounts than its limit allowed`);
   }
   return diagnosis;
 }

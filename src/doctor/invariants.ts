@@ -22,7 +22,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ],
   [
     'account',
-    'its name may be taken twice: a live one has the name key 0, a deleted one its own id',
+    'its name could be taken twice: a live one has the name key 0, a deleted one its own id',
     `SELECT user_id AS subject FROM tenantry_account
            WHERE name_key <> CASE WHEN del_flag = '0' THEN 0 ELSE user_id END`,
   ],
@@ -43,17 +43,17 @@ export const INVARIANTS: readonly Invariant[] = [
     'its code was used again',
     'SELECT tenant_id AS subject FROM tenantry_tenant GROUP BY tenant_id HAVING COUNT(*) > 1',
   ],
-  ['tenant', 'has departments and never was', codesWithoutTenant('tenantry_dept')],
-  ['tenant', 'has accounts and never was', codesWithoutTenant('tenantry_account')],
-  ['tenant', 'has sessions and never was', codesWithoutTenant('tenantry_session')],
+  ['tenant', 'has departments but never existed', codesWithoutTenant('tenantry_dept')],
+  ['tenant', 'has accounts but never existed', codesWithoutTenant('tenantry_account')],
+  ['tenant', 'has sessions but never existed', codesWithoutTenant('tenantry_session')],
   [
     'tenant',
-    'stands deeper than 64 levels',
+    'is deeper than 64 levels',
     "SELECT tenant_id AS subject FROM tenantry_tenant WHERE depth > 64 AND del_flag = '0'",
   ],
   [
     'department',
-    'stands deeper than 64 levels',
+    'is deeper than 64 levels',
     "SELECT dept_id AS subject FROM tenantry_dept WHERE depth > 64 AND del_flag = '0'",
   ],
 ];

@@ -2,12 +2,12 @@ import { defineErrors } from './refusal';
 
 /** Refusals that have nothing to do with a domain. */
 export const HttpErrors = defineErrors({
-  INVALID: { reason: 'INVALID_INPUT', status: 400, zh: '请求参数不正确', en: 'The input is not valid' },
+  INVALID: { reason: 'INVALID_INPUT', status: 400, zh: '请求参数不正确', en: 'The input is invalid' },
   MALFORMED: {
     reason: 'MALFORMED_REQUEST',
     status: 400,
     zh: '请求格式错误',
-    en: 'The request cannot be read (broken JSON, encoding or address)',
+    en: 'The request could not be read (broken JSON, encoding or address)',
   },
   NO_ROUTE: {
     reason: 'ROUTE_NOT_FOUND',
@@ -19,7 +19,7 @@ export const HttpErrors = defineErrors({
     reason: 'NOT_ACCEPTABLE',
     status: 406,
     zh: '不支持 Accept 请求头要求的格式',
-    en: 'There is no answer of a type that the Accept header allows',
+    en: 'No type that the Accept header allows is available',
   },
   TIMEOUT: {
     reason: 'REQUEST_TIMEOUT',
@@ -36,13 +36,13 @@ export const HttpErrors = defineErrors({
   MEDIA_TYPE: {
     reason: 'UNSUPPORTED_MEDIA_TYPE',
     status: 415,
-    zh: '不支持该请求体类型或编码',
-    en: 'The body is not of a type and encoding that this operation takes',
+    zh: '不支持该请求体的类型或编码',
+    en: 'This operation does not accept the type or encoding of the body',
   },
   EXPECTATION: {
     reason: 'EXPECTATION_FAILED',
     status: 417,
-    zh: '不支持的 Expect 请求头',
+    zh: '不支持该 Expect 请求头',
     en: 'The Expect header is not supported',
   },
   HEADERS_TOO_LARGE: {
@@ -55,7 +55,7 @@ export const HttpErrors = defineErrors({
     reason: 'RATE_LIMITED',
     status: 429,
     zh: '请求过于频繁，请稍后重试',
-    en: 'Too many requests; try again when Retry-After says',
+    en: 'Too many requests; try again after the time in Retry-After',
   },
   OVERLOADED: {
     reason: 'OVERLOADED',

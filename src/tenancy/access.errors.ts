@@ -5,13 +5,13 @@ export const AuthErrors = defineErrors({
     reason: 'TOKEN_MISSING',
     status: 401,
     zh: '缺少访问令牌',
-    en: 'Send an access token: Authorization: Bearer <token>',
+    en: 'The access token is missing; send Authorization: Bearer <token>',
   },
   TOKEN_INVALID: {
     reason: 'TOKEN_INVALID',
     status: 401,
     zh: '访问令牌无效',
-    en: 'The access token is not valid',
+    en: 'The access token is invalid',
   },
   TOKEN_EXPIRED: {
     reason: 'TOKEN_EXPIRED',

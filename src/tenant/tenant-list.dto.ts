@@ -7,7 +7,7 @@ import { TENANT_STATES, type LiveState, type TenantState } from './tenant-state'
 
 /** Which tenants are listed. All filters given must match. */
 export class TenantListQuery extends PageQuery {
-  /** Code of a tenant: its children. */
+  /** Only children of the tenant with this code. */
   @CodeParam()
   tenantParent?: string;
 
@@ -15,7 +15,7 @@ export class TenantListQuery extends PageQuery {
   @SearchParam(128)
   tenantName?: string;
 
-  /** What its users meet today. */
+  /** Only tenants in this state today. */
   @ChoiceField(...TENANT_STATES)
   state?: LiveState;
 
@@ -26,7 +26,7 @@ export class TenantListQuery extends PageQuery {
 
 /** A tenant in a list: without its package, quotas and rules, which come with the tenant itself. */
 export class TenantRowDto extends TenantSummaryDto {
-  /** On this day. */
+  /** The state today. */
   @Choice(...TENANT_STATES)
   state!: TenantState;
   hasChildren!: boolean;

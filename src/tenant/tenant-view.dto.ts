@@ -59,7 +59,7 @@ export class TenantSummaryDto {
   /** `0` normal, `1` disabled. */
   @Choice('0', '1')
   status!: string;
-  /** Limit on the number of accounts; -1 is none. */
+  /** Limit on the number of accounts; -1 is unlimited. */
   @Int32()
   accountCount!: number;
 }

@@ -37,9 +37,9 @@ const EXAMPLE = {
 };
 
 const REPLACED =
-  'A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay when they are not sent; another parent moves the tenant with all below it. Take an `id` that the list shows.';
+  'A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay as they are when they are not sent; a new parent moves the tenant with all tenants below it. Take an `id` from the list.';
 const PATCHED =
-  'What the body names is changed, null resets to the default; then as `updateTenant`. Take an `id` that the list shows.';
+  'Fields in the body are changed, null resets a field to its default; otherwise as `updateTenant`. Take an `id` from the list.';
 
 const CHANGE = [
   TenantErrors.OWN,
@@ -102,7 +102,7 @@ export class TenantController {
   @Put()
   @Operation({
     id: 'updateTenant',
-    summary: 'Replace a tenant below your own, or move it with all below it',
+    summary: 'Replace a tenant below your own, or move it with its subtree',
     description: REPLACED,
     body: { type: UpdateTenantDto, example: { id: EXAMPLE_ID, ...EXAMPLE } },
     roles: MANAGERS,
@@ -138,7 +138,8 @@ export class TenantController {
   @Operation({
     id: 'deleteTenant',
     summary: 'Delete a tenant below your own',
-    description: 'Logical, and refused while it has child tenants. Take an `id` that the list shows.',
+    description:
+      'Deletion is logical, and refused while the tenant has child tenants. Take an `id` from the list.',
     roles: MANAGERS,
     refusals: [TenantErrors.OWN, TenantErrors.NOT_FOUND, TenantErrors.HAS_CHILDREN, RevisionErrors.STALE],
   })

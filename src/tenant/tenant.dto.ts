@@ -18,7 +18,7 @@ const UNLIMITED = -1;
 /** The package of a tenant. */
 export class PackageBo {
   /**
-   * Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty text.
+   * Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty string.
    * @example "1, 100, 101"
    */
   @IdListField(MENU_IDS)
@@ -52,7 +52,7 @@ export class QuotaBo {
   merchant?: number;
 
   /**
-   * Kept, never read back; an update that does not send it leaves it as it is. So are the three below.
+   * Stored but never returned; an update that does not send it leaves it as it is. The same holds for the next three.
    * @example 0
    */
   @IntegerField(UNLIMITED)
@@ -138,7 +138,7 @@ class TenantFieldsDto {
   status?: string;
 
   /**
-   * Limit on the number of accounts; -1 is none, and the default.
+   * Limit on the number of accounts; -1 is unlimited, and the default.
    * @example -1
    */
   @IntegerField(UNLIMITED)

@@ -13,7 +13,7 @@ const NOT_A_CURSOR = {
   field: 'cursor',
   message: {
     zh: '游标无效，或不属于此列表和筛选条件',
-    en: 'is not a cursor of this list with these filters',
+    en: 'is not a cursor for this list and these filters',
   },
 };
 

@@ -36,7 +36,7 @@ function pageOf(row: Type): Type {
     nextCursor: {
       type: 'string',
       nullable: true,
-      description: 'Hand it back as `cursor`; null on the last page.',
+      description: 'Send it as `cursor` to read the next page; null on the last page.',
     },
     hasMore: { type: 'boolean' },
   });

@@ -47,7 +47,7 @@ export function TextField(max: number): PropertyDecorator {
       'text',
       (value) => isText(value, max),
       `必须为不超过 ${max} 个字符的文本`,
-      `must be a text of at most ${max} characters`,
+      `must be text of at most ${max} characters`,
     ),
   );
 }
@@ -75,7 +75,7 @@ export function RequiredTextField(max: number): PropertyDecorator {
       'requiredText',
       (value) => value !== '' && isText(value, max),
       `必填，不超过 ${max} 个字符`,
-      `must be sent: a text of 1 to ${max} characters`,
+      `must be text of 1 to ${max} characters`,
     ),
   );
 }
@@ -93,7 +93,7 @@ export function OpaqueField(maxBytes: number): PropertyDecorator {
       'opaque',
       (value) => isClean(value) && Buffer.byteLength(value) <= maxBytes,
       `必须为不超过 ${maxBytes} 字节的文本`,
-      `must be a text of at most ${maxBytes} bytes`,
+      `must be text of at most ${maxBytes} bytes`,
     ),
   );
 }
@@ -106,7 +106,7 @@ export function RequiredOpaqueField(maxBytes: number): PropertyDecorator {
       'requiredOpaque',
       (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
       `必填，不超过 ${maxBytes} 字节`,
-      `must be sent: a text of at most ${maxBytes} bytes`,
+      `must be text of 1 to ${maxBytes} bytes`,
     ),
   );
 }
@@ -119,7 +119,7 @@ export function PasswordField(): PropertyDecorator {
       'password',
       (value) => isText(value, 128) && Array.from(value).length >= 8,
       '必填，8 到 128 个字符',
-      'must be sent: 8 to 128 characters',
+      'must be 8 to 128 characters long',
     ),
   );
 }
@@ -132,8 +132,8 @@ export function RolesField(): PropertyDecorator {
     rule(
       'roles',
       (value) => Array.isArray(value) && value.every(isRole),
-      `必须为角色列表：${list}`,
-      `must be a list of ${list}`,
+      `必须为角色列表，可选值：${list}`,
+      `must be a list of roles: ${list}`,
     ),
   );
 }
@@ -146,7 +146,7 @@ export function IdListField(maxIds: number): PropertyDecorator {
     rule(
       'idList',
       (value) => typeof value === 'string' && /^[0-9, ]*$/.test(value) && count(value) <= maxIds,
-      `必须为逗号分隔的数字 id，最多 ${maxIds} 个`,
+      `必须为逗号分隔的数字 ID，最多 ${maxIds} 个`,
       `must be decimal ids separated by commas, at most ${maxIds}`,
     ),
   );
@@ -159,7 +159,7 @@ export function IntegerField(min = INTEGER_MIN, max = INTEGER_MAX): PropertyDeco
     rule(
       'integer',
       (value) => isInteger(value, min, max),
-      `必须为 ${min} 到 ${max} 的整数`,
+      `必须为 ${min} 到 ${max} 之间的整数`,
       `must be an integer from ${min} to ${max}`,
     ),
   );
@@ -177,7 +177,7 @@ export function DayField(notBefore?: string): PropertyDecorator {
   };
   return applyDecorators(
     optional({ type: 'string', format: 'date' }),
-    rule('day', isDay, '必须为有效日期 YYYY-MM-DD', 'must be a calendar day YYYY-MM-DD'),
+    rule('day', isDay, '必须为有效日期，格式为 YYYY-MM-DD', 'must be a valid date in the form YYYY-MM-DD'),
     rule('dayOrder', inOrder, notBeforeText(notBefore).zh, notBeforeText(notBefore).en),
   );
 }
@@ -197,9 +197,13 @@ export function ObjectField(type: () => new () => object): PropertyDecorator {
 
 /** One of a few texts, optional. */
 export function ChoiceField(...choices: string[]): PropertyDecorator {
-  const list = choices.map((choice) => `'${choice}'`).join(', ');
+  const zh = choices.join('、').replace(/、(?=[^、]*$)/, ' 或 ');
+  const en = choices
+    .map((choice) => `'${choice}'`)
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or ');
   return applyDecorators(
     optional({ type: 'string', enum: [...choices, null] }),
-    IsIn(choices, says(`只能为 ${list}`, `must be one of ${list}`)),
+    IsIn(choices, says(`只能为 ${zh}`, `must be ${en}`)),
   );
 }

@@ -25,7 +25,7 @@ export function RequiredIdField(): PropertyDecorator {
   return applyDecorators(
     ApiProperty(NUMERIC_ID),
     Transform(idOrAsSent),
-    rule('id', isId, '必须为数字 id（不超过 2^53-1）', 'must be a numeric id up to 2^53-1'),
+    rule('id', isId, 'ID 必须为十进制整数，且不超过 2^53-1', 'must be a decimal id of at most 2^53-1'),
   );
 }
 
@@ -33,7 +33,7 @@ export function RequiredIdField(): PropertyDecorator {
 export function RequiredTextIdField(): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'string', pattern: TEXT_ID }),
-    rule('textId', isTextId, '必填，数字文本 id', 'must be sent: an id of digits, as text'),
+    rule('textId', isTextId, '必填，ID 必须为数字字符串', 'must be a string of digits'),
   );
 }
 
@@ -52,8 +52,8 @@ export function RequiredIdsField(max: number): PropertyDecorator {
         value.length <= max &&
         value.every(isId) &&
         new Set(value).size === value.length,
-      `必填，1 到 ${max} 个不重复的数字 id`,
-      `must be a list of 1 to ${max} different numeric ids`,
+      `必填，1 到 ${max} 个不重复的 ID`,
+      `must be a list of 1 to ${max} different ids`,
     ),
   );
 }

@@ -26,7 +26,7 @@ export function documentsIdempotencyKey(): ParameterDecorator {
     ApiHeader({
       name: 'Idempotency-Key',
       description:
-        'A text of your own. For 24 hours the same request with it is done once, and answered alike.',
+        'A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer.',
       schema: { type: 'string', pattern: PATTERN },
     }),
   );

@@ -4,8 +4,8 @@ import { isTextId, parseNumericId } from './ids';
 
 export const MAX_IDS = 500;
 
-const NOT_AN_ID = { zh: '必须为十进制数字 id', en: 'must be a decimal id' };
-const TOO_MANY = { zh: `最多 ${MAX_IDS} 个 id`, en: `must hold at most ${MAX_IDS} ids` };
+const NOT_AN_ID = { zh: 'ID 必须为十进制整数', en: 'must be a decimal id' };
+const TOO_MANY = { zh: `最多 ${MAX_IDS} 个 ID`, en: `must have at most ${MAX_IDS} ids` };
 
 /** A numeric id in a path. */
 @Injectable()

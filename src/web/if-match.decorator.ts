@@ -8,7 +8,7 @@ import type { Expected } from './revision';
 const TAG = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
 const LIST = new RegExp(`^\\s*${TAG}(?:\\s*,\\s*${TAG})*\\s*$`);
 const MALFORMED = {
-  zh: '必须为 * 或带双引号的 ETag，用逗号分隔',
+  zh: '必须为 * 或带双引号的 ETag，多个 ETag 用逗号分隔',
   en: 'must be * or quoted entity tags separated by commas',
 };
 
@@ -20,7 +20,7 @@ export const IfMatch = createParamDecorator(
     documented(
       ApiHeader({
         name: 'If-Match',
-        description: 'The `ETag` of what you have read: 412 when somebody has changed it since.',
+        description: 'The `ETag` of the version you have read: 412 when it has changed since.',
         schema: { type: 'string' },
       }),
     ),

@@ -4,19 +4,19 @@ const whole = { type: 'integer', format: 'int32' };
 /** The headers of answers, described once. */
 export const HEADERS = {
   'X-Request-Id': {
-    description: 'Your own, if you sent one, else a new one; the log has it.',
+    description: 'Yours if you sent one, otherwise generated; it is in the log too.',
     required: true,
     schema: text,
   },
   Location: {
-    description: 'The path of what was made.',
+    description: 'The path of the new resource.',
     required: true,
     schema: text,
     example: '/system/dept-api/1',
   },
   ETag: { description: 'For `If-Match` and `If-None-Match`.', required: true, schema: text, example: '"1"' },
   'Idempotent-Replayed': {
-    description: '`true`: the answer that this `Idempotency-Key` was given before.',
+    description: '`true` when this is the answer of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': {
@@ -27,6 +27,6 @@ export const HEADERS = {
   'WWW-Authenticate': { description: '`Bearer`', required: true, schema: text },
   'Content-Disposition': { description: 'The name of the file.', required: true, schema: text },
   'RateLimit-Limit': { description: 'Requests a minute, where limits are on.', schema: whole },
-  'RateLimit-Remaining': { description: 'How many of them are left.', schema: whole },
-  'RateLimit-Reset': { description: 'Seconds until they are all there again.', schema: whole },
+  'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: whole },
+  'RateLimit-Reset': { description: 'Seconds until the count starts again.', schema: whole },
 };

@@ -7,13 +7,13 @@ const DEFAULT_LIMIT = 50;
 /** Which part of a list is asked for. */
 export class PageQuery {
   /**
-   * At most so many rows.
+   * The most rows to return.
    * @example 50
    */
   @NumberParam(1, MAX_LIMIT)
   limit?: number = DEFAULT_LIMIT;
 
-  /** `nextCursor` of the page before, with the same filters. */
+  /** `nextCursor` of the previous page; send the same filters. */
   @TextField(4096)
   cursor?: string;
 }

@@ -44,6 +44,6 @@ export function PathTextId(): ParameterDecorator {
   return pathParam(
     TextIdPipe,
     { type: 'string', pattern: TEXT_ID, example: '1' },
-    "The tenant's internal `id` as the list shows it, not its code. The platform's own is `1`.",
+    'The internal `id` of the tenant as the list shows it, not its code. The platform has `1`.',
   );
 }

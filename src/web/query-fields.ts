@@ -18,7 +18,7 @@ export function NumberParam(min: number, max: number): PropertyDecorator {
     rule(
       'numberParam',
       (value) => isInteger(value, min, max),
-      `必须为 ${min} 到 ${max} 的整数`,
+      `必须为 ${min} 到 ${max} 之间的整数`,
       `must be an integer from ${min} to ${max}`,
     ),
   );
@@ -33,7 +33,7 @@ export function SearchParam(max: number): PropertyDecorator {
       'searchParam',
       (value) => isText(value, max),
       `必须为不超过 ${max} 个字符的文本`,
-      `must be a text of at most ${max} characters`,
+      `must be text of at most ${max} characters`,
     ),
   );
 }
@@ -56,7 +56,7 @@ export function IdsParam(): PropertyDecorator {
       'idsParam',
       (value) =>
         Array.isArray(value) && value.length <= MAX_IDS && value.every((id) => isInteger(id, 0, Infinity)),
-      `必须为逗号分隔的数字 id，最多 ${MAX_IDS} 个`,
+      `必须为逗号分隔的数字 ID，最多 ${MAX_IDS} 个`,
       `must be decimal ids separated by commas, at most ${MAX_IDS}`,
     ),
   );

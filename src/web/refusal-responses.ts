@@ -99,7 +99,10 @@ const REQUEST_ID = '7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11';
 /** Some refusals always name what is at fault; their examples do too. */
 function exampleOf(row: ErrorRow): Refusal {
   if (row === HttpErrors.INVALID.row) {
-    const message = { zh: '必须为数字 id（不超过 2^53-1）', en: 'must be a numeric id up to 2^53-1' };
+    const message = {
+      zh: 'ID 必须为十进制整数，且不超过 2^53-1',
+      en: 'must be a decimal id of at most 2^53-1',
+    };
     return new Refusal(row, { fields: [{ field: 'parentId', message }] });
   }
   return new Refusal(row, row.ids ? { ids: row.ids } : {});

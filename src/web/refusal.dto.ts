@@ -4,7 +4,7 @@ import { AnyIds, Int32 } from './view-fields';
 export class FieldProblemDto {
   /** @example parentId */
   field!: string;
-  /** @example "must be a numeric id up to 2^53-1" */
+  /** @example "must be a decimal id of at most 2^53-1" */
   message!: string;
 }
 
@@ -17,9 +17,9 @@ export class RefusalDto {
    * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
    */
   requestId!: string;
-  /** The fields at fault, where the reason is one of fields. */
+  /** The invalid fields, for reasons that are about fields. */
   fields?: FieldProblemDto[];
-  /** The ids at fault, where there may be several. */
+  /** The ids that caused the refusal, where there may be several. */
   @AnyIds()
   ids?: (number | string)[];
 }

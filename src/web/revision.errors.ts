@@ -5,6 +5,6 @@ export const RevisionErrors = defineErrors({
     reason: 'STALE',
     status: 412,
     zh: '数据已被他人修改，请刷新后重试',
-    en: 'It has been changed since; read it again',
+    en: 'The resource has changed since you read it; read it again',
   },
 });

@@ -27,7 +27,7 @@ export function refuseStale(row: { readonly revision: number }, expected: Expect
 
 const ONE_ONLY = {
   field: 'If-Match',
-  message: { zh: '批量删除时不能使用', en: 'cannot be held against several at once' },
+  message: { zh: '批量删除时不支持 If-Match', en: 'cannot be used when several ids are deleted at once' },
 };
 
 /** One tag cannot say how several rows must be. */

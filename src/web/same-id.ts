@@ -1,6 +1,6 @@
 import { HttpErrors } from '../errors/http.errors';
 
-const DIFFERENT = { zh: '与路径中的 id 不同', en: 'is not the id in the path' };
+const DIFFERENT = { zh: '与路径中的 ID 不一致', en: 'differs from the id in the path' };
 
 /** The id in a path, when a body does not name another. */
 export function sameId<T extends number | string>(field: string, inPath: T, inBody: T | null | undefined): T {

@@ -35,7 +35,7 @@ describe('the command line', () => {
     const over = await cli(['user:add', '--tenant', tenantId, '--user', 'eve']);
     expect([over.code, over.out]).toEqual([1, '']);
     expect(over.err).toBe(
-      `error: Account 'eve' of tenant '${tenantId}': The tenant has as many accounts as it may have (ACCOUNT_LIMIT)\n`,
+      `error: Account 'eve' of tenant '${tenantId}': The tenant has reached its account limit (ACCOUNT_LIMIT)\n`,
     );
   });
 
@@ -55,7 +55,10 @@ describe('the command line', () => {
     const account = ['--tenant', tenantId, '--user', 'grace'];
     await cli(['user:add', ...account]);
     for (const [args, line, input] of [
-      [['user:add', ...account], `'grace' of tenant '${tenantId}': The user name is taken (USERNAME_TAKEN)`],
+      [
+        ['user:add', ...account],
+        `'grace' of tenant '${tenantId}': The user name is already taken (USERNAME_TAKEN)`,
+      ],
       [['user:password', '--user', 'nobody'], `'nobody' of tenant '000000': There is no such account`],
       [['user:add', '--user', 'x', '--tenant', '999999'], `There is no tenant '999999'.`],
       [['user:add', ...account, '--roles', 'superadmin'], 'ROLE_TOO_HIGH'],
@@ -108,6 +111,6 @@ describe('the command line', () => {
     expect(broken.code).toBe(1);
     expect(broken.out).toContain(`department ${child}: an ancestor is deleted or missing`);
     expect(broken.out).toMatch(/account \d+: its department is deleted or missing/);
-    expect(broken.out).toContain(`note      tenant ${tenantId}: has more accounts than it may`);
+    expect(broken.out).toContain(`note      tenant ${tenantId}: has more accounts than its limit`);
   });
 });

@@ -12,7 +12,7 @@ import { FreshPlace } from '../support/fresh-place';
 import { runCli } from '../support/run-cli';
 
 const shell = promisify(execFile);
-const README = readFileSync(join(__dirname, '..', '..', 'README.md'), 'utf8');
+const GUIDE = readFileSync(join(__dirname, '..', '..', 'docs', 'api.md'), 'utf8');
 const ROW = /^(\d{6}) {2}(\S+) +(\S+) +(superadmin|tenant_admin|member) +(\S+)$/gm;
 
 interface Node {
@@ -92,13 +92,13 @@ describe('the demo', () => {
     expect(await dataSource.manager.countBy(DeptEntity, { status: '1' })).toBe(1);
   }
 
-  /** What it prints to try next works as it is, and so does what README shows of it. */
+  /** What it prints to try next works as it is, and so does what docs/api.md shows of it. */
   async function itsCommandsWork(
     out: string,
     account: Record<'tenantId' | 'password', string>,
   ): Promise<void> {
     const printed = out.slice(out.indexOf('  TOKEN=$(')).split('\n\n')[0]!;
-    const shown = README.split('```sh\n')
+    const shown = GUIDE.split('```sh\n')
       .find((block) => block.includes('"TENANT"'))!
       .split('```')[0]!
       .replaceAll(':3000', `:${place.port}`)

@@ -148,10 +148,10 @@ describe('the doctor', () => {
   it('finds a limit that was not held, and notes one that was lowered', async () => {
     await setTenant(tenantId, { accountCount: 1 });
     for (let n = 0; n < 2; n += 1) await anAccount(service.dataSource, { tenantId, deptId: null });
-    expect(await findings()).toEqual([`tenant ${tenantId}: got more accounts than it may have`]);
+    expect(await findings()).toEqual([`tenant ${tenantId}: has more accounts than its limit allowed`]);
     await setTenant(tenantId, { updateTime: new Date(Date.now() + 1000) });
     const { notes } = await examine(new DoctorRepository(service.dataSource));
-    expect(notes).toEqual([`tenant ${tenantId}: has more accounts than it may have now`]);
+    expect(notes).toEqual([`tenant ${tenantId}: has more accounts than its limit allows now`]);
     await setTenant(tenantId, { accountCount: -1 });
   });
 
@@ -161,7 +161,7 @@ describe('the doctor', () => {
     const { userId } = await manager.findOneByOrFail(AccountEntity, { tenantId });
     for (const [wrong, right, line] of [
       [{ roles: 'superadmin' }, { roles: 'member' }, 'is a superadmin outside the platform'],
-      [{ nameKey: userId }, { nameKey: 0 }, 'its name may be taken twice'],
+      [{ nameKey: userId }, { nameKey: 0 }, 'its name could be taken twice'],
     ] as const) {
       const found = await heard(
         () => manager.update(AccountEntity, { userId }, wrong),

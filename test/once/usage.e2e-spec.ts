@@ -110,10 +110,10 @@ describe('the usage of the command line', () => {
     ]);
   });
 
-  it('is told in README as it is', () => {
-    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  it('is in docs/operations.md as it is', () => {
+    const guide = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
     for (const command of commands) {
-      const row = readme.split('\n').find((line) => line.startsWith(`| \`${command.name()}`)) ?? '';
+      const row = guide.split('\n').find((line) => line.startsWith(`| \`${command.name()}`)) ?? '';
       expect([command.name(), row]).not.toContain('');
       for (const { long } of command.options)
         expect([command.name(), row]).toEqual([command.name(), expect.stringContaining(long!)]);

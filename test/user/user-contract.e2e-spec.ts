@@ -322,7 +322,7 @@ describe('accounts', () => {
       expect(await examine(new DoctorRepository(service.dataSource))).toEqual({
         findings: [],
         repaired: [],
-        notes: [`tenant ${tenantId}: has more accounts than it may have now`],
+        notes: [`tenant ${tenantId}: has more accounts than its limit allows now`],
       });
     });
   });

@@ -37,14 +37,14 @@ interface Rule {
 
 const text = (max: number): Rule => ({
   passes: (value) => value === null || isText(value, max),
-  message: { zh: `必须为不超过 ${max} 个字符的文本`, en: `must be a text of at most ${max} characters` },
+  message: { zh: `必须为不超过 ${max} 个字符的文本`, en: `must be text of at most ${max} characters` },
 });
 
 const RULES: Readonly<Record<keyof LineFields, Rule>> = {
   orderNum: {
     passes: (value) => isInteger(value),
     message: {
-      zh: `必须为 ${INTEGER_MIN} 到 ${INTEGER_MAX} 的整数`,
+      zh: `必须为 ${INTEGER_MIN} 到 ${INTEGER_MAX} 之间的整数`,
       en: `must be an integer from ${INTEGER_MIN} to ${INTEGER_MAX}`,
     },
   },
@@ -59,7 +59,7 @@ const RULES: Readonly<Record<keyof LineFields, Rule>> = {
   },
   status: {
     passes: (value) => value === '0' || value === '1',
-    message: { zh: "只能为 '0', '1'", en: "must be one of '0', '1'" },
+    message: { zh: '只能为 0 或 1', en: "must be '0' or '1'" },
   },
 };
 

@@ -28,9 +28,9 @@ export class DeptTransferController {
   @Get('export')
   @Operation({
     id: 'exportDepts',
-    summary: 'Download all departments, by paths of names',
+    summary: 'Export all departments as a file',
     description:
-      'As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. One at a time per tenant.',
+      'As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. One export at a time per tenant.',
     roles: READERS,
     file: FILES,
     refusals: [HttpErrors.NOT_ACCEPTABLE, TransferErrors.TOO_MANY_EXPORTS],
@@ -47,9 +47,9 @@ export class DeptTransferController {
   @Post('import')
   @Operation({
     id: 'importDepts',
-    summary: 'Make and change departments as a file says: all of it, or nothing',
+    summary: 'Import departments from a file, all or nothing',
     description:
-      'Up to 20,000 departments and 16 MB. A path that is there is changed, any other is made; nothing is deleted. Problems are told by line. One at a time per tenant.',
+      'Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. One import at a time per tenant.',
     roles: MANAGERS,
     // Swagger UI takes whatever has json in its name for JSON, and would put the example into quotes.
     upload: Object.fromEntries(Object.entries(FILES).reverse()),

@@ -5,14 +5,14 @@ import type { Fate } from './planned-line';
 
 /** How a file is written. */
 export class ExportQuery {
-  /** CSV: begin with a byte order mark, by which Excel knows that it is UTF-8. */
+  /** CSV: begin with a byte order mark, which tells Excel that the file is UTF-8. */
   @FlagParam()
   bom?: boolean;
 }
 
 /** How a file is taken. */
 export class ImportQuery {
-  /** Only say what would become of every line. */
+  /** Only report what would happen to each line. */
   @FlagParam()
   dryRun?: boolean;
 }
@@ -35,7 +35,7 @@ export class ImportReportDto {
   updated!: number;
   @Int32()
   unchanged!: number;
-  /** Lines that cannot be taken; only in a dry run. */
+  /** Lines that would be refused; only in a dry run. */
   @Int32()
   refused?: number;
   /** Every line; only in a dry run. */

@@ -31,16 +31,19 @@ export interface FileFormat {
 
 const COLUMNS = ['path', ...DEPT_DETAILS] as const;
 const NOT_JSON: Bilingual = { zh: '不是 JSON 对象', en: 'is not a JSON object' };
-const BROKEN_QUOTES: Bilingual = { zh: '引号没有正确结束', en: 'has quotes that do not end rightly' };
+const BROKEN_QUOTES: Bilingual = {
+  zh: '引号未闭合，或位置不正确',
+  en: 'has an unclosed quote, or a quote in the wrong place',
+};
 const TOO_LONG: Bilingual = {
-  zh: `超过 ${MAX_LINE_LENGTH} 个字符，或引号没有结束`,
-  en: `is longer than ${MAX_LINE_LENGTH} characters, or has quotes that do not end`,
+  zh: `超过 ${MAX_LINE_LENGTH} 个字符，或引号未闭合`,
+  en: `is longer than ${MAX_LINE_LENGTH} characters, or has an unclosed quote`,
 };
 const BAD_HEAD: Bilingual = {
-  zh: '首行必须为列名，包含 path，且不重复',
-  en: 'must be the head of the table: different names of columns, path among them',
+  zh: '首行必须为列名，须包含 path，且列名不能重复',
+  en: 'must name the columns, path among them, each only once',
 };
-const WRONG_WIDTH: Bilingual = { zh: '列数与首行不同', en: 'has more or fewer cells than the head' };
+const WRONG_WIDTH: Bilingual = { zh: '列数与首行不一致', en: 'has more or fewer cells than the first line' };
 /** A table may have columns of others too. */
 const MOST_COLUMNS = 100;
 

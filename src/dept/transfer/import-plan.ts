@@ -14,12 +14,15 @@ export interface ImportPlan {
 
 const twice = (line: number): Bilingual => ({
   zh: `与第 ${line} 行重复`,
-  en: `says the same path as line ${line}`,
+  en: `has the same path as line ${line}`,
 });
-const NO_PARENT = { zh: '上级部门不存在', en: 'has no parent: it is neither there nor in the file' };
+const NO_PARENT = {
+  zh: '上级部门不存在，文件中也没有',
+  en: 'has no parent: it neither exists nor is in the file',
+};
 const NOT_NUMBERED = {
   zh: '同名部门的编号不连续',
-  en: 'is numbered, but the one before it is neither there nor in the file',
+  en: 'is numbered, but the one before it neither exists nor is in the file',
 };
 const DISABLED = { zh: '上级部门已停用', en: 'has a disabled parent' };
 

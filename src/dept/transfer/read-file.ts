@@ -14,7 +14,7 @@ const TOO_MANY: FieldProblem = {
   field: 'body',
   message: {
     zh: `最多 ${MAX_DEPTS} 个部门、${MAX_LINES} 行`,
-    en: `must hold at most ${MAX_DEPTS} departments and ${MAX_LINES} lines`,
+    en: `must have at most ${MAX_DEPTS} departments and ${MAX_LINES} lines`,
   },
 };
 

@@ -76,13 +76,13 @@ export class UpdateUserDto extends UserFieldsDto {
 /** A new password: one's own with the old one, or another account's by an administrator. */
 export class ChangePasswordDto {
   /**
-   * Not sent: one's own account.
+   * Your own account when not sent.
    * @example 2
    */
   @IdField()
   userId?: number;
 
-  /** Only for one's own account. */
+  /** Needed only to change your own password. */
   @OpaqueField(1024)
   oldPassword?: string;
 

@@ -90,7 +90,7 @@ export class TokensDto {
 
 /** Who is calling. */
 export class MeDto {
-  /** The account's id; null for a caller who is no account here. */
+  /** The id of the account; null for a caller without an account here. */
   @Int64()
   userId!: number | null;
   username!: string;
@@ -99,7 +99,7 @@ export class MeDto {
   roles!: string[];
   tenantId!: string;
   tenantName!: string;
-  /** `ACTIVE`, because others are refused before. */
+  /** Always `ACTIVE`: callers of other tenants are refused. */
   @Choice(...TENANT_STATES)
   tenantState!: string;
   /** Ids of the menus that the tenant's package authorises. */

@@ -14,7 +14,7 @@ export async function doctorCommand({ repair }: { readonly repair: boolean }): P
   for (const each of repaired) print(`repaired  ${each}`);
   for (const each of notes) print(`note      ${each}`);
   for (const each of findings) print(`wrong     ${each}`);
-  print(findings.length === 0 ? 'The database is sound.' : `${findings.length} things are wrong.`);
+  print(findings.length === 0 ? 'The database is sound.' : `${findings.length} problems found.`);
   return findings.length === 0 ? 0 : 1;
 }
 

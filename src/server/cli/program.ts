@@ -7,7 +7,7 @@ import { minutes, roleList, tenantCode, userName } from './values';
 type Run<T> = (options: T) => Promise<number> | number;
 
 const EXIT_CODES = `
-Exit codes: 0 done; 1 refused, failed, or (doctor) something is wrong; 2 the command line is not valid.
+Exit codes: 0 done; 1 refused, failed, or (doctor) something is wrong; 2 the command line is invalid.
 Settings come from the environment and from .env, as those of the service do.`;
 
 const tenant = () =>
@@ -64,7 +64,7 @@ export function createProgram(): Command {
   );
 
   command('doctor', 'Check that the database is sound.', 'tenantry doctor --repair')
-    .option('--repair', 'rebuild paths from parents, and what searches read', false)
+    .option('--repair', 'rebuild paths from parents', false)
     .action(running(async () => (await import('./inspect.commands.js')).doctorCommand));
 
   command(

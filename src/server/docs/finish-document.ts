@@ -14,11 +14,11 @@ const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of what you have: 304 when it is still the same.',
+  description: 'The `ETag` of the version you have: 304 when it is still current.',
   schema: { type: 'string' },
 };
 const NOT_MODIFIED: Answer = {
-  description: 'What `If-None-Match` names is still the same.',
+  description: 'Not modified: the version in `If-None-Match` is still current.',
   headers: { ...header('X-Request-Id'), ...header('ETag') },
 };
 

@@ -7,7 +7,6 @@ import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
 import { dialectOf, type PoolState } from '../../database/dialect';
-import { TenantryDataSource } from '../../database/tenantry.data-source';
 import type { RequestMeter } from '../logging/access-log';
 import { OverloadProtection } from '../overload/overload-protection';
 import { serveMetrics } from './metrics-server';

@@ -3,7 +3,7 @@ import type { HostileRequest } from './requests';
 import type { HostileAnswer, Told } from './send';
 
 export const SLOW_MS = 2000;
-/** Outside the envelope, as docs/decisions.md says; their refusals are inside it all the same. */
+/** Outside the envelope, as docs/api.md says; their refusals are inside it all the same. */
 const NO_ENVELOPE = /^\/((health|docs)\b|$|\?)/;
 /** What only the inside of the service knows. */
 const INNER = /QueryFailed|node_modules|\bat \S+ \(|SQLITE_|\bER_[A-Z]|errno|tenantry_|"polluted"/;

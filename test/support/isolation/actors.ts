@@ -68,7 +68,7 @@ export const NEVER = {
   ...{ mark: 'R99markQ', tenantMark: 'T99markQ', deptCursor: 'abc', userCursor: 'abc', tenantCursor: 'abc' },
 } as const;
 
-/** What docs/decisions.md promises this actor for this kind of id in this position. */
+/** What docs/api.md promises this actor for this kind of id in this position. */
 export function expectedOf({ role, refused }: Actor, probe: Probe, kind: Kind): Outcome {
   if (probe.needs !== 'nothing') {
     if (refused !== undefined) return refused;

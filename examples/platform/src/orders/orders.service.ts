@@ -20,7 +20,7 @@ export class OrdersService {
     return this.orders.in(ctx).find({}, { order: { orderId: 'ASC' } });
   }
 
-  /** In one transaction: nobody deletes the department between the look and the order. */
+  /** In one transaction, so that no one deletes the department between the check and the insert. */
   create(ctx: RequestContext, { deptId, title, amount }: NewOrder): Promise<number | null> {
     return this.orders.transaction(ctx, async (orders, of) => {
       if (!(await of(DeptEntity).exists({ deptId, delFlag: '0' }))) throw DeptErrors.NOT_FOUND();
@@ -28,7 +28,7 @@ export class OrdersService {
     });
   }
 
-  /** Nobody can work on them any more, so they wait. */
+  /** No one of a disabled tenant can work on its orders, so they are put on hold. */
   @OnDomainEvent(TenantDisabled)
   async hold({ tenantId }: TenantDisabled): Promise<void> {
     await this.orders.in(RequestContext.system(tenantId)).update({ state: 'open' }, { state: 'held' });

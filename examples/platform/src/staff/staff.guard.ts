@@ -11,7 +11,7 @@ export interface StaffRequest {
   staff?: StaffEntity;
 }
 
-/** The platform's own guard: it stands before every route, its own and those of Tenantry. */
+/** The platform's own guard, for its own routes and for those of Tenantry. */
 @Injectable()
 export class StaffGuard implements CanActivate {
   constructor(

@@ -7,11 +7,12 @@ import { ApiClient } from '../../src/server/testing';
 import { freePort } from '../support/mariadb-server';
 import { compile, installOffline, ROOT } from '../support/packed';
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const section = (title: string) => README.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!;
+const DOCUMENTS = ['README.md', 'docs/api.md', 'docs/embedding.md'];
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const section = (text: string, title: string) => text.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!;
 const snippets = (text: string) => [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
 
-describe('the README, for who embeds', () => {
+describe('the documents, for who embeds', () => {
   let host: string;
 
   beforeAll(() => {
@@ -26,13 +27,14 @@ describe('the README, for who embeds', () => {
     writeFileSync(join(host, name), text);
   };
 
-  it('has code that compiles as pasted, strictly, and a client that knows its fields', async () => {
+  it('have code that compiles as pasted, strictly, and a client that knows its fields', async () => {
     const port = await freePort();
-    const all = snippets(README);
-    expect(all).toHaveLength(4);
+    const all = DOCUMENTS.map(read).flatMap(snippets);
+    expect(all).toHaveLength(7);
     all.forEach((text, index) => {
       put(`snippet${index}.ts`, text.replace('listen(3000', `listen(${port}`));
     });
+    const indexOf = (part: string) => all.findIndex((text) => text.includes(part));
     const options = { target: 'ES2023', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true };
     const decorators = { experimentalDecorators: true, emitDecoratorMetadata: true };
     const compilerOptions = {
@@ -46,7 +48,12 @@ describe('the README, for who embeds', () => {
     put('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     compile(host);
     await itServes(port);
-    put('snippet2.ts', all[2]!.replace('body: { deptName }', 'body: { name: deptName }'));
+    const kit = `require('./dist/snippet${indexOf('TestService.start')}.js').test()`;
+    expect(execFileSync(process.execPath, ['-e', kit], { cwd: host, encoding: 'utf8' })).toMatch(
+      /^200 .*Sales/s,
+    );
+    const client = indexOf('createTenantryClient');
+    put(`snippet${client}.ts`, all[client]!.replace('body: { deptName }', 'body: { name: deptName }'));
     expect(() => {
       compile(host);
     }).toThrow("'name' does not exist");
@@ -62,6 +69,8 @@ describe('the README, for who embeds', () => {
         answer = await api.get('/system/dept-api').catch(() => null);
       }
       expect([answer?.status, answer?.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+      const page = await api.as('demo').get('/system/dept-api');
+      expect([page.status, page.body.data]).toEqual([200, { rows: [], nextCursor: null, hasMore: false }]);
     } finally {
       platform.kill();
       api.close();
@@ -84,23 +93,25 @@ describe('the README, for who embeds', () => {
     ],
     ['--input-type=commonjs', "console.log(typeof require('tenantry/testing').aDept)"],
     ['--input-type=module', "import { aDept } from 'tenantry/testing'; console.log(typeof aDept)"],
-  ])('names entries that load: %s %s', (type, code) => {
+  ])('name entries that load: %s %s', (type, code) => {
     expect(execFileSync(process.execPath, [type, '-e', code], { cwd: host, encoding: 'utf8' })).toBe(
       'function\n',
     );
   });
 
-  it('has no other entry', () => {
+  it('have no other entry', () => {
     const code = "require('tenantry/dist/dept/dept.service.js')";
     expect(() => execFileSync(process.execPath, ['-e', code], { cwd: host, stdio: 'pipe' })).toThrow(
       'ERR_PACKAGE_PATH_NOT_EXPORTED',
     );
   });
 
-  it('tells every option', () => {
+  it('tell every option', () => {
     const source = readFileSync(join(ROOT, 'src', 'tenantry.options.ts'), 'utf8');
     const options = [...source.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]);
-    const told = [...section('Options').matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
+    const told = [...section(read('docs/embedding.md'), 'Options').matchAll(/^\| `(\w+)` \|/gm)].map(
+      (match) => match[1],
+    );
     expect(options.length).toBeGreaterThan(5);
     expect(told).toEqual(options);
   });

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseEnv } from '../../src/server/config/env';
+
+const ROOT = join(__dirname, '..', '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const GUIDES = ['docs/api.md', 'docs/embedding.md', 'docs/operations.md'];
+const RECORDS = readdirSync(join(ROOT, 'docs', 'decisions')).map((name) => `docs/decisions/${name}`);
+const OTHERS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'examples/platform/README.md'];
+const DOCUMENTS = [...OTHERS, 'deploy/galera/README.md', ...GUIDES, ...RECORDS];
+
+const headings = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map((match) => match[1]!);
+/** As GitHub makes it. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+describe('the documents', () => {
+  it('begin with a README that is a door, not a manual', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(170);
+  });
+
+  it.each(DOCUMENTS)('have links that lead somewhere: %s', (file) => {
+    const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    for (const [link, path = '', anchor] of links) {
+      const target = path === '' ? file : join(dirname(file), path);
+      expect([link, existsSync(join(ROOT, target))]).toEqual([link, true]);
+      if (anchor !== undefined) expect([link, ...headings(read(target)).map(anchorOf)]).toContain(anchor);
+    }
+  });
+
+  it.each(GUIDES)('have a table of contents: %s', (file) => {
+    const text = read(file);
+    const listed = [...text.matchAll(/^- \[(.*)\]\(#.*\)$/gm)].map((match) => match[1]);
+    expect(listed).toEqual([...text.matchAll(/^## (.*)$/gm)].map((match) => match[1]));
+  });
+
+  it('list every decision', () => {
+    const index = read('docs/decisions/README.md');
+    const records = RECORDS.map((file) => file.slice('docs/decisions/'.length)).filter((name) =>
+      /^\d/.test(name),
+    );
+    expect(records.length).toBeGreaterThan(10);
+    for (const name of records) expect(index).toContain(`](${name})`);
+  });
+
+  it('tell every setting with its default', () => {
+    const source = read('src/server/config/env.ts');
+    const settings = [...source.matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1]!);
+    const section = read('docs/operations.md').split('\n## Settings\n')[1]!.split('\n## ')[0]!;
+    const rows = [...section.matchAll(/^\| (`[A-Z].*?) \| (.*?) \|/gm)].map(
+      ([, names, defaults]) => [quoted(names!), quoted(defaults!)] as const,
+    );
+    expect(rows.flatMap(([names]) => names).sort()).toEqual([...new Set(settings)].sort());
+    const example = [...read('.env.example').matchAll(/^#([A-Z_]+)=/gm)].map((match) => match[1]);
+    expect(example.sort()).toEqual([...new Set(settings)].sort());
+    const values = parseEnv({}) as unknown as Record<string, unknown>;
+    for (const [names, defaults] of rows.filter(([{ length }, told]) => length === told.length))
+      names.forEach((name, index) => {
+        const value = values[name];
+        const isPlain = typeof value === 'string' || typeof value === 'number';
+        if (isPlain) expect([name, String(value)]).toEqual([name, defaults[index]]);
+      });
+  });
+});
+
+function quoted(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+}
