@@ -1,6 +1,5 @@
 // The modules, and what a host tells them.
-export { DeptServicesModule } from './dept/dept-services.module';
-export { DeptModule } from './dept/dept.module';
+export { DeptModule, DeptServicesModule } from './dept/dept.module';
 export type { HttpStatusMode } from './web/status-policy';
 export { TenantServicesModule } from './tenant/tenant-services.module';
 export { TenantModule } from './tenant/tenant.module';
@@ -33,15 +32,18 @@ export { DeptListService } from './dept/dept-list.service';
 export { DeptService } from './dept/dept.service';
 export { DeptTransferService } from './dept/transfer/dept-transfer.service';
 export {
+  CreateDeptDto,
+  DeptDto,
   DeptListQuery,
   DeptNodeDto,
   DeptRowDto,
   DeptTreeDto,
   DeptTreeQuery,
   OrderDeptsDto,
-} from './dept/dept-list.dto';
-export { CreateDeptDto, DeptDto, PatchDeptDto, UpdateDeptDto } from './dept/dept.dto';
-export type { DeptFile } from './dept/transfer/dept-file.decorator';
+  PatchDeptDto,
+  UpdateDeptDto,
+} from './dept/dept.dto';
+export type { DeptFile } from './dept/transfer/read-file';
 export { ImportReportDto, LineFateDto } from './dept/transfer/dept-transfer.dto';
 export { FORMATS, type ExportedDept, type FileFormat } from './dept/transfer/file-format';
 
@@ -70,8 +72,7 @@ export { revisionOf, tagOf, type Expected } from './web/revision';
 export { AuthErrors } from './tenancy/access.errors';
 export { DatabaseErrors } from './database/database.errors';
 export { IdempotencyErrors } from './database/idempotency.errors';
-export { DeptErrors } from './dept/dept.errors';
-export { TransferErrors } from './dept/transfer/transfer.errors';
+export { DeptErrors, TransferErrors } from './dept/dept.errors';
 export {
   Refusal,
   type ErrorRow,

@@ -1,4 +1,4 @@
-import { Body, Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { IdempotencyKey } from '../web/idempotency-key.decorator';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller.decorator';
@@ -8,6 +8,7 @@ import { IdempotencyErrors } from '../database/idempotency.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
 import { Created } from '../web/created';
 import { PATCH_TYPES } from '../web/json-body';
+import type { PageView } from '../web/page';
 import { sameId } from '../web/same-id';
 import { IfMatch } from '../web/if-match.decorator';
 import type { Expected } from '../web/revision';
@@ -15,8 +16,18 @@ import { RevisionErrors } from '../web/revision.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { CreateDeptDto, DeptDto, PatchDeptDto, UpdateDeptDto } from './dept.dto';
-import { OrderDeptsDto } from './dept-list.dto';
+import { DeptListService } from './dept-list.service';
+import {
+  CreateDeptDto,
+  DeptDto,
+  DeptListQuery,
+  DeptRowDto,
+  DeptTreeDto,
+  DeptTreeQuery,
+  OrderDeptsDto,
+  PatchDeptDto,
+  UpdateDeptDto,
+} from './dept.dto';
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
 
@@ -36,7 +47,46 @@ const CHANGE = [
 
 @OrganisationController('system/dept-api', 'Departments')
 export class DeptController {
-  constructor(private readonly depts: DeptService) {}
+  constructor(
+    private readonly depts: DeptService,
+    private readonly lists: DeptListService,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'listDepts',
+    summary: 'List departments, page by page',
+    roles: READERS,
+    page: DeptRowDto,
+    refusals: [DeptErrors.NOT_FOUND],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: DeptListQuery): Promise<PageView<DeptRowDto>> {
+    return this.lists.list(ctx, query);
+  }
+
+  @Get('tree')
+  @Operation({
+    id: 'getDeptTree',
+    summary: 'Read departments as a tree, up to 5,000 of them',
+    roles: READERS,
+    data: DeptTreeDto,
+    refusals: [DeptErrors.NOT_FOUND],
+  })
+  tree(@Ctx() ctx: RequestContext, @Query() query: DeptTreeQuery): Promise<DeptTreeDto> {
+    return this.lists.tree(ctx, query);
+  }
+
+  @Get(':id/ancestors')
+  @Operation({
+    id: 'getDeptAncestors',
+    summary: 'Read the departments above one, from the top down',
+    roles: READERS,
+    list: DeptDto,
+    refusals: [DeptErrors.NOT_FOUND],
+  })
+  ancestors(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto[]> {
+    return this.lists.ancestors(ctx, id);
+  }
 
   @Post()
   @Operation({

@@ -62,6 +62,15 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   }
 }
 
+/** The ids above a department, from the top down; only those below `top`, when there is one. */
+export function ancestorIds(
+  { ancestors }: Pick<DeptEntity, 'ancestors'>,
+  top: DeptEntity | null = null,
+): number[] {
+  const ids = ancestors.split(',').slice(1).map(Number);
+  return top ? ids.slice(top.depth) : ids;
+}
+
 /** What a department has beside its name and its place. */
 export const DEPT_DETAILS = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
 
