@@ -17,7 +17,6 @@ const MAX_NODES = 5000;
 /** A search for rare matches gives up after so many pages. */
 const MAX_PAGES = 8;
 
-/** Finds departments. */
 @Injectable()
 export class DeptListService {
   constructor(
@@ -84,7 +83,6 @@ function nest(depts: readonly DeptRow[], topId: number, view: (dept: DeptRow) =>
 /** A part of a tree: with every department all of its ancestors up to the root. */
 interface TreePart {
   readonly nodes: DeptRow[];
-  /** Whether departments were left out. */
   readonly truncated: boolean;
   /** Whether every child of every node is here as well. */
   readonly complete: boolean;
@@ -122,7 +120,6 @@ async function readLevels(depts: DeptReader, root: DeptEntity | null, levels: nu
   return { nodes, truncated: false, complete: false };
 }
 
-/** The departments that match, each with all its ancestors. */
 async function readMatches(
   depts: DeptReader,
   root: DeptEntity | null,
@@ -165,7 +162,7 @@ async function withAncestors(
   const kept = new Set<number>(root && matches.length > 0 ? [root.deptId] : []);
   let truncated = isIncomplete;
   for (const match of matches) {
-    const chain = [...ancestorIds(match, root), match.deptId].filter((id) => !kept.has(id));
+    const chain = [...ancestorIds(match).slice(root?.depth ?? 0), match.deptId].filter((id) => !kept.has(id));
     if (kept.size + chain.length > MAX_NODES) truncated = true;
     else for (const id of chain) kept.add(id);
   }

@@ -35,7 +35,6 @@ const MAX_NARROW = 2000;
 /** With more names in one statement, databases no longer use the index. */
 const NAMES_PER_STATEMENT = 100;
 
-/** What a file needs of a department. */
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
 
 /** A place in the order of the tree: after all with these ancestors, or after one department among them. */
@@ -66,7 +65,6 @@ export class DeptReader {
     return this.#idsAmong(deptIds, parentsAmong);
   }
 
-  /** Children of these departments, at most so many. */
   findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
     return inChunks(
       parentIds,
@@ -78,7 +76,6 @@ export class DeptReader {
     );
   }
 
-  /** All below a department, or all; at most so many. */
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
     return this.#read((depts) => depts.pick(matching({ below: top ?? undefined }), DEPT_SHOWN, { limit }));
   }
@@ -97,7 +94,6 @@ export class DeptReader {
     return fillPage(await this.#keySource(criteria), rows, after, limit);
   }
 
-  /** Departments with these parents and names. */
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
     return this.#read((depts) => findNamed(depts, names));
   }
@@ -114,7 +110,6 @@ export class DeptReader {
     );
   }
 
-  /** Of these departments, the ones that are not the first sibling with their name. */
   findNumbered(deptIds: readonly number[]): Promise<number[]> {
     return this.#idsAmong(deptIds, numberedAmong);
   }

@@ -6,7 +6,6 @@ import type { DeptEntity } from './dept.entity';
 
 export type Where = FindOptionsWhere<DeptEntity>;
 
-/** A parent and a name, by which departments are found by their paths. */
 export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
 
 export const LIVE = { delFlag: '0' } as const;
@@ -15,7 +14,6 @@ export const LIVE = { delFlag: '0' } as const;
 export interface DeptCriteria {
   readonly ids?: readonly number[] | undefined;
   readonly parentId?: number | undefined;
-  /** All below this one. */
   readonly below?: TreeNode | undefined;
   /** A part of the name. */
   readonly name?: string | undefined;
@@ -57,7 +55,6 @@ export function withIds(deptIds: readonly number[]): Where {
   return { ...LIVE, deptId: In([...deptIds]) };
 }
 
-/** Of these departments, the ones with children. */
 export function parentsAmong(deptIds: readonly number[], tenantId: string): Where {
   return havingOther(deptIds, tenantId, (dept) => `other.parent_id = ${dept}.dept_id`);
 }
@@ -86,7 +83,6 @@ function havingOther(
   return { ...LIVE, deptId: Raw(sql, { among: deptIds.map(String), tenantOfOther: tenantId }) };
 }
 
-/** The siblings with the same name that were created before a department. */
 export function sameNamedBefore({ parentId, deptName, deptId }: SiblingName & { deptId: number }): Where {
   return { ...LIVE, parentId, deptName, deptId: LessThan(deptId) };
 }

@@ -31,19 +31,10 @@ import {
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
 
-const REPLACED =
-  'A field that is not sent, or is null, gets its default. Only `parentId` stays when it is not sent; another one moves the department with all below it.';
-const PATCHED = 'What the body names is changed, null resets to the default; then as `updateDept`.';
-
-const CHANGE = [
-  TenantErrors.MISMATCH,
-  DeptErrors.NOT_FOUND,
-  DeptErrors.PARENT_NOT_FOUND,
-  DeptErrors.PARENT_DISABLED,
-  DeptErrors.CYCLE,
-  DeptErrors.TOO_DEEP,
-  RevisionErrors.STALE,
-];
+const { NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP } = DeptErrors;
+const { MISMATCH } = TenantErrors;
+const { STALE } = RevisionErrors;
+const CHANGE = [MISMATCH, NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP, STALE];
 
 @OrganisationController('system/dept-api', 'Departments')
 export class DeptController {
@@ -58,7 +49,7 @@ export class DeptController {
     summary: 'List departments, page by page',
     roles: READERS,
     page: DeptRowDto,
-    refusals: [DeptErrors.NOT_FOUND],
+    refusals: [NOT_FOUND],
   })
   list(@Ctx() ctx: RequestContext, @Query() query: DeptListQuery): Promise<PageView<DeptRowDto>> {
     return this.lists.list(ctx, query);
@@ -70,7 +61,7 @@ export class DeptController {
     summary: 'Read departments as a tree, up to 5,000 of them',
     roles: READERS,
     data: DeptTreeDto,
-    refusals: [DeptErrors.NOT_FOUND],
+    refusals: [NOT_FOUND],
   })
   tree(@Ctx() ctx: RequestContext, @Query() query: DeptTreeQuery): Promise<DeptTreeDto> {
     return this.lists.tree(ctx, query);
@@ -82,7 +73,7 @@ export class DeptController {
     summary: 'Read the departments above one, from the top down',
     roles: READERS,
     list: DeptDto,
-    refusals: [DeptErrors.NOT_FOUND],
+    refusals: [NOT_FOUND],
   })
   ancestors(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto[]> {
     return this.lists.ancestors(ctx, id);
@@ -96,13 +87,7 @@ export class DeptController {
       'A field that is not sent, or is null, gets its default. `Location` names the new department.',
     creates: true,
     roles: MANAGERS,
-    refusals: [
-      TenantErrors.MISMATCH,
-      DeptErrors.PARENT_NOT_FOUND,
-      DeptErrors.PARENT_DISABLED,
-      DeptErrors.TOO_DEEP,
-      IdempotencyErrors.REUSED,
-    ],
+    refusals: [MISMATCH, PARENT_NOT_FOUND, PARENT_DISABLED, TOO_DEEP, IdempotencyErrors.REUSED],
   })
   async create(
     @Ctx() ctx: RequestContext,
@@ -118,7 +103,7 @@ export class DeptController {
     summary: 'Read a department',
     roles: READERS,
     data: DeptDto,
-    refusals: [DeptErrors.NOT_FOUND],
+    refusals: [NOT_FOUND],
   })
   get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto> {
     return this.depts.get(ctx, id);
@@ -129,7 +114,7 @@ export class DeptController {
     id: 'orderDepts',
     summary: 'Put children of one department into order',
     roles: MANAGERS,
-    refusals: [DeptErrors.NOT_FOUND, DeptErrors.PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
+    refusals: [NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })
   order(@Ctx() ctx: RequestContext, @Body() dto: OrderDeptsDto): Promise<void> {
     return this.depts.order(ctx, dto);
@@ -139,7 +124,8 @@ export class DeptController {
   @Operation({
     id: 'updateDept',
     summary: 'Replace a department, or move it with its subtree',
-    description: REPLACED,
+    description:
+      'A field that is not sent, or is null, gets its default. Only `parentId` stays when it is not sent; another one moves the department with all below it.',
     roles: MANAGERS,
     refusals: CHANGE,
   })
@@ -155,7 +141,7 @@ export class DeptController {
   @Operation({
     id: 'patchDept',
     summary: 'Change some fields of a department (JSON merge patch)',
-    description: PATCHED,
+    description: 'What the body names is changed, null resets to the default; then as `updateDept`.',
     body: { type: PatchDeptDto, as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     roles: MANAGERS,
     refusals: CHANGE,
@@ -175,7 +161,7 @@ export class DeptController {
     summary: 'Delete one department or several',
     description: 'Logical, and refused while a department has child departments or users.',
     roles: MANAGERS,
-    refusals: [DeptErrors.NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, RevisionErrors.STALE],
+    refusals: [NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, STALE],
   })
   delete(
     @Ctx() ctx: RequestContext,

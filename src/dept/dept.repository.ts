@@ -13,17 +13,13 @@ import { Clock } from '../time/clock';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
-import { DEPT_DETAILS, DeptEntity, type DeptFields } from './dept.entity';
+import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields } from './dept.entity';
 import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
 import { DeptReader, findNamed } from './dept-reader.repository';
 
-/** Where a department is: its parent, and the path that follows from it. */
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
 
-type Detail = (typeof DEPT_DETAILS)[number];
-
-/** A department with new values for all but its name and its place. */
-export type ReplacedDept = Pick<DeptEntity, 'deptId' | Detail>;
+export type ReplacedDept = Pick<DeptEntity, 'deptId' | DeptDetail>;
 
 /** Reads departments of a tenant, and writes them in a unit of work that locks its tree. */
 @Injectable()
@@ -51,15 +47,12 @@ export class DeptRepository {
     once?: IdempotentRequest,
   ): Promise<T> {
     const audit = new AuditStamp(ctx.username, () => this.clock.now());
-    return this.#unitOfWork.run(
-      ctx.tenantId,
-      (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
-      (manager, emit) =>
-        work(
-          new LockedDeptTree(manager, ctx, audit, emit, (ids) => this.users.findOccupied(ctx, ids, manager)),
-        ),
-      once,
-    );
+    const lock = (manager: EntityManager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId);
+    const run = (manager: EntityManager, emit: Emit) => {
+      const findOccupied = (ids: readonly number[]) => this.users.findOccupied(ctx, ids, manager);
+      return work(new LockedDeptTree(manager, ctx, audit, emit, findOccupied));
+    };
+    return this.#unitOfWork.run(ctx.tenantId, lock, run, once);
   }
 }
 
@@ -88,12 +81,10 @@ export class LockedDeptTree {
     return this.#depts.find(withIds(deptIds));
   }
 
-  /** Departments with these parents and names. */
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
     return findNamed(this.#depts, names);
   }
 
-  /** Of these departments, the ones that have child departments. */
   findParents(deptIds: readonly number[]): Promise<number[]> {
     return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId));
   }
@@ -139,7 +130,6 @@ export class LockedDeptTree {
     return this.#updateEach(depts, ['orderNum']);
   }
 
-  /** Puts a department, with all below it, at another place. */
   async move(dept: DeptEntity, place: DeptPlace): Promise<void> {
     await this.#depts.update({ deptId: dept.deptId, ...LIVE }, place);
     await this.#tree.moveDescendants(dept, place);
@@ -154,7 +144,7 @@ export class LockedDeptTree {
     return marked;
   }
 
-  async #updateEach<D extends Detail>(
+  async #updateEach<D extends DeptDetail>(
     depts: readonly Pick<DeptEntity, 'deptId' | D>[],
     details: readonly D[],
   ): Promise<void> {

@@ -26,7 +26,6 @@ export class DeptService {
     return toDeptDto(dept, this.time);
   }
 
-  /** Gives the id of the new department. */
   async create(ctx: RequestContext, dto: CreateDeptDto, once?: IdempotentRequest): Promise<number> {
     refuseForeignTenant(ctx, dto.tenantId);
     const create = async (tree: LockedDeptTree): Promise<number> => {

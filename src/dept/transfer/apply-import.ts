@@ -12,7 +12,6 @@ const BATCH = 50;
 /** Does what a plan says, parents before their children. */
 export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan): Promise<void> {
   const slices = new TimeSlices();
-  /** The new departments by path. */
   const created = new Map<string, TreeNode>();
   for (const level of levels) {
     const toCreate = level.filter((planned) => outcomeOf(planned) === 'created');

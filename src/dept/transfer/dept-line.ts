@@ -3,14 +3,11 @@ import type { Bilingual } from '../../errors/refusal';
 import { MAX_DEPTH } from '../../tree/tree-path';
 import { isText } from '../../web/field-rules';
 import { CreateDeptDto } from '../dept.dto';
-import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
+import { DEPT_DETAILS, type DeptDetail, type DeptFields } from '../dept.entity';
+import { toDeptFields } from '../dept.mapper';
 
-/** What a line of a file says about a department, besides its path. */
-export type LineFields = Omit<DeptFields, 'deptName'>;
+const DEFAULTS = toDeptFields({});
 
-const DEFAULTS: LineFields = { orderNum: 0, leader: null, phone: null, email: null, status: '0' };
-
-/** What is wrong on a line. */
 export interface LineProblem {
   readonly line: number;
   readonly field: string;
@@ -30,7 +27,6 @@ export class BrokenFile extends Error {
 /** One step of a path: a name, and its number among the siblings that have this name. */
 export interface PathStep {
   readonly name: string;
-  /** From 1. */
   readonly nth: number;
 }
 
@@ -39,13 +35,10 @@ export interface DeptLine {
   readonly line: number;
   /** Normalised: the same place always has the same path. */
   readonly path: string;
-  /** Null at the top level. */
   readonly parentPath: string | null;
-  /** The last step of the path. */
   readonly step: PathStep;
-  /** From 1. */
   readonly depth: number;
-  readonly fields: Partial<LineFields>;
+  readonly fields: Partial<Pick<DeptFields, DeptDetail>>;
 }
 
 /** Longer than any path of 64 names of 64 characters, each escaped and numbered. */
@@ -59,7 +52,7 @@ const BAD_PATH: Bilingual = {
 /** Checks the values of one line by the rules of a body; gives its problems when it is not valid. Null means the default. */
 export function readLine(line: number, values: Readonly<Record<string, unknown>>): DeptLine | LineProblem[] {
   const place = placeOf(values.path);
-  const fields: Partial<Record<keyof LineFields, unknown>> = {};
+  const fields: Partial<Record<DeptDetail, unknown>> = {};
   for (const field of DEPT_DETAILS) {
     const value = values[field];
     if (value === undefined) continue;
@@ -71,9 +64,7 @@ export function readLine(line: number, values: Readonly<Record<string, unknown>>
     const messages = Object.values<Bilingual>(contexts ?? {});
     problems.push(...messages.map((message) => ({ line, field, message })));
   }
-  return place && problems.length === 0
-    ? { line, ...place, fields: fields as Partial<LineFields> }
-    : problems;
+  return place && problems.length === 0 ? { line, ...place, fields: fields as DeptLine['fields'] } : problems;
 }
 
 function placeOf(path: unknown): Pick<DeptLine, 'path' | 'parentPath' | 'step' | 'depth'> | null {
@@ -90,7 +81,6 @@ export function pathOfPrevious({ parentPath, step: { name, nth } }: DeptLine): s
   return parentPath === null ? last : `${parentPath}/${last}`;
 }
 
-/** The fields of a new department. */
 export function fieldsOfNew({ step, fields }: DeptLine): DeptFields {
   return { ...DEFAULTS, ...fields, deptName: step.name };
 }

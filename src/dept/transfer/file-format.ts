@@ -2,7 +2,6 @@ import type { Bilingual } from '../../errors/refusal';
 import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
 import { BrokenFile, readLine, type DeptLine, type LineProblem } from './dept-line';
 
-/** A department as a line of a file. */
 export type ExportedDept = { readonly path: string } & Omit<DeptFields, 'deptName'>;
 
 /** A line of text. Where quotes hold line breaks, it ends with the line on which they end. */
@@ -15,7 +14,6 @@ export interface TextLine {
 /** A valid line, or its problems; null when it holds no department. */
 export type ReadLine = DeptLine | LineProblem[] | null;
 
-/** A format of files of departments. */
 export interface FileFormat {
   readonly type: string;
   readonly fileName: string;
@@ -141,7 +139,6 @@ export function unguarded(text: string): string {
   return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
-/** A cell in quotes, or up to the next comma or quote. */
 const CELL = /"([^"]*(?:""[^"]*)*)"|([^",]*)/y;
 
 /** The cells of a line, but at most one more than `maxCells`: a line of nothing but commas would take long. */

@@ -7,7 +7,6 @@ import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';
 import { pathOfPrevious, stepAt, type DeptLine, type LineProblem } from './dept-line';
 import type { ImportReportDto, LineFateDto, Outcome } from './dept-transfer.dto';
 
-/** Finds the departments with these parents and names. */
 export type FindNamed = (names: readonly SiblingName[]) => Promise<DeptEntity[]>;
 
 /** A line of a file, and what exists at its place. */
@@ -19,7 +18,6 @@ export interface PlannedLine {
   sameNamed: number;
 }
 
-/** What a file would do. */
 export interface ImportPlan {
   /** Level by level from the top, each in the order of the file. */
   readonly levels: readonly (readonly PlannedLine[])[];
@@ -82,7 +80,6 @@ interface Walk {
   readonly parent: DeptEntity | undefined;
   readonly name: SiblingName;
   readonly nth: number;
-  /** Where the step ends in the path. */
   readonly end: number;
 }
 
@@ -131,7 +128,6 @@ export function countOutcomes({ levels }: ImportPlan): ImportReportDto {
   return report;
 }
 
-/** The outcome of every line, or its problems. */
 export async function reportLines(
   { levels }: ImportPlan,
   problems: readonly LineProblem[],

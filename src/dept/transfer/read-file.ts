@@ -4,7 +4,7 @@ import type { Bilingual, FieldProblem } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import type { Language } from '../../web/language';
 import { BrokenFile, type DeptLine, type LineProblem } from './dept-line';
-import type { FileFormat, ReadLine, TextLine } from './file-format';
+import type { FileFormat, TextLine } from './file-format';
 
 /** A file of departments as it is sent. */
 export interface DeptFile {
@@ -20,7 +20,6 @@ export const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTS = 20_000;
 /** Blank lines and line breaks in quotes included. */
 const MAX_LINES = 100_000;
-/** In characters. */
 export const MAX_LINE_LENGTH = 65_536;
 /** How many bytes are decoded at once. */
 const PART = 16 * 1024;
@@ -43,17 +42,25 @@ export interface FileContent {
 }
 
 /** Reads a file while it arrives; stops at a limit, or when it has found so many problems. */
-export async function readFile(file: DeptFile, maxProblems = Infinity): Promise<FileContent> {
+export async function readFile({ format, body }: DeptFile, maxProblems = Infinity): Promise<FileContent> {
+  const slices = new TimeSlices();
+  const splitter = new LineSplitter(format.isTable);
+  const read = format.reader();
   const lines: DeptLine[] = [];
   const problems: LineProblem[] = [];
   let count = 0;
   try {
-    for await (const line of readLines(file)) {
-      count += 1;
-      if (count > MAX_DEPTS) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
-      if (Array.isArray(line)) problems.push(...line);
-      else lines.push(line);
-      if (problems.length >= maxProblems) break;
+    for await (const text of decode(body)) {
+      for await (const each of slices.over(splitter.push(text))) {
+        const line = read(each);
+        if (!line) continue;
+        count += 1;
+        if (count > MAX_DEPTS) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
+        if (Array.isArray(line)) problems.push(...line);
+        else lines.push(line);
+        if (problems.length >= maxProblems) return { lines, problems };
+      }
+      if (splitter.breaks > MAX_LINES) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
     }
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
@@ -62,21 +69,8 @@ export async function readFile(file: DeptFile, maxProblems = Infinity): Promise<
   return { lines, problems };
 }
 
-async function* readLines({ format, body }: DeptFile): AsyncGenerator<NonNullable<ReadLine>, void> {
-  const splitter = new LineSplitter(format.isTable);
-  const read = format.reader();
-  const slices = new TimeSlices();
-  for await (const text of decode(body, slices)) {
-    for await (const each of slices.over(splitter.push(text))) {
-      const line = read(each);
-      if (line) yield line;
-    }
-    if (splitter.breaks > MAX_LINES) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
-  }
-}
-
 /** The text of a file in parts of a bounded size, without a byte order mark; null at its end. */
-async function* decode(body: DeptFile['body'], slices: TimeSlices): AsyncGenerator<string | null, void> {
+async function* decode(body: DeptFile['body']): AsyncGenerator<string | null, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const toText = (bytes?: Uint8Array): string => {
     try {
@@ -89,15 +83,11 @@ async function* decode(body: DeptFile['body'], slices: TimeSlices): AsyncGenerat
   for await (const chunk of body) {
     size += chunk.length;
     if (size > MAX_BYTES) throw HttpErrors.TOO_LARGE();
-    for await (const part of slices.over(partsOf(chunk))) yield toText(part);
+    for (let at = 0; at < chunk.length; at += PART) yield toText(chunk.subarray(at, at + PART));
   }
   // Refuses a character that was cut off.
   toText();
   yield null;
-}
-
-function* partsOf(chunk: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < chunk.length; at += PART) yield chunk.subarray(at, at + PART);
 }
 
 const LF = 10;
@@ -106,9 +96,7 @@ const QUOTE = 34;
 
 /** Cuts text that comes in parts into lines, which end with LF, CRLF or CR. Blank lines are left out. */
 export class LineSplitter {
-  /** Line breaks so far. */
   breaks = 0;
-  /** The line that has begun and not ended. */
   #text = '';
   #line = 1;
   /** How much of it has been looked at. */

@@ -7,7 +7,6 @@ import type { ImportReportDto } from './dept-transfer.dto';
 import type { ExportedDept, FileFormat } from './file-format';
 
 const BYTE_ORDER_MARK = '\ufeff';
-/** How many lines of a report become text at once. */
 const REPORT_LINES = 200;
 
 /**
