@@ -4,7 +4,7 @@ import { OrderEntity } from './orders/order.entity.js';
 import { PlatformTables1800000000000 } from './platform.migration.js';
 import { StaffEntity } from './staff/staff.entity.js';
 
-/** One database: the platform's own tables beside those of Tenantry, brought up to date together. */
+/** One database for the platform's tables and Tenantry's; their migrations run together. */
 export async function openDatabase(
   url = process.env.DATABASE_URL ?? 'sqlite:platform.sqlite',
 ): Promise<DataSource> {

@@ -1,7 +1,7 @@
 import { Controller, Get, ImATeapotException } from '@nestjs/common';
 import { Open } from './staff/staff.guard.js';
 
-/** Routes that have nothing to do with Tenantry, and are as they would be without it. */
+/** Routes that have nothing to do with Tenantry, and work as they would without it. */
 @Open(true)
 @Controller()
 export class HomeController {

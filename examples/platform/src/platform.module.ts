@@ -29,7 +29,7 @@ import { StaffPrincipals } from './staff/staff.principals.js';
   providers: [{ provide: APP_GUARD, useClass: StaffGuard }],
 })
 export class PlatformModule {
-  /** The platform on its database, which is open already. */
+  /** The platform on a database that is already open. */
   static on(dataSource: DataSource): DynamicModule {
     const typeorm = TypeOrmModule.forRootAsync({
       useFactory: () => dataSource.options,

@@ -3,7 +3,7 @@ import { Ctx, RequestContext, TenantScoped } from 'tenantry';
 import type { OrderEntity } from './order.entity.js';
 import { OrdersService, type NewOrder } from './orders.service.js';
 
-/** In the platform's own form: what a handler gives is the answer. */
+/** In the platform's own format: the result of a handler is the answer, without an envelope. */
 @TenantScoped()
 @Controller('orders')
 export class OrdersController {

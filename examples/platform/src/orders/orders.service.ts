@@ -20,7 +20,7 @@ export class OrdersService {
     return this.orders.in(ctx).find({}, { order: { orderId: 'ASC' } });
   }
 
-  /** In one transaction: nobody deletes the department between the look and the order. */
+  /** In one transaction, so that the department cannot be deleted between the check and the order. */
   create(ctx: RequestContext, { deptId, title, amount }: NewOrder): Promise<number | null> {
     return this.orders.transaction(ctx, async (orders, of) => {
       if (!(await of(DeptEntity).exists({ deptId, delFlag: '0' }))) throw DeptErrors.NOT_FOUND();
@@ -28,7 +28,7 @@ export class OrdersService {
     });
   }
 
-  /** Nobody can work on them any more, so they wait. */
+  /** Without a department no one can work on them, so they wait. */
   @OnDomainEvent(TenantDisabled)
   async hold({ tenantId }: TenantDisabled): Promise<void> {
     await this.orders.in(RequestContext.system(tenantId)).update({ state: 'open' }, { state: 'held' });

@@ -15,7 +15,7 @@ export class StaffController {
     return this.staff.signUp(company, email);
   }
 
-  /** Joins a department of one's own tenant. */
+  /** Joins a department of the caller's own tenant. */
   @TenantScoped()
   @Put('me/department/:id')
   join(

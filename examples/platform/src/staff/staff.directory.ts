@@ -3,7 +3,7 @@ import { UserDirectory, type RequestContext } from 'tenantry';
 import { In, type EntityManager } from 'typeorm';
 import { StaffEntity } from './staff.entity.js';
 
-/** Tells Tenantry which departments have people in them: it deletes none of those. */
+/** Tells Tenantry which departments have people, so that it refuses to delete them. */
 @Injectable()
 export class StaffDirectory extends UserDirectory {
   override async findOccupied(

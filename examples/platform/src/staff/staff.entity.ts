@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Somebody who works for one of the platform's customers, or for the platform itself. */
+/** A person who works for a customer of the platform, or for the platform itself. */
 @Entity('platform_staff')
 export class StaffEntity {
   @PrimaryGeneratedColumn({ name: 'staff_id' })

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { StaffEntity } from './staff.entity.js';
 import { StaffService } from './staff.service.js';
 
-/** A route that needs no key. */
+/** Marks a route that needs no key. */
 export const Open = Reflector.createDecorator<true>();
 
 export interface StaffRequest {
@@ -11,7 +11,7 @@ export interface StaffRequest {
   staff?: StaffEntity;
 }
 
-/** The platform's own guard: it stands before every route, its own and those of Tenantry. */
+/** The platform's own guard. It protects every route, the platform's and Tenantry's. */
 @Injectable()
 export class StaffGuard implements CanActivate {
   constructor(

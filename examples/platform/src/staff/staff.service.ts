@@ -15,7 +15,7 @@ export class StaffService implements OnApplicationBootstrap {
     private readonly depts: DeptService,
   ) {}
 
-  /** The platform's own people come from its configuration. */
+  /** The platform's operator comes from the configuration. */
   async onApplicationBootstrap(): Promise<void> {
     const key = process.env.OPERATOR_KEY;
     if (key === undefined || (await this.findByKey(key))) return;
@@ -36,7 +36,7 @@ export class StaffService implements OnApplicationBootstrap {
     return { key, tenantId };
   }
 
-  /** Puts a person into a department; Tenantry refuses one that is not there. */
+  /** Puts a person into a department; Tenantry refuses one that does not exist. */
   async join(ctx: RequestContext, staffId: number, deptId: number): Promise<void> {
     await this.depts.get(ctx, deptId);
     await this.staff.update({ staffId, tenantId: ctx.tenantId }, { deptId });
