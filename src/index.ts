@@ -1,6 +1,5 @@
 // The modules, and what a host tells them.
-export { DeptServicesModule } from './dept/dept-services.module';
-export { DeptModule } from './dept/dept.module';
+export { DeptModule, DeptServicesModule } from './dept/dept.module';
 export type { HttpStatusMode } from './web/status-policy';
 export { TenantServicesModule } from './tenant/tenant-services.module';
 export { TenantModule } from './tenant/tenant.module';
@@ -31,16 +30,8 @@ export { TenantScoped } from './web/tenant-scoped.decorator';
 export { DeptListService } from './dept/dept-list.service';
 export { DeptService } from './dept/dept.service';
 export { DeptTransferService } from './dept/transfer/dept-transfer.service';
-export {
-  DeptListQuery,
-  DeptNodeDto,
-  DeptRowDto,
-  DeptTreeDto,
-  DeptTreeQuery,
-  OrderDeptsDto,
-} from './dept/dept-list.dto';
-export { CreateDeptDto, DeptDto, PatchDeptDto, UpdateDeptDto } from './dept/dept.dto';
-export type { DeptFile } from './dept/transfer/dept-file.decorator';
+export { CreateDeptDto, DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery, OrderDeptsDto, PatchDeptDto, UpdateDeptDto } from './dept/dept.dto';
+export type { DeptFile } from './dept/transfer/read-file';
 export { ImportReportDto, LineFateDto } from './dept/transfer/dept-transfer.dto';
 export { FORMATS, type ExportedDept, type FileFormat } from './dept/transfer/file-format';
 
@@ -50,14 +41,7 @@ export { TenantService } from './tenant/tenant.service';
 export { TenantListQuery, TenantRowDto } from './tenant/tenant-list.dto';
 export type { TenantState } from './tenant/tenant-state';
 export { PackageView, QuotaView, RuleView, TenantDto, TenantSummaryDto } from './tenant/tenant-view.dto';
-export {
-  CreateTenantDto,
-  PackageBo,
-  QuotaBo,
-  RuleBo,
-  TenantChangesDto,
-  UpdateTenantDto,
-} from './tenant/tenant.dto';
+export { CreateTenantDto, PackageBo, QuotaBo, RuleBo, TenantChangesDto, UpdateTenantDto } from './tenant/tenant.dto';
 
 // What services take and give beside that.
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
@@ -68,39 +52,18 @@ export { revisionOf, tagOf, type Expected } from './web/revision';
 // Refusals.
 export { AuthErrors } from './tenancy/access.errors';
 export { DatabaseErrors, IdempotencyErrors } from './database/database.errors';
-export { DeptErrors } from './dept/dept.errors';
-export { TransferErrors } from './dept/transfer/transfer.errors';
-export {
-  Refusal,
-  type ErrorRow,
-  type FieldProblem,
-  type RefusalDetails,
-  type RefusalFactory,
-  type RefusalResponse,
-} from './errors/refusal';
+export { DeptErrors, TransferErrors } from './dept/dept.errors';
+export { Refusal, type ErrorRow, type FieldProblem, type RefusalDetails, type RefusalFactory, type RefusalResponse } from './errors/refusal';
 export { HttpErrors } from './errors/http.errors';
 export { RevisionErrors } from './web/revision.errors';
 export { TenantErrors } from './tenancy/tenant.errors';
 
 // The host's own tables.
-export {
-  InjectTenantBound,
-  type OtherRows,
-  TenantBoundRepository,
-  tenantBoundToken,
-} from './tenancy/tenant-bound.repository';
+export { InjectTenantBound, type OtherRows, TenantBoundRepository, tenantBoundToken } from './tenancy/tenant-bound.repository';
 export type { TenantOwned } from './tenancy/tenant-bound';
 export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenant-rows.repository';
 
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
 export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';
-export {
-  TenantCreated,
-  TenantDeleted,
-  TenantDisabled,
-  TenantEnabled,
-  TenantEvent,
-  TenantMoved,
-  TenantUpdated,
-} from './tenant/tenant.events';
+export { TenantCreated, TenantDeleted, TenantDisabled, TenantEnabled, TenantEvent, TenantMoved, TenantUpdated } from './tenant/tenant.events';

@@ -12,7 +12,7 @@ import { SettingRepository } from './database/setting.repository';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { CommitLogCleaner } from './database/hourly-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptServicesModule } from './dept/dept-services.module';
+import { DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
 import { Cursors } from './web/cursors';

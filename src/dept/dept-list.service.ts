@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors, filtersOf } from '../web/cursors';
-import type { PageView } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
-import { nestDepts } from './nest-depts';
-import { ancestorIds } from './ancestor-ids';
-import type { DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept-list.dto';
-import type { DeptDto } from './dept.dto';
-import { ROOT_ID, type DeptEntity } from './dept.entity';
+import { MAX_DEPTH } from '../tree/tree-path';
+import { Cursors, filtersOf } from '../web/cursors';
+import type { Page, PageView } from '../web/page';
+import type { DeptCriteria } from './dept.conditions';
+import type { DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
+import { ancestorIds, ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';
 import { DeptErrors } from './dept.errors';
 import { toDeptRow, toDeptView } from './dept.mapper';
 import type { DeptReader } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
-import { readTree } from './read-tree';
 
-/** Finding departments. */
+/** How many departments one tree holds. */
+const MAX_NODES = 5000;
+/** A search for rare matches gives up after so many pages. */
+const MAX_PAGES = 8;
+
 @Injectable()
 export class DeptListService {
   constructor(
@@ -23,7 +25,7 @@ export class DeptListService {
     private readonly time: ZonedTime,
   ) {}
 
-  /** A page of the departments that match, in the order of `orderNum` and `deptId`. */
+  /** A page of the departments that match, ordered by `orderNum` and `deptId`. */
   async list(ctx: RequestContext, query: DeptListQuery): Promise<PageView<DeptRowDto>> {
     const depts = this.depts.in(ctx);
     const { ids, parentId, deptName: name, leader, status } = query;
@@ -36,26 +38,22 @@ export class DeptListService {
     return { ...page, rows: page.rows.map((row) => toDeptRow(row, this.time, parents)) };
   }
 
-  /** The tree, or the part below a root, or the part that matches with what it hangs on. */
-  async tree(
-    ctx: RequestContext,
-    { rootId, depth, status, deptName: name }: DeptTreeQuery,
-  ): Promise<DeptTreeDto> {
+  /** The tree, or the part below a root, or the departments that match with all their ancestors. */
+  async tree(ctx: RequestContext, query: DeptTreeQuery): Promise<DeptTreeDto> {
     const depts = this.depts.in(ctx);
-    const root = rootId ? await existing(depts, rootId) : null;
-    const { nodes, truncated, complete } = await readTree(depts, root, { depth, status, name });
+    const root = query.rootId ? await existing(depts, query.rootId) : null;
+    const { nodes, truncated, complete } = await readTree(depts, root, query);
     const parents = complete
       ? new Set(nodes.map(({ parentId }) => parentId))
       : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
-    const rows = nestDepts(nodes, root?.parentId ?? ROOT_ID, (row) => toDeptRow(row, this.time, parents));
+    const rows = nest(nodes, root?.parentId ?? ROOT_ID, (row) => toDeptRow(row, this.time, parents));
     return { rows, truncated };
   }
 
   /** The departments above one, from the top down. */
   async ancestors(ctx: RequestContext, deptId: number): Promise<DeptDto[]> {
     const depts = this.depts.in(ctx);
-    const dept = await existing(depts, deptId);
-    const above = await depts.findMany(ancestorIds(dept));
+    const above = await depts.findMany(ancestorIds(await existing(depts, deptId)));
     return above.sort((a, b) => a.depth - b.depth).map((row) => toDeptView(row, this.time));
   }
 }
@@ -64,4 +62,111 @@ async function existing(depts: DeptReader, deptId: number): Promise<DeptEntity> 
   const dept = await depts.find(deptId);
   if (!dept) throw DeptErrors.NOT_FOUND();
   return dept;
+}
+
+/** Puts departments under their parents, starting with those right below `topId`. */
+function nest(depts: readonly DeptRow[], topId: number, view: (dept: DeptRow) => DeptRowDto): DeptNodeDto[] {
+  const children = new Map<number, DeptRow[]>();
+  for (const dept of depts) {
+    const siblings = children.get(dept.parentId);
+    if (siblings) siblings.push(dept);
+    else children.set(dept.parentId, [dept]);
+  }
+  // The depth of the recursion is that of the tree, which is bounded.
+  const nodesBelow = (parentId: number): DeptNodeDto[] =>
+    (children.get(parentId) ?? [])
+      .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)
+      .map((dept) => Object.assign(view(dept), { children: nodesBelow(dept.deptId) }));
+  return nodesBelow(topId);
+}
+
+/** A part of a tree: with every department all of its ancestors up to the root. */
+interface TreePart {
+  readonly nodes: DeptRow[];
+  readonly truncated: boolean;
+  /** Whether every child of every node is here as well. */
+  readonly complete: boolean;
+}
+
+/** Reads the tree below a root, the root included; or the whole one. */
+async function readTree(
+  depts: DeptReader,
+  root: DeptEntity | null,
+  { depth, status, deptName }: DeptTreeQuery,
+): Promise<TreePart> {
+  if (status !== undefined || deptName !== undefined)
+    return readMatches(depts, root, { status, name: deptName }, depth);
+  if (depth !== undefined) return readLevels(depts, root, depth);
+  const below = await depts.findBelow(root, MAX_NODES + 1);
+  const nodes = root ? [root, ...below] : below;
+  // Beyond the limit the upper levels matter more than what comes first in the index.
+  return nodes.length > MAX_NODES
+    ? readLevels(depts, root, MAX_DEPTH)
+    : { nodes, truncated: false, complete: true };
+}
+
+/** Level by level, so that the deepest ones are left out. */
+async function readLevels(depts: DeptReader, root: DeptEntity | null, levels: number): Promise<TreePart> {
+  const nodes: DeptRow[] = [];
+  let level: DeptRow[] = root ? [root] : await depts.findChildren([ROOT_ID], MAX_NODES + 1);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    nodes.push(...level);
+    if (nodes.length > MAX_NODES)
+      return { nodes: nodes.slice(0, MAX_NODES), truncated: true, complete: false };
+    if (depth === levels) break;
+    const parents = level.map(({ deptId }) => deptId);
+    level = await depts.findChildren(parents, MAX_NODES + 1 - nodes.length);
+  }
+  return { nodes, truncated: false, complete: false };
+}
+
+async function readMatches(
+  depts: DeptReader,
+  root: DeptEntity | null,
+  filter: Pick<DeptCriteria, 'status' | 'name'>,
+  depth: number | undefined,
+): Promise<TreePart> {
+  const passes = (dept: DeptRow): boolean =>
+    dept.status === (filter.status ?? dept.status) && dept.deptName.includes(filter.name ?? '');
+  // A few complete levels need no search.
+  const levels = depth === undefined ? null : await readLevels(depts, root, depth);
+  if (levels && !levels.truncated) return withAncestors(depts, root, levels.nodes.filter(passes), false);
+  const maxDepth = depth === undefined ? undefined : (root?.depth ?? 1) + depth - 1;
+  const matches = root && passes(root) ? [root as DeptRow] : [];
+  const truncated = await findMatches(depts, { below: root ?? undefined, ...filter, maxDepth }, matches);
+  return withAncestors(depts, root, matches, truncated);
+}
+
+/** Adds to `matches` page by page; gives whether there may be more. */
+async function findMatches(depts: DeptReader, criteria: DeptCriteria, matches: DeptRow[]): Promise<boolean> {
+  const limit = MAX_NODES + matches.length;
+  let after: Page<DeptRow>['last'] = null;
+  for (let page = 0; page < MAX_PAGES && matches.length < limit; page += 1) {
+    const found: Page<DeptRow> = await depts.findPage(criteria, after, limit - matches.length);
+    matches.push(...found.rows);
+    if (!found.hasMore) return false;
+    after = found.last;
+  }
+  return true;
+}
+
+async function withAncestors(
+  depts: DeptReader,
+  root: DeptEntity | null,
+  matches: readonly DeptRow[],
+  isIncomplete: boolean,
+): Promise<TreePart> {
+  const known = new Map<number, DeptRow>(
+    [...(root ? [root] : []), ...matches].map((dept) => [dept.deptId, dept]),
+  );
+  const kept = new Set<number>(root && matches.length > 0 ? [root.deptId] : []);
+  let truncated = isIncomplete;
+  for (const match of matches) {
+    const chain = [...ancestorIds(match).slice(root?.depth ?? 0), match.deptId].filter((id) => !kept.has(id));
+    if (kept.size + chain.length > MAX_NODES) truncated = true;
+    else for (const id of chain) kept.add(id);
+  }
+  const missing = await depts.findMany([...kept].filter((id) => !known.has(id)));
+  const nodes = [...[...known.values()].filter(({ deptId }) => kept.has(deptId)), ...missing];
+  return { nodes, truncated, complete: false };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { inChunks } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
@@ -6,45 +7,33 @@ import type { Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../database/key-range';
 import { TenantBound } from '../tenancy/tenant-bound';
+import type { TenantLookup } from '../tenancy/tenant-lookup.repository';
 import type { TreeNode } from '../tree/tree-path';
-import {
-  LIVE,
-  matching,
-  orderedRanges,
-  parentsAmong,
-  twinsBefore,
-  withIds,
-  youngerTwinsAmong,
-  type DeptCriteria,
-  type IndexRange,
-  type SiblingName,
-} from './dept.conditions';
+import { LIVE, matching, namedSiblings, numberedAmong, orderedRanges, parentsAmong, sameNamedBefore, withIds, type DeptCriteria, type IndexRange, type SiblingName, type Where } from './dept.conditions';
 import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
-import type { DeptLookup } from './dept-lookup.repository';
-import { findNamed } from './dept-named.repository';
 
 const ORDER = ['orderNum', 'deptId'] as const;
 const TREE_ORDER = ['ancestors', 'orderNum', 'deptId'] as const;
-/** The database sorts a subtree of up to so many departments; in a larger one, matches are frequent in the order of lists. */
-const MAX_SORTED = 20_000;
-/** Of several filters with an index, the first that leaves no more than so many is walked. */
-const MAX_NARROW = 2000;
-
 const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
+/** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
+const MAX_SORTED = 20_000;
+/** Of several filters with an index, the first with at most so many rows is used. */
+const MAX_NARROW = 2000;
+/** With more names in one statement, databases no longer use the index. */
+const NAMES_PER_STATEMENT = 100;
 
-/** As much of a department as goes into a file. */
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
 
 /** A place in the order of the tree: after all with these ancestors, or after one department among them. */
 export type TreePlace = readonly [ancestors: string] | readonly [string, orderNum: number, deptId: number];
 
-/** Departments as one tenant reads them, outside any unit of work. */
+/** The departments of one tenant, read outside of any transaction. */
 export class DeptReader {
   readonly #unitOfWork: UnitOfWork;
 
   constructor(
     unitOfWork: UnitOfWork,
-    private readonly lookup: DeptLookup,
+    private readonly lookup: TenantLookup<DeptEntity>,
     private readonly ctx: RequestContext,
   ) {
     this.#unitOfWork = unitOfWork;
@@ -60,12 +49,9 @@ export class DeptReader {
 
   /** Of these departments, the ones that have child departments. */
   findParents(deptIds: readonly number[]): Promise<number[]> {
-    return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.distinctIds('deptId', parentsAmong(chunk, this.ctx.tenantId))),
-    );
+    return this.#idsAmong(deptIds, parentsAmong);
   }
 
-  /** Children of these departments, at most so many. */
   findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
     return inChunks(
       parentIds,
@@ -77,96 +63,90 @@ export class DeptReader {
     );
   }
 
-  /** All below a department, or all; at most so many. */
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
     return this.#read((depts) => depts.pick(matching({ below: top ?? undefined }), DEPT_SHOWN, { limit }));
   }
 
   /**
-   * A part of the departments that match, in the order of `orderNum` and `deptId`: one index in this order is walked, and the
-   * other filters are applied to the rows at its places. How far one page walks is bounded.
+   * A page of the departments that match, ordered by `orderNum` and `deptId`: one index in this order is walked, and the
+   * other filters are applied to its rows. How far one page walks is bounded.
    */
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptRow>> {
-    return fillPage(await this.#keySource(criteria), this.#rowsOf(criteria), after, limit);
+    const where = matching(criteria);
+    const at = (keys: readonly Key[]): Promise<DeptRow[]> => {
+      const deptId = In(keys.map((key) => Number(key.at(-1))));
+      return this.#read((depts) => depts.pick({ ...where, deptId }, DEPT_SHOWN, { index: 'PRIMARY' }));
+    };
+    const rows = { at, idOf: ({ deptId }: DeptRow) => deptId };
+    return fillPage(await this.#keySource(criteria), rows, after, limit);
   }
 
-  /** What a file says of the whole tree, parents before their children: so many departments after a place. */
-  findNextLines(after: TreePlace | null, limit: number): Promise<FileDept[]> {
+  findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
+    return this.#read((depts) => findNamed(depts, names));
+  }
+
+  /** The next departments of the whole tree, parents before their children. */
+  findNextForFile(after: TreePlace | null, limit: number): Promise<FileDept[]> {
     const range = { where: LIVE, order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
     return this.#read((depts) => depts.pickNext(range, IN_FILES));
   }
 
-  /** What a file says of these departments. */
-  findLines(deptIds: readonly number[]): Promise<FileDept[]> {
+  findForFile(deptIds: readonly number[]): Promise<FileDept[]> {
     return inChunks(deptIds, (chunk) =>
       this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, { index: 'PRIMARY' })),
     );
   }
 
-  /** Of these departments, the ones that have an elder sibling of the same name. */
-  findYoungerTwins(deptIds: readonly number[]): Promise<number[]> {
-    return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.distinctIds('deptId', youngerTwinsAmong(chunk, this.ctx.tenantId))),
-    );
+  findNumbered(deptIds: readonly number[]): Promise<number[]> {
+    return this.#idsAmong(deptIds, numberedAmong);
   }
 
-  /** The children of a department that are not alone with their name. */
-  async findTwins(parentId: number): Promise<Pick<DeptEntity, 'deptId' | 'deptName'>[]> {
+  countSameNamedBefore(dept: FileDept): Promise<number> {
+    return this.#read((depts) => depts.count(sameNamedBefore(dept)));
+  }
+
+  /** The children of a department that share their name with a sibling. */
+  async findSameNamed(parentId: number): Promise<Pick<DeptEntity, 'deptId' | 'deptName'>[]> {
     const siblings = { ...LIVE, parentId };
     const names = await this.#read((depts) => depts.repeatedTexts('deptName', siblings));
-    return inChunks(names, (chunk) =>
-      this.#read((depts) =>
-        depts.pick({ ...siblings, deptName: In([...chunk]) }, ['deptId', 'deptName'], {
-          index: 'ix_dept_sibling',
-        }),
-      ),
-    );
-  }
-
-  /** How many siblings of the same name were made before this department. */
-  countTwinsBefore(dept: FileDept): Promise<number> {
-    return this.#read((depts) => depts.count(twinsBefore(dept)));
-  }
-
-  /** The departments with these parents and names. */
-  findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
-    return this.#read((depts) => findNamed(depts, names));
-  }
-
-  #rowsOf(criteria: DeptCriteria): RowSource<DeptRow> {
-    const where = matching(criteria);
-    return {
-      at: (keys) => {
-        const deptId = In(keys.map((key) => Number(key.at(-1))));
-        return this.#read((depts) => depts.pick({ ...where, deptId }, DEPT_SHOWN, { index: 'PRIMARY' }));
-      },
-      idOf: ({ deptId }) => deptId,
-    };
+    return inChunks(names, (chunk) => {
+      const where = { ...siblings, deptName: In([...chunk]) };
+      return this.#read((depts) => depts.pick(where, ['deptId', 'deptName'], { index: 'ix_dept_sibling' }));
+    });
   }
 
   async #keySource(criteria: DeptCriteria): Promise<KeySource> {
-    const { ids, below: top, parentId, leader } = criteria;
-    if (ids) return knownKeys(await inChunks(ids, (chunk) => this.#allKeys(withIds(chunk))));
-    const isSubtree = top && parentId === undefined && leader === undefined;
-    if (isSubtree && !(await this.#read((depts) => depts.hasMoreThan(MAX_SORTED, matching({ below: top })))))
-      return this.#keysOf({ where: matching(criteria), index: 'ix_dept_subtree' });
-    return this.#keysOf(await this.#narrowest(orderedRanges(criteria)));
-  }
-
-  /** The first range that is narrow; asked for only where there is a choice. */
-  async #narrowest([first, ...others]: readonly [IndexRange, ...IndexRange[]]): Promise<IndexRange> {
-    for (const range of others.length > 0 ? [first, ...others] : []) {
-      if (!(await this.#read((depts) => depts.hasMoreThan(MAX_NARROW, range.where)))) return range;
+    const { ids, below, parentId, leader } = criteria;
+    if (ids) {
+      const read = (chunk: readonly number[]) => this.#read((depts) => depts.keysOf(withIds(chunk), ORDER));
+      return knownKeys(await inChunks(ids, read));
     }
-    return first;
-  }
-
-  #keysOf({ where, index }: IndexRange): KeySource {
+    const isSubtree = below && parentId === undefined && leader === undefined;
+    const { where, index } =
+      isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below })))
+        ? { where: matching(criteria), index: 'ix_dept_subtree' }
+        : await this.#narrowest(orderedRanges(criteria));
     return (after, limit) => this.#read((depts) => depts.keys({ where, order: ORDER, after, limit, index }));
   }
 
-  #allKeys(where: ReturnType<typeof matching>): Promise<Key[]> {
-    return this.#read((depts) => depts.keysOf(where, ORDER));
+  /** The first narrow range, or else the first. */
+  async #narrowest(ranges: readonly [IndexRange, ...IndexRange[]]): Promise<IndexRange> {
+    if (ranges.length === 1) return ranges[0];
+    for (const range of ranges) if (!(await this.#hasMoreThan(MAX_NARROW, range.where))) return range;
+    return ranges[0];
+  }
+
+  #hasMoreThan(count: number, where: Where): Promise<boolean> {
+    return this.#read((depts) => depts.hasMoreThan(count, where));
+  }
+
+  #idsAmong(
+    deptIds: readonly number[],
+    condition: (deptIds: readonly number[], tenantId: string) => Where,
+  ): Promise<number[]> {
+    return inChunks(deptIds, (chunk) =>
+      this.#read((depts) => depts.distinctIds('deptId', condition(chunk, this.ctx.tenantId))),
+    );
   }
 
   #read<T>(work: (depts: TenantBound<DeptEntity>) => Promise<T>): Promise<T> {
@@ -174,4 +154,18 @@ export class DeptReader {
       work(new TenantBound(manager, DeptEntity, this.ctx)),
     );
   }
+}
+
+/** Finds the departments with these parents and names, which must all differ. */
+export async function findNamed(
+  depts: TenantBound<DeptEntity>,
+  names: readonly SiblingName[],
+): Promise<DeptEntity[]> {
+  const found: DeptEntity[] = [];
+  for (let at = 0; at < names.length; at += NAMES_PER_STATEMENT) {
+    const some = names.slice(at, at + NAMES_PER_STATEMENT);
+    found.push(...(await depts.find(namedSiblings(some, depts.isOnSqlite))));
+    await yieldToEventLoop();
+  }
+  return found;
 }

@@ -4,44 +4,44 @@ import type { TreeNode } from '../tree/tree-path';
 import { below } from '../tree/tree-table';
 import type { DeptEntity } from './dept.entity';
 
-type Where = FindOptionsWhere<DeptEntity>;
+export type Where = FindOptionsWhere<DeptEntity>;
+
+export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
 
 export const LIVE = { delFlag: '0' } as const;
 
-/** Which departments are looked for; what is absent does not matter. */
+/** Which departments are looked for; all criteria that are given must match. */
 export interface DeptCriteria {
   readonly ids?: readonly number[] | undefined;
   readonly parentId?: number | undefined;
-  /** All below this one. */
   readonly below?: TreeNode | undefined;
-  /** A part of the name, to the byte. */
+  /** A part of the name. */
   readonly name?: string | undefined;
   readonly leader?: string | undefined;
   readonly status?: string | undefined;
-  /** The deepest level. */
-  readonly deepest?: number | undefined;
+  readonly maxDepth?: number | undefined;
 }
 
-/** Every criterion as a condition; `ids` aside, which say where to look. */
-export function matching({ parentId, below: top, name, leader, status, deepest }: DeptCriteria): Where {
+/** Every criterion except `ids` as a condition. */
+export function matching({ parentId, below: top, name, leader, status, maxDepth }: DeptCriteria): Where {
   return {
     ...LIVE,
     ...(parentId !== undefined && { parentId }),
     ...(leader !== undefined && { leader }),
     ...(status !== undefined && { status }),
-    ...(deepest !== undefined && { depth: LessThanOrEqual(deepest) }),
+    ...(maxDepth !== undefined && { depth: LessThanOrEqual(maxDepth) }),
     ...(top && below<DeptEntity>(top)),
     ...(name !== undefined && { deptName: contains(name) }),
   };
 }
 
-/** Rows that stand together in an index. */
+/** Rows that are next to each other in an index. */
 export interface IndexRange {
   readonly where: Where;
   readonly index: string;
 }
 
-/** The indexes in the order of lists that know one of the criteria, the narrowest first as a rule; or else that of all. */
+/** The indexes in the order of lists that start with one of the criteria, usually the narrowest first; or that of all. */
 export function orderedRanges({ parentId, leader, status }: DeptCriteria): [IndexRange, ...IndexRange[]] {
   const [first, ...others] = [
     ...(parentId === undefined ? [] : [{ where: { ...LIVE, parentId }, index: 'ix_dept_children' }]),
@@ -51,60 +51,52 @@ export function orderedRanges({ parentId, leader, status }: DeptCriteria): [Inde
   return [first ?? { where: LIVE, index: 'ix_dept_order' }, ...others];
 }
 
-/** Of these departments, the ones with children: one look into an index each, however many children there are. */
+export function withIds(deptIds: readonly number[]): Where {
+  return { ...LIVE, deptId: In([...deptIds]) };
+}
+
 export function parentsAmong(deptIds: readonly number[], tenantId: string): Where {
-  const hasChild = (column: string) =>
-    `CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = :tenantOfChild
-       AND child.del_flag = '0' AND child.parent_id = ${column}) THEN 1 ELSE 0 END = 1`;
-  return {
-    ...LIVE,
-    deptId: Raw((column) => `${column} IN (:...parents) AND ${hasChild(column)}`, {
-      parents: deptIds.map(String),
-      tenantOfChild: tenantId,
-    }),
-  };
+  return havingOther(deptIds, tenantId, (dept) => `other.parent_id = ${dept}.dept_id`);
 }
 
-/** Of these departments, the ones that have an elder sibling of the same name: one look into an index each. */
-export function youngerTwinsAmong(deptIds: readonly number[], tenantId: string): Where {
-  const isSecond = (column: string) => {
-    const [table] = column.split('.', 1);
-    return `CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept elder WHERE elder.tenant_id = :tenantOfElder
-       AND elder.del_flag = '0' AND elder.parent_id = ${table}.parent_id AND elder.dept_name = ${table}.dept_name
-       AND elder.dept_id < ${column}) THEN 1 ELSE 0 END = 1`;
-  };
-  return {
-    ...LIVE,
-    deptId: Raw((column) => `${column} IN (:...twins) AND ${isSecond(column)}`, {
-      twins: deptIds.map(String),
-      tenantOfElder: tenantId,
-    }),
-  };
+/** Of these departments, the ones that are not the first sibling with their name. */
+export function numberedAmong(deptIds: readonly number[], tenantId: string): Where {
+  return havingOther(
+    deptIds,
+    tenantId,
+    (dept) =>
+      `other.parent_id = ${dept}.parent_id AND other.dept_name = ${dept}.dept_name AND other.dept_id < ${dept}.dept_id`,
+  );
 }
 
-/** The siblings of the same name that were made before a department. */
-export function twinsBefore({ parentId, deptName, deptId }: SiblingName & Pick<DeptEntity, 'deptId'>): Where {
+/** Of these departments, the ones for which another one exists: one index lookup each. CASE keeps it from becoming a join. */
+function havingOther(
+  deptIds: readonly number[],
+  tenantId: string,
+  condition: (dept: string) => string,
+): Where {
+  const sql = (column: string): string => {
+    const [dept = ''] = column.split('.', 1);
+    return `${column} IN (:...among) AND CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept other
+       WHERE other.tenant_id = :tenantOfOther AND other.del_flag = '0' AND ${condition(dept)}) THEN 1 ELSE 0 END = 1`;
+  };
+  return { ...LIVE, deptId: Raw(sql, { among: deptIds.map(String), tenantOfOther: tenantId }) };
+}
+
+export function sameNamedBefore({ parentId, deptName, deptId }: SiblingName & { deptId: number }): Where {
   return { ...LIVE, parentId, deptName, deptId: LessThan(deptId) };
 }
 
-/** A parent and a name, as departments are looked for by their paths. */
-export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
-
-/** The departments with these parents and names, in the form that each database takes as looks into an index. */
+/** The departments with these parents and names, in the form for which each database uses its index. */
 export function namedSiblings(names: readonly SiblingName[], onSqlite: boolean): Where | Where[] {
   if (!onSqlite) return names.map((name) => ({ ...LIVE, ...name }));
-  const pairs = names.map((_, index) => `(:parent${index}, :name${index})`).join(', ');
-  const parameters = names.flatMap(({ parentId, deptName }, index) => [
-    [`parent${index}`, String(parentId)],
-    [`name${index}`, deptName],
-  ]);
-  const inPairs = (column: string) => {
-    const [table] = column.split('.', 1);
-    return `(${column}, ${table}.dept_name) IN (VALUES ${pairs})`;
-  };
-  return { ...LIVE, parentId: Raw(inPairs, Object.fromEntries(parameters) as Record<string, string>) };
-}
-
-export function withIds(deptIds: readonly number[]): Where {
-  return { ...LIVE, deptId: In([...deptIds]) };
+  const parameters: Record<string, string> = {};
+  const pairs = names.map(({ parentId, deptName }, index) => {
+    parameters[`parent${index}`] = String(parentId);
+    parameters[`name${index}`] = deptName;
+    return `(:parent${index}, :name${index})`;
+  });
+  const sql = (column: string): string =>
+    `(${column}, ${column.replace(/[^.]+$/, 'dept_name')}) IN (VALUES ${pairs.join(', ')})`;
+  return { ...LIVE, parentId: Raw(sql, parameters) };
 }

@@ -1,4 +1,4 @@
-import { Body, Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { IdempotencyKey } from '../web/idempotency-key.decorator';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller.decorator';
@@ -8,34 +8,75 @@ import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
 import { Created } from '../web/created';
 import { PATCH_TYPES } from '../web/json-body';
+import type { PageView } from '../web/page';
 import { sameId } from '../web/same-id';
 import { IfMatch } from '../web/if-match.decorator';
 import type { Expected } from '../web/revision';
 import { RevisionErrors } from '../web/revision.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { CreateDeptDto, DeptDto, PatchDeptDto, UpdateDeptDto } from './dept.dto';
-import { OrderDeptsDto } from './dept-list.dto';
+import { DeptListService } from './dept-list.service';
+import {
+  CreateDeptDto,
+  DeptDto,
+  DeptListQuery,
+  DeptRowDto,
+  DeptTreeDto,
+  DeptTreeQuery,
+  OrderDeptsDto,
+  PatchDeptDto,
+  UpdateDeptDto,
+} from './dept.dto';
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
 
-const REPLACED =
-  'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.';
-const PATCHED = 'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.';
-
-const CHANGE = [
-  TenantErrors.MISMATCH,
-  DeptErrors.NOT_FOUND,
-  DeptErrors.PARENT_NOT_FOUND,
-  DeptErrors.PARENT_DISABLED,
-  DeptErrors.CYCLE,
-  DeptErrors.TOO_DEEP,
-  RevisionErrors.STALE,
-];
+const { NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP } = DeptErrors;
+const { MISMATCH } = TenantErrors;
+const { STALE } = RevisionErrors;
+const CHANGE = [MISMATCH, NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP, STALE];
 
 @OrganisationController('system/dept-api', 'Departments')
 export class DeptController {
-  constructor(private readonly depts: DeptService) {}
+  constructor(
+    private readonly depts: DeptService,
+    private readonly lists: DeptListService,
+  ) {}
+
+  @Get()
+  @Operation({
+    id: 'listDepts',
+    summary: 'List departments, page by page',
+    roles: READERS,
+    page: DeptRowDto,
+    refusals: [NOT_FOUND],
+  })
+  list(@Ctx() ctx: RequestContext, @Query() query: DeptListQuery): Promise<PageView<DeptRowDto>> {
+    return this.lists.list(ctx, query);
+  }
+
+  @Get('tree')
+  @Operation({
+    id: 'getDeptTree',
+    summary: 'Read departments as a tree, up to 5,000 of them',
+    roles: READERS,
+    data: DeptTreeDto,
+    refusals: [NOT_FOUND],
+  })
+  tree(@Ctx() ctx: RequestContext, @Query() query: DeptTreeQuery): Promise<DeptTreeDto> {
+    return this.lists.tree(ctx, query);
+  }
+
+  @Get(':id/ancestors')
+  @Operation({
+    id: 'getDeptAncestors',
+    summary: 'Read the departments above one, from the top down',
+    roles: READERS,
+    list: DeptDto,
+    refusals: [NOT_FOUND],
+  })
+  ancestors(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto[]> {
+    return this.lists.ancestors(ctx, id);
+  }
 
   @Post()
   @Operation({
@@ -45,13 +86,7 @@ export class DeptController {
       'A field that is not sent, or is null, gets its default. `Location` names the new department.',
     creates: true,
     roles: MANAGERS,
-    refusals: [
-      TenantErrors.MISMATCH,
-      DeptErrors.PARENT_NOT_FOUND,
-      DeptErrors.PARENT_DISABLED,
-      DeptErrors.TOO_DEEP,
-      IdempotencyErrors.REUSED,
-    ],
+    refusals: [MISMATCH, PARENT_NOT_FOUND, PARENT_DISABLED, TOO_DEEP, IdempotencyErrors.REUSED],
   })
   async create(
     @Ctx() ctx: RequestContext,
@@ -67,7 +102,7 @@ export class DeptController {
     summary: 'Read a department',
     roles: READERS,
     data: DeptDto,
-    refusals: [DeptErrors.NOT_FOUND],
+    refusals: [NOT_FOUND],
   })
   get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto> {
     return this.depts.get(ctx, id);
@@ -78,7 +113,7 @@ export class DeptController {
     id: 'orderDepts',
     summary: 'Set the order of the children of a department',
     roles: MANAGERS,
-    refusals: [DeptErrors.NOT_FOUND, DeptErrors.PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
+    refusals: [NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })
   order(@Ctx() ctx: RequestContext, @Body() dto: OrderDeptsDto): Promise<void> {
     return this.depts.order(ctx, dto);
@@ -88,7 +123,8 @@ export class DeptController {
   @Operation({
     id: 'updateDept',
     summary: 'Replace a department, or move it with its subtree',
-    description: REPLACED,
+    description:
+      'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.',
     roles: MANAGERS,
     refusals: CHANGE,
   })
@@ -104,7 +140,7 @@ export class DeptController {
   @Operation({
     id: 'patchDept',
     summary: 'Change some fields of a department (JSON merge patch)',
-    description: PATCHED,
+    description: 'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.',
     body: { type: PatchDeptDto, as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     roles: MANAGERS,
     refusals: CHANGE,
@@ -124,7 +160,7 @@ export class DeptController {
     summary: 'Delete one department or several',
     description: 'Deletion is logical, and refused while a department has child departments or users.',
     roles: MANAGERS,
-    refusals: [DeptErrors.NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, RevisionErrors.STALE],
+    refusals: [NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, STALE],
   })
   delete(
     @Ctx() ctx: RequestContext,

@@ -1,62 +1,34 @@
+import { MAX_DEPTH } from '../tree/tree-path';
 import { ChoiceField, EmailField, IntegerField, TextField } from '../web/fields';
-import { IdField, RequiredIdField } from '../web/id-fields';
+import { IdField, RequiredIdField, RequiredIdsField } from '../web/id-fields';
+import { PageQuery } from '../web/page-query.dto';
+import { IdsParam, NumberParam, SearchParam } from '../web/query-fields';
 import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
 export class CreateDeptDto {
-  /**
-   * Parent department; 0 is the top level, and the default on create.
-   * @example 0
-   */
+  /** Parent department; 0 is the top level, and the default on create. @example 0 */
   @IdField()
   parentId?: number;
-
-  /**
-   * Default: the empty string.
-   * @example 总公司
-   */
+  /** Default: the empty string. @example 总公司 */
   @TextField(64)
   deptName?: string;
-
-  /**
-   * Display order; a smaller number is shown earlier. Default: 0.
-   * @example 1
-   */
+  /** Display order; a smaller number is shown earlier. Default: 0. @example 1 */
   @IntegerField()
   orderNum?: number;
-
-  /**
-   * Name of the person in charge. Default: null.
-   * @example 张三
-   */
+  /** Name of the person in charge. Default: null. @example 张三 */
   @TextField(64)
   leader?: string;
-
-  /**
-   * An 11-digit mobile number is recommended. Default: null.
-   * @example "13800138000"
-   */
+  /** An 11-digit mobile number is recommended. Default: null. @example "13800138000" */
   @TextField(32)
   phone?: string;
-
-  /**
-   * An e-mail address or the empty string. Default: null.
-   * @example office@example.com
-   */
+  /** An e-mail address or the empty string. Default: null. @example office@example.com */
   @EmailField(100)
   email?: string;
-
-  /**
-   * `0` normal, `1` disabled. Default: `0`.
-   * @example "0"
-   */
+  /** `0` normal, `1` disabled. Default: `0`. @example "0" */
   @ChoiceField('0', '1')
   status?: string;
-
-  /**
-   * Only the caller's own tenant is accepted.
-   * @example "000000"
-   */
+  /** Only the caller's own tenant is accepted. @example "000000" */
   @TextField(64)
   tenantId?: string;
 }
@@ -80,16 +52,10 @@ export class DeptDto {
   /** @example 1 */
   @Int64()
   deptId!: number;
-  /**
-   * 0 is the top level.
-   * @example 0
-   */
+  /** 0 is the top level. @example 0 */
   @Int64()
   parentId!: number;
-  /**
-   * Ids from the root `0` down to the parent, separated by commas.
-   * @example "0"
-   */
+  /** Ids from the root `0` down to the parent, separated by commas. @example "0" */
   ancestors!: string;
   /** @example 总公司 */
   deptName!: string;
@@ -120,4 +86,69 @@ export class DeptDto {
   /** Null when it was never changed. */
   @TimeText()
   updateTime!: string | null;
+}
+
+/** Which departments are listed. All filters given must match. */
+export class DeptListQuery extends PageQuery {
+  /** Children of this department; 0 is the top level. */
+  @IdField()
+  parentId?: number;
+  /** All below this department, itself not included. */
+  @IdField()
+  ancestorId?: number;
+  /** A part of the name, exactly as written. */
+  @SearchParam(64)
+  deptName?: string;
+  /** The leader's whole name. */
+  @SearchParam(64)
+  leader?: string;
+  /** `0` normal, `1` disabled. */
+  @ChoiceField('0', '1')
+  status?: string;
+  /** Up to 500 ids, separated by commas. */
+  @IdsParam()
+  ids?: number[];
+}
+
+/** Which part of the tree is read. */
+export class DeptTreeQuery {
+  /** The department at the top; 0 or none is the whole tree. */
+  @IdField()
+  rootId?: number;
+  /** How many levels, the top one included. */
+  @NumberParam(1, MAX_DEPTH)
+  depth?: number;
+  /** Only departments of this status, with the chain of their ancestors. */
+  @ChoiceField('0', '1')
+  status?: string;
+  /** Only departments with this in their names, with the chain of their ancestors. */
+  @SearchParam(64)
+  deptName?: string;
+}
+
+/** Children of one department in their new order. */
+export class OrderDeptsDto {
+  /** The department whose children these are; 0 is the top level. @example 0 */
+  @IdField()
+  parentId?: number;
+  /** They get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. @example [1] */
+  @RequiredIdsField(500)
+  deptIds!: number[];
+}
+
+/** A department in a list. */
+export class DeptRowDto extends DeptDto {
+  hasChildren!: boolean;
+}
+
+/** A department in a tree. */
+export class DeptNodeDto extends DeptRowDto {
+  children!: DeptNodeDto[];
+}
+
+/** A tree, or as much of it as one answer holds. */
+export class DeptTreeDto {
+  rows!: DeptNodeDto[];
+  /** Whether departments were left out because there are more than 5,000. */
+  truncated!: boolean;
 }

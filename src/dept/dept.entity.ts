@@ -22,7 +22,7 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii })
   tenantId!: string;
 
-  // By its name: resources do not import each other.
+  // By name, because resources do not import each other.
   @ManyToOne('TenantEntity')
   @JoinColumn({
     name: 'tenant_id',
@@ -62,13 +62,18 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   }
 }
 
-/** What a department has beside its name and its place. */
+/** The ids above a department, from the top down. */
+export function ancestorIds({ ancestors }: Pick<DeptEntity, 'ancestors'>): number[] {
+  return ancestors.split(',').slice(1).map(Number);
+}
+
 export const DEPT_DETAILS = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
+export type DeptDetail = (typeof DEPT_DETAILS)[number];
 
-/** What a client decides about a department, its place aside. */
-export type DeptFields = Pick<DeptEntity, 'deptName' | 'orderNum' | 'leader' | 'phone' | 'email' | 'status'>;
+/** What a client decides about a department, besides its place. */
+export type DeptFields = Pick<DeptEntity, 'deptName' | DeptDetail>;
 
-/** All that lists and trees show of a department, and its depth. */
+/** What lists and trees read of a department: all but the revision, which only a change needs. */
 export const DEPT_SHOWN = [
   'deptId',
   'tenantId',
@@ -84,5 +89,4 @@ export const DEPT_SHOWN = [
   'updateTime',
 ] as const;
 
-/** A department as it is read to be shown: plain, and without the revision that only a change needs. */
 export type DeptRow = Pick<DeptEntity, (typeof DEPT_SHOWN)[number]>;

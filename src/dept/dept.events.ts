@@ -1,6 +1,5 @@
 import { DomainEvent } from '../database/domain-events';
 
-/** Something happened to a department. */
 export abstract class DeptEvent extends DomainEvent {
   constructor(
     tenantId: string,

@@ -1,7 +1,6 @@
 import { withRevision } from '../web/revision';
 import type { ZonedTime } from '../time/zoned-time';
-import type { DeptRowDto } from './dept-list.dto';
-import type { CreateDeptDto, DeptDto } from './dept.dto';
+import type { CreateDeptDto, DeptDto, DeptRowDto } from './dept.dto';
 import type { DeptEntity, DeptFields, DeptRow } from './dept.entity';
 
 /** The only place where a column becomes a field. */

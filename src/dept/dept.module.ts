@@ -1,13 +1,22 @@
 import { Module } from '@nestjs/common';
-import { DeptListController } from './dept-list.controller';
-import { DeptServicesModule } from './dept-services.module';
+import { DeptListService } from './dept-list.service';
 import { DeptController } from './dept.controller';
+import { DeptRepository } from './dept.repository';
+import { DeptService } from './dept.service';
 import { DeptTransferController } from './transfer/dept-transfer.controller';
+import { DeptTransferService } from './transfer/dept-transfer.service';
+
+/** Departments without routes. */
+@Module({
+  providers: [DeptService, DeptListService, DeptTransferService, DeptRepository],
+  exports: [DeptService, DeptListService, DeptTransferService],
+})
+export class DeptServicesModule {}
 
 /** Departments with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
 @Module({
   imports: [DeptServicesModule],
-  controllers: [DeptTransferController, DeptListController, DeptController],
+  controllers: [DeptTransferController, DeptController],
   exports: [DeptServicesModule],
 })
 export class DeptModule {}

@@ -1,32 +1,42 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { MoreThanOrEqual, type EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
+import type { Emit } from '../database/domain-events';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { UnitOfWork } from '../database/unit-of-work';
-import type { Emit } from '../database/domain-events';
 import type { RequestContext } from '../tenancy/request-context';
 import { raiseTreeVersion, UserDirectory } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
-import { DeptLookup } from './dept-lookup.repository';
-import { DeptReader } from './dept-reader.repository';
-import { LockedDeptTree } from './locked-dept-tree';
+import { DeptReader, findNamed } from './dept-reader.repository';
+import { TenantBound } from '../tenancy/tenant-bound';
+import { TenantLookup } from '../tenancy/tenant-lookup.repository';
+import type { Place } from '../tree/tree-path';
+import { TreeTable } from '../tree/tree-table';
+import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
+import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields } from './dept.entity';
+import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
 
-/** The door to the departments: reading in a tenant, and writing in a unit of work that holds its tree. */
+export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
+
+export type ReplacedDept = Pick<DeptEntity, 'deptId' | DeptDetail>;
+
+/** Reads departments of a tenant, and writes them in a unit of work that locks its tree. */
 @Injectable()
 export class DeptRepository {
   readonly #unitOfWork: UnitOfWork;
+  readonly #lookup: TenantLookup<DeptEntity>;
 
   constructor(
     unitOfWork: UnitOfWork,
     private readonly users: UserDirectory,
     private readonly clock: Clock,
-    private readonly lookup: DeptLookup,
   ) {
     this.#unitOfWork = unitOfWork;
+    this.#lookup = new TenantLookup(unitOfWork, { entity: DeptEntity, id: 'deptId', where: LIVE });
   }
 
   in(ctx: RequestContext): DeptReader {
-    return new DeptReader(this.#unitOfWork, this.lookup, ctx);
+    return new DeptReader(this.#unitOfWork, this.#lookup, ctx);
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
@@ -35,21 +45,124 @@ export class DeptRepository {
     work: (tree: LockedDeptTree) => Promise<T>,
     once?: IdempotentRequest,
   ): Promise<T> {
-    return this.#unitOfWork.run(
-      ctx.tenantId,
-      (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
-      (manager, emit) => work(this.#lockedTree(ctx, manager, emit)),
-      once,
-    );
+    const audit = new AuditStamp(ctx.username, () => this.clock.now());
+    const lock = (manager: EntityManager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId);
+    const run = (manager: EntityManager, emit: Emit) => {
+      const findOccupied = (ids: readonly number[]) => this.users.findOccupied(ctx, ids, manager);
+      return work(new LockedDeptTree(manager, ctx, audit, emit, findOccupied));
+    };
+    return this.#unitOfWork.run(ctx.tenantId, lock, run, once);
+  }
+}
+
+/** A tenant's departments inside a unit of work that locks their tree. Only it writes them, so every write has its event. */
+export class LockedDeptTree {
+  readonly #depts: TenantBound<DeptEntity>;
+  readonly #tree: TreeTable<DeptEntity>;
+
+  constructor(
+    manager: EntityManager,
+    private readonly ctx: RequestContext,
+    private readonly audit: AuditStamp,
+    private readonly emit: Emit,
+    /** Of these departments, the ones that users belong to. */
+    readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
+  ) {
+    this.#depts = new TenantBound(manager, DeptEntity, ctx);
+    this.#tree = new TreeTable(this.#depts);
   }
 
-  #lockedTree(ctx: RequestContext, manager: EntityManager, emit: Emit): LockedDeptTree {
-    return new LockedDeptTree(
-      manager,
-      ctx,
-      new AuditStamp(ctx.username, () => this.clock.now()),
-      emit,
-      (ids) => this.users.findOccupied(ctx, ids, manager),
-    );
+  find(deptId: number): Promise<DeptEntity | null> {
+    return this.#depts.findRow({ deptId, ...LIVE });
+  }
+
+  findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
+    return this.#depts.find(withIds(deptIds));
+  }
+
+  findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
+    return findNamed(this.#depts, names);
+  }
+
+  findParents(deptIds: readonly number[]): Promise<number[]> {
+    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId));
+  }
+
+  /** How many levels there are below this department. */
+  async findHeight(dept: DeptEntity): Promise<number> {
+    return (await this.#tree.findDeepest(dept)) - dept.depth;
+  }
+
+  async add(fields: DeptFields, place: DeptPlace): Promise<number> {
+    const row = Object.assign({}, fields, place, this.audit.created());
+    const deptId = await this.#depts.insertRow(row);
+    this.#emitEach(DeptCreated, [deptId]);
+    return deptId;
+  }
+
+  /** Adds departments in one statement; gives their ids in the same order. */
+  async addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
+    const created = this.audit.created();
+    const first = await this.#depts.insert(...rows.map((row) => ({ ...row, ...created })));
+    // Ids of a cluster have gaps, so they are read. No one else adds departments to this tenant now.
+    const where = { deptId: MoreThanOrEqual(first) };
+    const keys = await this.#depts.keys({ where, order: ['deptId'], after: null, limit: rows.length });
+    const deptIds = keys.map(([deptId]) => Number(deptId));
+    if (deptIds.length < rows.length) throw new Error('The database gave fewer ids than rows.');
+    this.#emitEach(DeptCreated, deptIds);
+    return deptIds;
+  }
+
+  async replace({ deptId }: DeptEntity, fields: DeptFields): Promise<void> {
+    await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...this.audit.touched() });
+    this.#emitEach(DeptUpdated, [deptId]);
+  }
+
+  /** Replaces the details of departments in one statement; their names and places stay. */
+  replaceMany(depts: readonly ReplacedDept[]): Promise<void> {
+    return this.#updateEach(depts, DEPT_DETAILS);
+  }
+
+  /** Numbers these departments as they are listed, in one statement. */
+  setOrder(deptIds: readonly number[]): Promise<void> {
+    const depts = deptIds.map((deptId, index) => ({ deptId, orderNum: index + 1 }));
+    return this.#updateEach(depts, ['orderNum']);
+  }
+
+  async move(dept: DeptEntity, place: DeptPlace): Promise<void> {
+    await this.#depts.update({ deptId: dept.deptId, ...LIVE }, place);
+    await this.#tree.moveDescendants(dept, place);
+    const { tenantId, username } = this.ctx;
+    this.emit(new DeptMoved(tenantId, username, dept.deptId, dept.parentId, place.parentId));
+  }
+
+  /** Gives how many of them there were. */
+  async markDeleted(deptIds: readonly number[]): Promise<number> {
+    const marked = await this.#depts.update(withIds(deptIds), { delFlag: '2', ...this.audit.touched() });
+    this.#emitEach(DeptDeleted, deptIds);
+    return marked;
+  }
+
+  async #updateEach<D extends DeptDetail>(
+    depts: readonly Pick<DeptEntity, 'deptId' | D>[],
+    details: readonly D[],
+  ): Promise<void> {
+    const parameters: Record<string, string | number | null> = {};
+    const values = details.map((detail) => {
+      const cases = depts.map((dept, index) => {
+        parameters[`${detail}${index}`] = dept[detail];
+        return `WHEN ${dept.deptId} THEN :${detail}${index}`;
+      });
+      return [detail, () => `CASE dept_id ${cases.join(' ')} END`] as const;
+    });
+    const deptIds = depts.map(({ deptId }) => deptId);
+    const changes = { ...Object.fromEntries(values), ...this.audit.touched() };
+    await this.#depts.update(withIds(deptIds), changes, parameters);
+    this.#emitEach(DeptUpdated, deptIds);
+  }
+
+  #emitEach(Event: typeof DeptCreated, deptIds: readonly number[]): void {
+    const { tenantId, username } = this.ctx;
+    for (const deptId of deptIds) this.emit(new Event(tenantId, username, deptId));
   }
 }

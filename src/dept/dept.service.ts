@@ -6,13 +6,11 @@ import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
-import type { CreateDeptDto, DeptDto, UpdateDeptDto } from './dept.dto';
+import type { CreateDeptDto, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
 import { ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors } from './dept.errors';
-import type { OrderDeptsDto } from './dept-list.dto';
 import { toDeptDto, toDeptFields, toDeptSent } from './dept.mapper';
-import { DeptRepository } from './dept.repository';
-import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
+import { DeptRepository, type DeptPlace, type LockedDeptTree } from './dept.repository';
 
 /** The rules of the department tree. */
 @Injectable()
@@ -28,7 +26,6 @@ export class DeptService {
     return toDeptDto(dept, this.time);
   }
 
-  /** Gives the id of the new department. */
   async create(ctx: RequestContext, dto: CreateDeptDto, once?: IdempotentRequest): Promise<number> {
     refuseForeignTenant(ctx, dto.tenantId);
     const create = async (tree: LockedDeptTree): Promise<number> => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { TenantSlots } from '../../src/dept/transfer/tenant-slots';
+import { TenantSlots } from '../../src/dept/transfer/dept-transfer.service';
 import { mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -190,7 +190,7 @@ describe('moving departments between tenants as a file', () => {
     expect(linesOf(whole).find(({ path }) => path === 'a#2')).toMatchObject({ leader: 'two' });
   });
 
-  it('writes families whole and in parts, with twins among parents and children, each department once', async () => {
+  it('writes siblings on one page and on several, with same-named parents and children, each department once', async () => {
     const nth = (n: number) => (n === 0 ? '' : `#${n + 1}`);
     const tops = Array.from({ length: 30 }, (_, n) => ({ path: `top${nth(n)}`, orderNum: (n * 7) % 30 }));
     const below = tops.flatMap(({ path }, at) =>
@@ -297,7 +297,7 @@ describe('moving departments between tenants as a file', () => {
       expect(latin.refusal.reason).toBe('MALFORMED_REQUEST');
     });
 
-    it('of who may not, before it is read', async () => {
+    it('of a caller without the role, before it is read', async () => {
       const member = service.as({ tenantId, roles: ['member'] });
       expect((await send('{', { to: member })).refusal.reason).toBe('ROLE_REQUIRED');
       expect((await send('{', { to: service.anonymous })).refusal.reason).toBe('TOKEN_MISSING');
@@ -305,7 +305,7 @@ describe('moving departments between tenants as a file', () => {
     });
   });
 
-  it('rehearses: tells the fate of every line, and writes nothing', async () => {
+  it('tells in a dry run what would become of every line, and writes nothing', async () => {
     await aDept(api, { deptName: 'a', leader: 'x' });
     const file = ndjson(
       { path: 'a' },
@@ -315,12 +315,12 @@ describe('moving departments between tenants as a file', () => {
       { path: 'e', status: '3' },
     );
     const english = api.with({ 'accept-language': 'en' });
-    const rehearsed = report(await send(`${file}\n{`, { to: english, query: '?dryRun=true' }));
-    expect(rehearsed).toMatchObject({ created: 1, updated: 0, unchanged: 1, refused: 4 });
-    expect(rehearsed.lines?.map(({ line, fate }) => `${line} ${fate}`)).toEqual([
+    const dryRun = report(await send(`${file}\n{`, { to: english, query: '?dryRun=true' }));
+    expect(dryRun).toMatchObject({ created: 1, updated: 0, unchanged: 1, refused: 4 });
+    expect(dryRun.lines?.map(({ line, fate }) => `${line} ${fate}`)).toEqual([
       '1 unchanged', '2 refused', '3 created', '4 refused', '5 refused', '6 refused',
     ]); // prettier-ignore
-    expect(rehearsed.lines?.[3]?.problems).toEqual([
+    expect(dryRun.lines?.[3]?.problems).toEqual([
       { field: 'path', message: expect.stringMatching(/^has no parent/) as string },
     ]);
     expect(linesOf(await fetchFile(api))).toHaveLength(1);

@@ -2,53 +2,83 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../tree/tree-path';
 import { ROOT_ID } from '../dept.entity';
-import type { DeptPlace, LockedDeptTree, ReplacedDept } from '../locked-dept-tree';
-import { fieldsOfNew } from './dept-line';
-import type { ImportPlan } from './import-plan';
-import { makingOrder } from './making-order';
-import type { PlannedLine } from './planned-line';
+import type { DeptPlace, LockedDeptTree, ReplacedDept } from '../dept.repository';
+import { fieldsOfNew, pathOfPrevious } from './dept-line';
+import { outcomeOf, type ImportPlan, type PlannedLine } from './import-plan';
 
-/** So many departments go into one statement. */
+/** How many departments one statement writes. */
 const BATCH = 50;
 
-/** Does what a plan says, parents before their children. Between two batches others have their turn. */
+/** Does what a plan says, parents before their children. */
 export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan): Promise<void> {
   const slices = new TimeSlices();
+  const created = new Map<string, TreeNode>();
   for (const level of levels) {
-    const created = level.filter(({ fate }) => fate === 'created');
-    for (const batch of batches(await makingOrder(created, slices))) {
-      const rows = batch.map(({ line, parent, existingParent }) => ({
+    const toCreate = level.filter((planned) => outcomeOf(planned) === 'created');
+    await inBatches(await creationOrder(toCreate, slices), async (batch) => {
+      const rows = batch.map(({ line, existingParent }) => ({
         ...fieldsOfNew(line),
-        ...placeBelow(line.depth === 1 ? null : (parent?.made ?? existingParent)),
+        ...placeBelow(line.parentPath === null ? null : (created.get(line.parentPath) ?? existingParent)),
       }));
       const ids = await tree.addMany(rows);
       rows.forEach(({ ancestors, depth }, index) => {
-        const planned = batch[index];
-        if (planned) planned.made = { key: ids[index] ?? 0, ancestors, depth };
+        created.set(batch[index]?.line.path ?? '', { key: ids[index] ?? 0, ancestors, depth });
       });
-      await yieldToEventLoop();
-    }
-    for (const batch of batches(level.filter(({ fate }) => fate === 'updated'))) {
-      await tree.replaceMany(batch.map(changedDept));
-      await yieldToEventLoop();
-    }
+    });
+    const toUpdate = level.filter((planned) => outcomeOf(planned) === 'updated');
+    await inBatches(toUpdate, (batch) => tree.replaceMany(batch.map(changedDept)));
+  }
+}
+
+async function inBatches<T>(all: readonly T[], work: (batch: T[]) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += BATCH) {
+    await work(all.slice(at, at + BATCH));
+    await yieldToEventLoop();
   }
 }
 
 function placeBelow(parent: TreeNode | null | undefined): DeptPlace {
   if (parent === null) return { parentId: ROOT_ID, ...TOP_LEVEL };
-  if (!parent) throw new Error('A parent was not made before its child.');
+  if (!parent) throw new Error('A parent was not created before its child.');
   return { parentId: Number(parent.key), ...placeUnder(parent) };
 }
 
 function changedDept({ existing, line }: PlannedLine): ReplacedDept {
-  if (!existing) throw new Error('Only a department that is there can be changed.');
+  if (!existing) throw new Error('Only a department that exists can be changed.');
   const { deptId, orderNum, leader, phone, email, status } = existing;
   return { deptId, orderNum, leader, phone, email, status, ...line.fields };
 }
 
-function batches<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / BATCH) }, (_, n) =>
-    all.slice(n * BATCH, (n + 1) * BATCH),
-  );
+/**
+ * The order in which the departments of one level are created. Ids grow in it, and ids decide two things: siblings with
+ * the same `orderNum` are listed by id, so they follow the order of the file; siblings with the same name are numbered by
+ * id, so they follow their numbers. An exported file allows both. Where a file contradicts itself, the numbers win.
+ */
+async function creationOrder(
+  level: readonly PlannedLine[],
+  slices: TimeSlices,
+): Promise<readonly PlannedLine[]> {
+  const byPath = new Map(level.map((planned) => [planned.line.path, planned]));
+  const lastByOrder = new Map<string, PlannedLine>();
+  const waitsFor = new Map<PlannedLine, number>();
+  const followers = new Map<PlannedLine, PlannedLine[]>(level.map((planned) => [planned, []]));
+  for await (const planned of slices.over(level)) {
+    const { line } = planned;
+    const order = `${line.fields.orderNum ?? 0} ${line.parentPath ?? ''}`;
+    const sameName = line.step.nth > 1 ? byPath.get(pathOfPrevious(line)) : undefined;
+    const before = [sameName, lastByOrder.get(order)].filter((each) => each !== undefined);
+    for (const each of before) followers.get(each)?.push(planned);
+    waitsFor.set(planned, before.length);
+    lastByOrder.set(order, planned);
+  }
+  const ordered = level.filter((planned) => waitsFor.get(planned) === 0);
+  for await (const planned of slices.over(ordered)) {
+    for (const next of followers.get(planned) ?? []) {
+      const left = (waitsFor.get(next) ?? 0) - 1;
+      waitsFor.set(next, left);
+      if (left === 0) ordered.push(next);
+    }
+  }
+  const isContradiction = ordered.length < level.length;
+  return isContradiction ? level.toSorted((a, b) => a.line.step.nth - b.line.step.nth) : ordered;
 }

@@ -1,32 +1,30 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/idempotency-key.decorator';
-import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
+import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/idempotency-key.decorator';
 import { isUtf8Type } from '../../web/json-body';
-import { languageOf, type Language } from '../../web/language';
+import { languageOf } from '../../web/language';
 import { FORMATS, type FileFormat } from './file-format';
-import { MAX_BYTES } from './file-limits';
+import { MAX_BYTES, type DeptFile } from './read-file';
 
-/** A file of departments as it is sent. */
-export interface DeptFile {
-  readonly format: FileFormat;
-  /** Its bytes in parts, which can be read once. */
-  readonly body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-  /** What makes the import happen once; asked for when all of the body has been read. */
-  readonly once?: () => IdempotentRequest | undefined;
-  readonly language: Language;
-}
+/** The format that the header `Accept` prefers. */
+export const AcceptedFormat = createParamDecorator((_: unknown, context: ExecutionContext): FileFormat => {
+  const request = context.switchToHttp().getRequest<Request>();
+  const accepted = request.accepts(FORMATS.map(({ type }) => type));
+  const format = FORMATS.find(({ type }) => type === accepted);
+  if (!format) throw HttpErrors.NOT_ACCEPTABLE();
+  return format;
+});
 
-/** The body of an import. It is read when the caller was found to be allowed to send one. */
+/** The body of an import. It is read only after the guards have let the caller in. */
 export const DeptFileBody = createParamDecorator(
   (_: unknown, context: ExecutionContext): DeptFile => {
     const request = context.switchToHttp().getRequest<Request>();
     const format = FORMATS.find(({ type }) => request.is(type));
     const encoding = request.headers['content-encoding'] ?? 'identity';
-    const readable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
-    if (!format || !readable) throw HttpErrors.MEDIA_TYPE();
+    const isReadable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
+    if (!format || !isReadable) throw HttpErrors.MEDIA_TYPE();
     if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw HttpErrors.TOO_LARGE();
     const hash = createHash('sha256');
     return {
@@ -39,7 +37,7 @@ export const DeptFileBody = createParamDecorator(
   [documentsIdempotencyKey()],
 );
 
-/** Whether a request brings a body that an import reads by itself. */
+/** Whether a request has a body that an import reads by itself. */
 export function bringsFile(request: Request): boolean {
   return request.method === 'POST' && FORMATS.some(({ type }) => request.is(type));
 }
@@ -51,16 +49,16 @@ async function* partsOf(request: Request, hash: Hash): AsyncGenerator<Uint8Array
       yield part;
     }
   } finally {
-    // The rest may still be on its way, and what comes next on this connection is behind it.
+    // The rest of the body must pass before the next request on this connection.
     request.resume();
-    // Nothing moves on it until the import is done, which may take longer than a silent connection is kept.
+    // The connection is silent until the import is done, which may take longer than its timeout.
     request.socket.setTimeout(0);
   }
 }
 
-/** A request is not destroyed when reading ends early: the refusal still has to go out on its connection. */
 function bodyOf(request: Request): Iterable<Buffer> | AsyncIterable<Buffer> {
   // A host may have read it already.
   if (typeof request.body === 'string' || Buffer.isBuffer(request.body)) return [Buffer.from(request.body)];
+  // Not destroyed when reading ends early: the refusal must still be sent.
   return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }

@@ -1,109 +1,134 @@
-import { INTEGER_MAX, INTEGER_MIN, isEmailText, isInteger, isText } from '../../web/field-rules';
+import { validateSync } from 'class-validator';
 import type { Bilingual } from '../../errors/refusal';
 import { MAX_DEPTH } from '../../tree/tree-path';
-import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
-import { formatPath, formatStep, parsePath, type PathStep } from './dept-path';
+import { isText } from '../../web/field-rules';
+import { CreateDeptDto } from '../dept.dto';
+import { DEPT_DETAILS, type DeptDetail, type DeptFields } from '../dept.entity';
+import { toDeptFields } from '../dept.mapper';
 
-/** What a file says of a department, its name aside: that is the end of its path. */
-export type LineFields = Omit<DeptFields, 'deptName'>;
+const DEFAULTS = toDeptFields({});
 
-const DEFAULTS: LineFields = { orderNum: 0, leader: null, phone: null, email: null, status: '0' };
-
-/** What is wrong on a line. */
 export interface LineProblem {
   readonly line: number;
   readonly field: string;
   readonly message: Bilingual;
 }
 
-/** A line of a file that can be meant. Fields that it does not have are left as they are. */
+/** A file that cannot be read from some line on. */
+export class BrokenFile extends Error {
+  readonly problem: LineProblem;
+
+  constructor(line: number, message: Bilingual) {
+    super(`Line ${line} ${message.en}.`);
+    this.problem = { line, field: 'line', message };
+  }
+}
+
+/** One step of a path: a name, and its number among the siblings that have this name. */
+export interface PathStep {
+  readonly name: string;
+  readonly nth: number;
+}
+
+/** A valid line of a file. Fields that it does not have stay as they are. */
 export interface DeptLine {
   readonly line: number;
-  /** In its only form: the same place is always written alike. */
+  /** Normalised: the same place always has the same path. */
   readonly path: string;
-  /** The path of its parent; null at the top level. */
   readonly parentPath: string | null;
-  /** The last step of its path. */
   readonly step: PathStep;
-  /** From 1. */
   readonly depth: number;
-  readonly fields: Partial<LineFields>;
+  readonly fields: Partial<Pick<DeptFields, DeptDetail>>;
 }
-
-interface Rule {
-  readonly passes: (value: unknown) => boolean;
-  readonly message: Bilingual;
-}
-
-const text = (max: number): Rule => ({
-  passes: (value) => value === null || isText(value, max),
-  message: { zh: `必须为不超过 ${max} 个字符的文本`, en: `must be text of at most ${max} characters` },
-});
-
-const RULES: Readonly<Record<keyof LineFields, Rule>> = {
-  orderNum: {
-    passes: (value) => isInteger(value),
-    message: {
-      zh: `必须为 ${INTEGER_MIN} 到 ${INTEGER_MAX} 之间的整数`,
-      en: `must be an integer from ${INTEGER_MIN} to ${INTEGER_MAX}`,
-    },
-  },
-  leader: text(64),
-  phone: text(32),
-  email: {
-    passes: (value) => value === null || isEmailText(value, 100),
-    message: {
-      zh: '必须为不超过 100 个字符的邮箱地址',
-      en: 'must be an e-mail address of at most 100 characters',
-    },
-  },
-  status: {
-    passes: (value) => value === '0' || value === '1',
-    message: { zh: '只能为 0 或 1', en: "must be '0' or '1'" },
-  },
-};
 
 /** Longer than any path of 64 names of 64 characters, each escaped and numbered. */
-const MOST_PATH = 20_000;
+const MAX_PATH_LENGTH = 20_000;
 
 const BAD_PATH: Bilingual = {
   zh: `必须为 1 到 ${MAX_DEPTH} 级、用 / 分隔的名称路径，每个名称不超过 64 个字符`,
   en: `must be a path of 1 to ${MAX_DEPTH} names separated by /, each of at most 64 characters`,
 };
 
-/** Reads what one line says; gives its problems when it cannot be meant. Null is the same as the default. */
+/** Checks the values of one line by the rules of a body; gives its problems when it is not valid. Null means the default. */
 export function readLine(line: number, values: Readonly<Record<string, unknown>>): DeptLine | LineProblem[] {
   const place = placeOf(values.path);
-  const problems: LineProblem[] = place ? [] : [{ line, field: 'path', message: BAD_PATH }];
-  const fields: Partial<Record<keyof LineFields, unknown>> = {};
+  const fields: Partial<Record<DeptDetail, unknown>> = {};
   for (const field of DEPT_DETAILS) {
-    const sent = values[field];
-    if (sent === undefined) continue;
-    const value = sent === null ? DEFAULTS[field] : typeof sent === 'string' ? sent.trim() : sent;
-    if (!RULES[field].passes(value)) problems.push({ line, field, message: RULES[field].message });
-    fields[field] = value;
+    const value = values[field];
+    if (value === undefined) continue;
+    fields[field] = value === null ? DEFAULTS[field] : typeof value === 'string' ? value.trim() : value;
   }
-  return place && problems.length === 0
-    ? { line, ...place, fields: fields as Partial<LineFields> }
-    : problems;
+  const problems: LineProblem[] = place ? [] : [{ line, field: 'path', message: BAD_PATH }];
+  const sent: object = Object.assign(new CreateDeptDto(), fields);
+  for (const { property: field, contexts } of validateSync(sent, { stopAtFirstError: true })) {
+    const messages = Object.values<Bilingual>(contexts ?? {});
+    problems.push(...messages.map((message) => ({ line, field, message })));
+  }
+  return place && problems.length === 0 ? { line, ...place, fields: fields as DeptLine['fields'] } : problems;
 }
 
-/** Null when it is no path, or one that no department can have. */
 function placeOf(path: unknown): Pick<DeptLine, 'path' | 'parentPath' | 'step' | 'depth'> | null {
-  const steps = isText(path, MOST_PATH) ? parsePath(path, MAX_DEPTH) : null;
+  const steps = isText(path, MAX_PATH_LENGTH) ? parsePath(path, MAX_DEPTH) : null;
   const step = steps?.at(-1);
   if (!steps || !step || !steps.every(({ name }) => isText(name, 64))) return null;
   const parentPath = steps.length === 1 ? null : formatPath(steps.slice(0, -1));
   return { path: formatPath(steps), parentPath, step, depth: steps.length };
 }
 
-/** The path of the sibling with the same name and another number. */
-export function sameNamedPath({ parentPath, step }: DeptLine, nth: number): string {
-  const last = formatStep({ name: step.name, nth });
+/** The path of the sibling with the same name and the number before. */
+export function pathOfPrevious({ parentPath, step: { name, nth } }: DeptLine): string {
+  const last = formatStep({ name, nth: nth - 1 });
   return parentPath === null ? last : `${parentPath}/${last}`;
 }
 
-/** A new department as its line says, with the defaults for what it does not say. */
 export function fieldsOfNew({ step, fields }: DeptLine): DeptFields {
   return { ...DEFAULTS, ...fields, deptName: step.name };
+}
+
+// Paths of names: `总公司/研发部`. In a name, `/` and `\` are escaped by `\`. The second sibling with the same name is
+// `研发部#2`; a name that itself ends like this is written `\#2`.
+
+export function formatStep({ name, nth }: PathStep): string {
+  // Half a million of these are formatted in an export, and few need more.
+  if (nth === 1 && !/[\\/#]/.test(name)) return name;
+  const escaped = name.replace(/[\\/]/g, '\\$&').replace(/#(?=[0-9]+$)/, '\\#');
+  return nth === 1 ? escaped : `${escaped}#${nth}`;
+}
+
+export function formatPath(steps: readonly PathStep[]): string {
+  return steps.map(formatStep).join('/');
+}
+
+/** Null when it is not a path, or has more steps than allowed. */
+export function parsePath(path: string, maxSteps = Infinity): PathStep[] | null {
+  const steps: PathStep[] = [];
+  for (let begin = 0; steps.length < maxSteps;) {
+    const { end, ...step } = stepAt(path, begin);
+    if (end > path.length) return null;
+    steps.push(step);
+    if (end === path.length) return steps;
+    begin = end + 1;
+  }
+  return null;
+}
+
+/** The step that begins at this index, and where it ends: beyond the path when its last `\` escapes nothing. */
+export function stepAt(path: string, begin: number): PathStep & { readonly end: number } {
+  let end = begin;
+  for (; end < path.length && path[end] !== '/'; end += 1) if (path[end] === '\\') end += 1;
+  const raw = path.slice(begin, end);
+  const number = /#([1-9][0-9]{0,5})$/.exec(raw);
+  return number && !isEscaped(raw, number.index)
+    ? { name: unescaped(raw.slice(0, number.index)), nth: Number(number[1]), end }
+    : { name: unescaped(raw), nth: 1, end };
+}
+
+function isEscaped(raw: string, at: number): boolean {
+  let begin = at;
+  while (raw[begin - 1] === '\\') begin -= 1;
+  return (at - begin) % 2 === 1;
+}
+
+function unescaped(raw: string): string {
+  return raw.replace(/\\(.)/gsu, '$1').trim();
 }

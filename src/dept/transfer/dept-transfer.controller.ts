@@ -6,13 +6,13 @@ import { MANAGERS, READERS } from '../../tenancy/roles';
 import { IdempotencyErrors } from '../../database/database.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
-import { DeptFileBody, type DeptFile } from './dept-file.decorator';
+import { DeptFileBody, AcceptedFormat } from './dept-file.decorator';
+import type { DeptFile } from './read-file';
+import { TransferErrors } from '../dept.errors';
 import { ExportQuery, ImportQuery, ImportReportDto } from './dept-transfer.dto';
 import { DeptTransferService } from './dept-transfer.service';
-import { AcceptedFormat, streamFile } from './export-stream';
 import { FORMATS, type FileFormat } from './file-format';
-import { streamReport } from './import-report';
-import { TransferErrors } from './transfer.errors';
+import { streamFile, streamReport } from './transfer-streams';
 
 const COMPANY = { path: '分公司', orderNum: 1, leader: '张三', phone: null, email: null, status: '0' };
 const EXAMPLES = [COMPANY, { ...COMPANY, path: '分公司/研发部' }];
@@ -61,6 +61,6 @@ export class DeptTransferController {
     @Query() { dryRun }: ImportQuery,
     @DeptFileBody() file: DeptFile,
   ): Promise<ImportReportDto | StreamableFile> {
-    return dryRun ? streamReport(await this.transfer.rehearse(ctx, file)) : this.transfer.import(ctx, file);
+    return dryRun ? streamReport(await this.transfer.dryRun(ctx, file)) : this.transfer.import(ctx, file);
   }
 }

@@ -1,7 +1,6 @@
 import { FlagParam } from '../../web/query-fields';
 import { FieldProblemDto } from '../../web/refusal.dto';
 import { Choice, Int32 } from '../../web/view-fields';
-import type { Fate } from './planned-line';
 
 /** How a file is written. */
 export class ExportQuery {
@@ -17,12 +16,14 @@ export class ImportQuery {
   dryRun?: boolean;
 }
 
+export type Outcome = 'created' | 'updated' | 'unchanged' | 'refused';
+
 /** What becomes of one line. */
 export class LineFateDto {
   @Int32()
   line!: number;
   @Choice('created', 'updated', 'unchanged', 'refused')
-  fate!: Fate | 'refused';
+  fate!: Outcome;
   /** What is wrong with a line that is refused. */
   problems?: FieldProblemDto[];
 }

@@ -1,28 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { HttpErrors } from '../../errors/http.errors';
-import { readAhead } from './read-ahead';
+import type { RefusalFactory } from '../../errors/refusal';
 import type { RequestContext } from '../../tenancy/request-context';
+import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
-import type { LockedDeptTree } from '../locked-dept-tree';
+import type { LockedDeptTree } from '../dept.repository';
 import { applyImport } from './apply-import';
 import type { LineProblem } from './dept-line';
-import type { DeptFile } from './dept-file.decorator';
 import type { ImportReportDto } from './dept-transfer.dto';
 import { DeptExport } from './export-depts';
 import type { ExportedDept } from './file-format';
-import { planImport } from './import-plan';
-import { countFates, reportLines } from './import-report';
-import { readFile } from './read-file';
-import { TenantSlots } from './tenant-slots';
-import { TransferErrors } from './transfer.errors';
+import { countOutcomes, planImport, reportLines } from './import-plan';
+import { readFile, type DeptFile } from './read-file';
 
-/** As many problems of a file as one answer tells. */
+/** How many problems of a file one refusal names. */
 const MAX_PROBLEMS = 100;
-/** Of all tenants at once. */
+/** In one process, of all tenants. */
 const MAX_IMPORTS = 4;
 const MAX_EXPORTS = 4;
 
-/** Departments out of a tenant, and into one, by paths of names instead of ids. */
+/** Moves departments out of a tenant and into one, by paths of names instead of ids. */
 @Injectable()
 export class DeptTransferService {
   readonly #imports = new TenantSlots(MAX_IMPORTS, TransferErrors.TOO_MANY_IMPORTS);
@@ -30,33 +27,33 @@ export class DeptTransferService {
 
   constructor(private readonly depts: DeptRepository) {}
 
-  /** The whole tree, a page at a time, parents before their children. Its slot is taken with the first page, and free at the end. */
+  /** The whole tree, a page at a time, parents before their children. */
   async *export(ctx: RequestContext): AsyncGenerator<ExportedDept[], void> {
-    const free = this.#exports.take(ctx.tenantId);
+    const release = this.#exports.take(ctx.tenantId);
     try {
-      yield* readAhead(new DeptExport(this.depts.in(ctx)).pages());
+      yield* new DeptExport(this.depts.in(ctx)).pages();
     } finally {
-      free();
+      release();
     }
   }
 
-  /** Makes and changes departments as a file says: all of it, or nothing. */
+  /** Creates and changes departments as a file says: all of it, or nothing. */
   import(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
     return this.#inSlot(ctx, async () => {
       const { lines, problems } = await readFile(file, MAX_PROBLEMS);
       refuseProblems(problems);
-      const take = async (tree: LockedDeptTree): Promise<ImportReportDto> => {
+      const apply = async (tree: LockedDeptTree): Promise<ImportReportDto> => {
         const plan = await planImport(lines, (names) => tree.findNamed(names));
         refuseProblems(plan.problems);
         await applyImport(tree, plan);
-        return countFates(plan);
+        return countOutcomes(plan);
       };
-      return this.depts.transaction(ctx, take, file.once?.());
+      return this.depts.transaction(ctx, apply, file.once?.());
     });
   }
 
-  /** Says what `import` would do with every line, and changes nothing. */
-  rehearse(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
+  /** Tells what `import` would do with every line, and changes nothing. */
+  dryRun(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
     return this.#inSlot(ctx, async () => {
       const { lines, problems } = await readFile(file);
       const plan = await planImport(lines, (names) => this.depts.in(ctx).findNamed(names));
@@ -65,12 +62,29 @@ export class DeptTransferService {
   }
 
   async #inSlot<T>({ tenantId }: RequestContext, work: () => Promise<T>): Promise<T> {
-    const free = this.#imports.take(tenantId);
+    const release = this.#imports.take(tenantId);
     try {
       return await work();
     } finally {
-      free();
+      release();
     }
+  }
+}
+
+/** Lets each tenant do one thing at a time, and all tenants of this process so many. */
+export class TenantSlots {
+  readonly #taken = new Set<string>();
+
+  constructor(
+    private readonly max: number,
+    private readonly refusal: RefusalFactory,
+  ) {}
+
+  /** Takes a slot or refuses; gives the function that releases it. */
+  take(tenantId: string): () => void {
+    if (this.#taken.has(tenantId) || this.#taken.size >= this.max) throw this.refusal();
+    this.#taken.add(tenantId);
+    return () => void this.#taken.delete(tenantId);
   }
 }
 

@@ -1,18 +1,30 @@
 import type { Bilingual } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import { MAX_DEPTH } from '../../tree/tree-path';
-import { sameNamedPath, type DeptLine, type LineProblem } from './dept-line';
-import { findExisting, type FindNamed } from './find-existing';
-import { PlannedLine } from './planned-line';
+import type { Language } from '../../web/language';
+import type { SiblingName } from '../dept.conditions';
+import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';
+import { pathOfPrevious, stepAt, type DeptLine, type LineProblem } from './dept-line';
+import type { ImportReportDto, LineFateDto, Outcome } from './dept-transfer.dto';
 
-/** What a file would do. */
+export type FindNamed = (names: readonly SiblingName[]) => Promise<DeptEntity[]>;
+
+/** A line of a file, and what exists at its place. */
+export interface PlannedLine {
+  readonly line: DeptLine;
+  existing: DeptEntity | undefined;
+  existingParent: DeptEntity | undefined;
+  /** How many departments have this name under this parent. */
+  sameNamed: number;
+}
+
 export interface ImportPlan {
   /** Level by level from the top, each in the order of the file. */
   readonly levels: readonly (readonly PlannedLine[])[];
   readonly problems: readonly LineProblem[];
 }
 
-const twice = (line: number): Bilingual => ({
+const repeats = (line: number): Bilingual => ({
   zh: `与第 ${line} 行重复`,
   en: `has the same path as line ${line}`,
 });
@@ -26,15 +38,15 @@ const NOT_NUMBERED = {
 };
 const DISABLED = { zh: '上级部门已停用', en: 'has a disabled parent' };
 
-/** Holds the lines of a file against the departments that are there. */
+/** Compares the lines of a file with the departments that exist. */
 export async function planImport(lines: readonly DeptLine[], findNamed: FindNamed): Promise<ImportPlan> {
   const slices = new TimeSlices();
   const problems: LineProblem[] = [];
   const byPath = new Map<string, PlannedLine>();
   for await (const line of slices.over(lines)) {
-    const before = byPath.get(line.path);
-    if (before) problems.push({ line: line.line, field: 'path', message: twice(before.line.line) });
-    else byPath.set(line.path, new PlannedLine(line, byPath));
+    const first = byPath.get(line.path);
+    if (first) problems.push({ line: line.line, field: 'path', message: repeats(first.line.line) });
+    else byPath.set(line.path, { line, existing: undefined, existingParent: undefined, sameNamed: 0 });
   }
   await findExisting(byPath.values(), findNamed, slices);
   const levels: PlannedLine[][] = Array.from({ length: MAX_DEPTH }, () => []);
@@ -46,15 +58,103 @@ export async function planImport(lines: readonly DeptLine[], findNamed: FindName
   return { levels, problems };
 }
 
+export function outcomeOf({ existing, line: { fields } }: PlannedLine): Exclude<Outcome, 'refused'> {
+  if (!existing) return 'created';
+  const isChanged = DEPT_DETAILS.some((field) => field in fields && fields[field] !== existing[field]);
+  return isChanged ? 'updated' : 'unchanged';
+}
+
 function problemOf(
-  { line, existing, existingParent, sameNamed, parent }: PlannedLine,
+  { line, existing, existingParent, sameNamed }: PlannedLine,
   byPath: ReadonlyMap<string, PlannedLine>,
 ): Bilingual | null {
   if (existing) return null;
+  const parent = byPath.get(line.parentPath ?? '');
   if (line.depth > 1 && !existingParent && !parent) return NO_PARENT;
-  const { nth } = line.step;
-  if (nth > sameNamed + 1 && !byPath.has(sameNamedPath(line, nth - 1))) return NOT_NUMBERED;
-  // A parent that the file makes may be disabled: its children could have been made before.
-  const disabled = existingParent && (parent?.line.fields.status ?? existingParent.status) !== '0';
-  return disabled ? DISABLED : null;
+  if (line.step.nth > sameNamed + 1 && !byPath.has(pathOfPrevious(line))) return NOT_NUMBERED;
+  // A parent that the file creates may be disabled: its children could have been created before.
+  const isDisabled = existingParent && (parent?.line.fields.status ?? existingParent.status) !== '0';
+  return isDisabled ? DISABLED : null;
+}
+
+/** The next step of a line's path, below a department that exists or at the top level. */
+interface Walk {
+  readonly planned: PlannedLine;
+  readonly parent: DeptEntity | undefined;
+  readonly name: SiblingName;
+  readonly nth: number;
+  readonly end: number;
+}
+
+/** Follows the paths of all lines from the top, a level at a time, as far as departments exist. */
+async function findExisting(
+  lines: Iterable<PlannedLine>,
+  findNamed: FindNamed,
+  slices: TimeSlices,
+): Promise<void> {
+  let walks: Walk[] = [];
+  for await (const planned of slices.over(lines)) walks.push(walkFrom(planned, 0, undefined));
+  while (walks.length > 0) {
+    const names = new Map<string, SiblingName>();
+    for await (const { name } of slices.over(walks)) names.set(keyOf(name), name);
+    const found = new Map<string, DeptEntity[]>();
+    const depts = (await findNamed([...names.values()])).sort((a, b) => a.deptId - b.deptId);
+    for await (const dept of slices.over(depts)) {
+      const sameNamed = found.get(keyOf(dept));
+      if (sameNamed) sameNamed.push(dept);
+      else found.set(keyOf(dept), [dept]);
+    }
+    const next: Walk[] = [];
+    for await (const { planned, parent, name, nth, end } of slices.over(walks)) {
+      const sameNamed = found.get(keyOf(name)) ?? [];
+      const dept = sameNamed[nth - 1];
+      if (end === planned.line.path.length) {
+        Object.assign(planned, { existing: dept, existingParent: parent, sameNamed: sameNamed.length });
+      } else if (dept) next.push(walkFrom(planned, end + 1, dept));
+    }
+    walks = next;
+  }
+}
+
+function walkFrom(planned: PlannedLine, begin: number, parent: DeptEntity | undefined): Walk {
+  const { name: deptName, nth, end } = stepAt(planned.line.path, begin);
+  return { planned, parent, name: { parentId: parent?.deptId ?? ROOT_ID, deptName }, nth, end };
+}
+
+function keyOf({ parentId, deptName }: SiblingName): string {
+  return `${parentId}/${deptName}`;
+}
+
+export function countOutcomes({ levels }: ImportPlan): ImportReportDto {
+  const report = { created: 0, updated: 0, unchanged: 0 };
+  for (const planned of levels.flat()) report[outcomeOf(planned)] += 1;
+  return report;
+}
+
+export async function reportLines(
+  { levels }: ImportPlan,
+  problems: readonly LineProblem[],
+  language: Language,
+): Promise<ImportReportDto> {
+  const slices = new TimeSlices();
+  // Indexed by line number: sorting would take long in one go.
+  const byLine: (LineFateDto | undefined)[] = [];
+  for await (const planned of slices.over(levels.flat())) {
+    const { line } = planned.line;
+    byLine[line] = { line, fate: outcomeOf(planned) };
+  }
+  for await (const { line, field, message } of slices.over(problems)) {
+    const problem = { field, message: message[language] };
+    const before = byLine[line];
+    if (before?.problems) before.problems.push(problem);
+    else byLine[line] = { line, fate: 'refused', problems: [problem] };
+  }
+  const report = { created: 0, updated: 0, unchanged: 0, refused: 0, lines: [] as LineFateDto[] };
+  for await (const line of slices.over(byLine)) {
+    // Blank lines leave holes.
+    if (!line) continue;
+    report[line.fate] += 1;
+    report.lines.push(line);
+  }
+  return report;
 }

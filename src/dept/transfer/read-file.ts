@@ -1,13 +1,27 @@
-import type { FieldProblem } from '../../errors/refusal';
+import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
-import { LineSplitter } from './line-splitter';
+import type { Bilingual, FieldProblem } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
-import type { DeptFile } from './dept-file.decorator';
-import type { DeptLine, LineProblem } from './dept-line';
-import { asBrokenFile, BrokenFile, type ReadLine } from './file-format';
-import { MAX_BYTES, MAX_DEPTS, MAX_LINES } from './file-limits';
+import type { Language } from '../../web/language';
+import { BrokenFile, type DeptLine, type LineProblem } from './dept-line';
+import type { FileFormat, TextLine } from './file-format';
 
-/** So many bytes are read at once. */
+/** A file of departments as it is sent. */
+export interface DeptFile {
+  readonly format: FileFormat;
+  /** Its bytes in parts, which can be read once. */
+  readonly body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  /** Makes the import happen once; called when all of the body has been read. */
+  readonly once?: () => IdempotentRequest | undefined;
+  readonly language: Language;
+}
+
+export const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_DEPTS = 20_000;
+/** Blank lines and line breaks in quotes included. */
+const MAX_LINES = 100_000;
+export const MAX_LINE_LENGTH = 65_536;
+/** How many bytes are decoded at once. */
 const PART = 16 * 1024;
 
 const TOO_MANY: FieldProblem = {
@@ -17,52 +31,46 @@ const TOO_MANY: FieldProblem = {
     en: `must have at most ${MAX_DEPTS} departments and ${MAX_LINES} lines`,
   },
 };
+const TOO_LONG: Bilingual = {
+  zh: `超过 ${MAX_LINE_LENGTH} 个字符，或引号未闭合`,
+  en: `is longer than ${MAX_LINE_LENGTH} characters, or has an unclosed quote`,
+};
 
-/** A file as it was read. */
-export interface ReadFile {
+export interface FileContent {
   readonly lines: readonly DeptLine[];
   readonly problems: readonly LineProblem[];
 }
 
-/** Reads a file while it arrives, and no further than it is worth: up to so many problems, or to a limit. */
-export async function readFile(file: DeptFile, mostProblems = Infinity): Promise<ReadFile> {
+/** Reads a file while it arrives; stops at a limit, or when it has found so many problems. */
+export async function readFile({ format, body }: DeptFile, maxProblems = Infinity): Promise<FileContent> {
+  const slices = new TimeSlices();
+  const splitter = new LineSplitter(format.isTable);
+  const read = format.reader();
   const lines: DeptLine[] = [];
   const problems: LineProblem[] = [];
   let count = 0;
   try {
-    for await (const line of readLines(file)) {
-      count += 1;
-      if (count > MAX_DEPTS) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
-      if (Array.isArray(line)) problems.push(...line);
-      else lines.push(line);
-      if (problems.length >= mostProblems) break;
+    for await (const text of decode(body)) {
+      for await (const each of slices.over(splitter.push(text))) {
+        const line = read(each);
+        if (!line) continue;
+        count += 1;
+        if (count > MAX_DEPTS) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
+        if (Array.isArray(line)) problems.push(...line);
+        else lines.push(line);
+        if (problems.length >= maxProblems) return { lines, problems };
+      }
+      if (splitter.breaks > MAX_LINES) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
     }
   } catch (error) {
-    const broken = asBrokenFile(error);
-    if (!(broken instanceof BrokenFile)) throw broken;
-    problems.push(broken.problem);
+    if (!(error instanceof BrokenFile)) throw error;
+    problems.push(error.problem);
   }
   return { lines, problems };
 }
 
-async function* readLines({ format, body }: DeptFile): AsyncGenerator<NonNullable<ReadLine>, void> {
-  const splitter = new LineSplitter(format.isTable);
-  const read = format.reader();
-  const slices = new TimeSlices();
-  for await (const { text, isLast } of decode(body, slices)) {
-    for await (const each of slices.over(splitter.push(text, isLast))) {
-      const line = read(each);
-      if (line) yield line;
-    }
-    if (splitter.breaks > MAX_LINES) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
-  }
-}
-
-/** The text of a file in parts of a bounded size, without a byte order mark. */
-async function* decode(
-  body: DeptFile['body'],
-  slices: TimeSlices,
-): AsyncGenerator<{ text: string; isLast: boolean }, void> {
+/** The text of a file in parts of a bounded size, without a byte order mark; null at its end. */
+async function* decode(body: DeptFile['body']): AsyncGenerator<string | null, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const toText = (bytes?: Uint8Array): string => {
     try {
@@ -75,11 +83,57 @@ async function* decode(
   for await (const chunk of body) {
     size += chunk.length;
     if (size > MAX_BYTES) throw HttpErrors.TOO_LARGE();
-    for await (const part of slices.over(partsOf(chunk))) yield { text: toText(part), isLast: false };
+    for (let at = 0; at < chunk.length; at += PART) yield toText(chunk.subarray(at, at + PART));
   }
-  yield { text: toText(), isLast: true };
+  // Refuses a character that was cut off.
+  toText();
+  yield null;
 }
 
-function* partsOf(chunk: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < chunk.length; at += PART) yield chunk.subarray(at, at + PART);
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+
+/** Cuts text that comes in parts into lines, which end with LF, CRLF or CR. Blank lines are left out. */
+export class LineSplitter {
+  breaks = 0;
+  #text = '';
+  #line = 1;
+  /** How much of it has been looked at. */
+  #scanned = 0;
+  #isInQuotes = false;
+
+  /** With quotes, a line break inside them does not end the line. */
+  constructor(private readonly withQuotes: boolean) {}
+
+  /** Takes the next part, or null at the end; gives the lines that end in it. Read them all before the next part. */
+  *push(part: string | null): Generator<TextLine, void> {
+    const text = this.#text + (part ?? '');
+    let begin = 0;
+    let at = this.#scanned;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE && this.withQuotes) this.#isInQuotes = !this.#isInQuotes;
+      if (code !== LF && code !== CR) continue;
+      const end = at;
+      if (code === CR) {
+        // Its LF may come with the next part.
+        if (at + 1 === text.length && part !== null) break;
+        if (text.charCodeAt(at + 1) === LF) at += 1;
+      }
+      this.breaks += 1;
+      if (this.#isInQuotes) continue;
+      yield* this.#lineOf(text.slice(begin, end));
+      begin = at + 1;
+      this.#line = this.breaks + 1;
+    }
+    this.#text = text.slice(begin);
+    this.#scanned = at - begin;
+    if (part === null || this.#text.length > MAX_LINE_LENGTH) yield* this.#lineOf(this.#text);
+  }
+
+  *#lineOf(text: string): Generator<TextLine, void> {
+    if (text.length > MAX_LINE_LENGTH) throw new BrokenFile(this.#line, TOO_LONG);
+    if (text.trim() !== '') yield { line: this.#line, text };
+  }
 }

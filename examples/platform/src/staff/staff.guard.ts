@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import type { StaffEntity } from './staff.entity.js';
 import { StaffService } from './staff.service.js';
 
-/** A route that needs no key. */
+/** Marks a route that needs no key. */
 export const Open = Reflector.createDecorator<true>();
 
 export interface StaffRequest {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { csvCells, csvLine, guarded, isBlank, unguarded } from './csv';
-import { LineSplitter, MAX_LINE_LENGTH, UnreadableText } from './line-splitter';
+import type { BrokenFile } from './dept-line';
+import { csvCells, csvLine, guarded, isBlank, unguarded } from './file-format';
+import { LineSplitter, MAX_LINE_LENGTH } from './read-file';
 import { SEEDED } from '../../../test/support/long-run';
 
 /** Reads a text in parts of so many characters. */
@@ -9,9 +10,17 @@ function parse(text: string, size = 7, mostCells?: number) {
   const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, n) =>
     text.slice(n * size, (n + 1) * size),
   );
-  return [...parts.flatMap((part) => [...splitter.push(part)]), ...splitter.push('', true)]
+  return [...parts.flatMap((part) => [...splitter.push(part)]), ...splitter.push(null)]
     .map((line) => ({ line: line.line, cells: csvCells(line, mostCells) }))
     .filter(({ cells }) => !isBlank(cells));
+}
+
+function problemOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return (error as BrokenFile).problem;
+  }
 }
 
 const text = fc.string({ unit: 'grapheme', maxLength: 8 });
@@ -62,14 +71,21 @@ describe('comma-separated values', () => {
     ['a,b"c', 1],
     ['a\n"x\ny","z', 3],
   ])('are refused with broken quotes: %j', (broken, line) => {
-    expect(() => parse(broken)).toThrow(new UnreadableText(line, 'quotes'));
+    expect(problemOf(() => parse(broken))).toMatchObject({
+      line,
+      message: { en: expect.stringMatching(/^has quotes/) as string },
+    });
   });
 
   it.each(['"', 'a', '""\n'])('are refused when a line is too long, long before its end: %j', (piece) => {
     const splitter = new LineSplitter(true);
     expect([...splitter.push(piece === '""\n' ? 'ok\n"' : 'ok\n')]).toEqual([{ line: 1, text: 'ok' }]);
     const parts = Array(3).fill(piece.repeat(MAX_LINE_LENGTH / 2)) as string[];
-    expect(() => parts.map((part) => [...splitter.push(part)])).toThrow(new UnreadableText(2, 'length'));
+    const problem = problemOf(() => parts.map((part) => [...splitter.push(part)]));
+    expect(problem).toMatchObject({
+      line: 2,
+      message: { en: expect.stringMatching(/^is longer/) as string },
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatPath, parsePath } from './dept-path';
+import { formatPath, parsePath } from './dept-line';
 import { SEEDED } from '../../../test/support/long-run';
 
 const name = fc

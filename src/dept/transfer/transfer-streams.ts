@@ -1,0 +1,65 @@
+import { finished, Readable } from 'node:stream';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { StreamableFile } from '@nestjs/common';
+import type { Response } from 'express';
+import { success } from '../../web/envelope';
+import type { ImportReportDto } from './dept-transfer.dto';
+import type { ExportedDept, FileFormat } from './file-format';
+
+const BYTE_ORDER_MARK = '\ufeff';
+const REPORT_LINES = 200;
+
+/**
+ * Sends a file while it is read. A failure before the first page is refused; a later one cuts the connection. When the
+ * response ends, by whichever side, no more pages are read.
+ */
+export async function streamFile(
+  format: FileFormat,
+  withBom: boolean,
+  pages: AsyncGenerator<ExportedDept[], void>,
+  response: Response,
+): Promise<StreamableFile> {
+  const first = await pages.next();
+  const head = (withBom && format.isTable ? BYTE_ORDER_MARK : '') + format.head;
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield Buffer.from(head + (first.done ? '' : toText(format, first.value)));
+    for await (const page of pages) yield Buffer.from(toText(format, page));
+  }
+  const stream = Readable.from(chunks(), { objectMode: false });
+  finished(response, () => {
+    stream.destroy();
+    // A stream that was never read from does not end its source.
+    void pages.return();
+  });
+  const file = new StreamableFile(stream, {
+    type: `${format.type}; charset=utf-8`,
+    disposition: `attachment; filename="${format.fileName}"`,
+  });
+  // A normal end would make half a file look complete.
+  file.setErrorHandler((_, failed) => {
+    (failed as unknown as { destroy(): void }).destroy();
+  });
+  return file;
+}
+
+function toText(format: FileFormat, page: readonly ExportedDept[]): string {
+  let text = '';
+  for (const dept of page) text += format.format(dept);
+  return text;
+}
+
+/** Sends the envelope of a report in parts: 20,000 lines as one text would block the event loop. */
+export function streamReport({ lines = [], ...counts }: ImportReportDto): StreamableFile {
+  const [head = '', tail = ''] = JSON.stringify(success({ ...counts, lines: [] })).split(/(?<=\[)(?=\])/);
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield Buffer.from(head);
+    for (let at = 0; at < lines.length; at += REPORT_LINES) {
+      const texts = lines.slice(at, at + REPORT_LINES).map((line) => JSON.stringify(line));
+      yield Buffer.from((at === 0 ? '' : ',') + texts.join(','));
+      await yieldToEventLoop();
+    }
+    yield Buffer.from(tail);
+  }
+  const stream = Readable.from(chunks(), { objectMode: false });
+  return new StreamableFile(stream, { type: 'application/json; charset=utf-8' });
+}
