@@ -1,7 +1,7 @@
 // The modules, and what a host tells them.
 export { DeptServicesModule } from './dept/dept-services.module';
 export { DeptModule } from './dept/dept.module';
-export type { HttpStatusMode } from './web/status-policy';
+export type { HttpStatusMode } from './web/envelope';
 export { TenantServicesModule } from './tenant/tenant-services.module';
 export { TenantModule } from './tenant/tenant.module';
 export { TenantryModule } from './tenantry.module';
@@ -26,7 +26,7 @@ export type { Principal } from './tenancy/principal';
 export { MANAGERS, READERS, ROLES, type Role } from './tenancy/roles';
 export { Ctx } from './tenancy/ctx.decorator';
 export { RequestContext } from './tenancy/request-context';
-export { TenantScoped } from './web/tenant-scoped.decorator';
+export { TenantScoped } from './web/organisation-controller';
 
 // Departments.
 export { DeptListService } from './dept/dept-list.service';
@@ -80,8 +80,7 @@ export {
   type RefusalFactory,
   type RefusalResponse,
 } from './errors/refusal';
-export { HttpErrors } from './errors/http.errors';
-export { RevisionErrors } from './web/revision.errors';
+export { HttpErrors, RevisionErrors } from './errors/http.errors';
 export { TenantErrors } from './tenancy/tenant.errors';
 
 // The host's own tables.

@@ -2,7 +2,7 @@ import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { PrincipalResolver } from './tenancy/principal-resolver';
 import { boundTo } from './database/tenantry.data-source';
 import { DeptModule } from './dept/dept.module';
-import type { HttpStatusMode } from './web/status-policy';
+import type { HttpStatusMode } from './web/envelope';
 import type { Meter } from './database/meter';
 import { TenantModule } from './tenant/tenant.module';
 import type { Clock } from './time/clock';

@@ -1,7 +1,7 @@
 import { Get, Query } from '@nestjs/common';
 import { Operation } from '../web/operation.decorator';
-import { OrganisationController } from '../web/organisation-controller.decorator';
-import { PathId } from '../web/path-params';
+import { OrganisationController } from '../web/organisation-controller';
+import { PathId } from '../web/params';
 import { READERS } from '../tenancy/roles';
 import type { PageView } from '../web/page';
 import { Ctx } from '../tenancy/ctx.decorator';

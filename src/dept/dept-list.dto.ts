@@ -1,6 +1,5 @@
-import { ChoiceField } from '../web/fields';
-import { IdField, RequiredIdsField } from '../web/id-fields';
-import { IdsParam, NumberParam, SearchParam } from '../web/query-fields';
+import { ChoiceField, NumberParam, SearchParam } from '../web/fields';
+import { IdField, RequiredIdsField, IdsParam } from '../web/id-fields';
 import { PageQuery } from '../web/page-query.dto';
 import { MAX_DEPTH } from '../tree/tree-path';
 import { DeptDto } from './dept.dto';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors, filtersOf } from '../web/cursors';
-import type { PageView } from '../web/page';
+import { Cursors, filtersOf, type PageView } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { nestDepts } from './nest-depts';

@@ -1,8 +1,7 @@
 import { In } from 'typeorm';
 import { inChunks } from '../database/in-chunks';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource, type RowSource } from '../web/fill-page';
-import type { Page } from '../web/page';
+import { fillPage, knownKeys, type KeySource, type RowSource, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../database/key-range';
 import { TenantBound } from '../tenancy/tenant-bound';

@@ -66,3 +66,13 @@ export const HttpErrors = defineErrors({
   },
   INTERNAL: { reason: 'INTERNAL_ERROR', status: 500, zh: '服务器内部错误', en: 'Internal server error' },
 });
+
+/** Refusals of conditional requests. */
+export const RevisionErrors = defineErrors({
+  STALE: {
+    reason: 'STALE',
+    status: 412,
+    zh: '数据已被他人修改，请刷新后重试',
+    en: 'It has been changed since; read it again',
+  },
+});

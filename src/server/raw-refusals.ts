@@ -3,14 +3,12 @@ import { maxHeaderSize, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Request, Response } from 'express';
-import { failure } from '../web/envelope';
+import { failure, type StatusPolicy } from '../web/envelope';
 import type { Refusal, RefusalFactory } from '../errors/refusal';
 import { HttpErrors } from '../errors/http.errors';
 import type { InFlight } from './in-flight';
-import { noteRefusal, type Outcome } from '../web/outcome';
-import { requestIdOf } from '../web/request-id';
+import { noteRefusal, type Outcome, requestIdOf } from '../web/request';
 import { SECURITY_LINES } from './security-headers';
-import type { StatusPolicy } from '../web/status-policy';
 import { onResponseClosed } from './overload/on-response-closed';
 
 const BY_CODE: ReadonlyMap<string | undefined, RefusalFactory> = new Map([

@@ -1,5 +1,5 @@
-import { ChoiceField, DayField } from '../web/fields';
-import { CodeParam, SearchParam } from '../web/query-fields';
+import { ChoiceField, DayField, SearchParam } from '../web/fields';
+import { CodeParam } from '../web/id-fields';
 import { Choice } from '../web/view-fields';
 import { PageQuery } from '../web/page-query.dto';
 import { TenantSummaryDto } from './tenant-view.dto';

@@ -1,7 +1,6 @@
 import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource } from '../web/fill-page';
-import type { Page } from '../web/page';
+import { fillPage, knownKeys, type KeySource, type Page } from '../web/page';
 import { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../database/key-range';
 import type { ScopedTable } from '../database/scoped-table';

@@ -2,14 +2,13 @@ import {
   ChoiceField,
   DayField,
   IfSent,
-  IdListField,
   IntegerField,
   ObjectField,
   OpaqueField,
   RequiredTextField,
   TextField,
 } from '../web/fields';
-import { RequiredTextIdField } from '../web/id-fields';
+import { IdListField, RequiredTextIdField } from '../web/id-fields';
 
 const RULE_BYTES = 64 * 1024;
 const MENU_IDS = 10_000;

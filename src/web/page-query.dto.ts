@@ -1,5 +1,4 @@
-import { TextField } from './fields';
-import { NumberParam } from './query-fields';
+import { TextField, NumberParam } from './fields';
 
 const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 50;

@@ -1,5 +1,4 @@
-import { HttpErrors } from '../errors/http.errors';
-import { RevisionErrors } from './revision.errors';
+import { HttpErrors, RevisionErrors } from '../errors/http.errors';
 
 const revision = Symbol('revision');
 
@@ -25,12 +24,9 @@ export function refuseStale(row: { readonly revision: number }, expected: Expect
   if (expected && !expected.includes(tagOf(row.revision))) throw RevisionErrors.STALE();
 }
 
-const ONE_ONLY = {
-  field: 'If-Match',
-  message: { zh: '批量删除时不能使用', en: 'cannot be held against several at once' },
-};
-
 /** One tag cannot say how several rows must be. */
 export function refuseOneTagForMany(ids: readonly unknown[], expected: Expected): void {
-  if (expected && ids.length > 1) throw HttpErrors.INVALID({ fields: [ONE_ONLY] });
+  if (!expected || ids.length <= 1) return;
+  const message = { zh: '批量删除时不能使用', en: 'cannot be held against several at once' };
+  throw HttpErrors.INVALID({ fields: [{ field: 'If-Match', message }] });
 }

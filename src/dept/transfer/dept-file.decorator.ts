@@ -1,11 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/idempotency-key.decorator';
+import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/params';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
 import { isUtf8Type } from '../../web/json-body';
-import { languageOf, type Language } from '../../web/language';
+import { languageOf, type Language } from '../../web/request';
 import { FORMATS, type FileFormat } from './file-format';
 import { MAX_BYTES } from './file-limits';
 

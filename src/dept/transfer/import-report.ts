@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import { success } from '../../web/envelope';
-import type { Language } from '../../web/language';
+import type { Language } from '../../web/request';
 import { TimeSlices } from '../../time/time-slices';
 import type { LineProblem } from './dept-line';
 import type { ImportReportDto, LineFateDto } from './dept-transfer.dto';

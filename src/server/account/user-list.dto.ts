@@ -1,6 +1,5 @@
-import { ChoiceField } from '../../web/fields';
+import { ChoiceField, SearchParam } from '../../web/fields';
 import { IdField } from '../../web/id-fields';
-import { SearchParam } from '../../web/query-fields';
 import { PageQuery } from '../../web/page-query.dto';
 
 /** Which accounts are listed. All filters given must match. */

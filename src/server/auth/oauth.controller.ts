@@ -7,7 +7,7 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { ClientNetwork } from '../../web/client-address';
+import { ClientNetwork } from '../../web/request';
 import { BodyPipe } from '../../web/body.pipe';
 import { RefusalEnvelope } from '../../web/refusal.dto';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';

@@ -2,9 +2,8 @@ import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs
 import type { NextFunction, Request, Response } from 'express';
 import { refusalHeaders } from '../../web/envelope';
 import type { ErrorRow } from '../../errors/refusal';
-import { hasBrokenOff, isFailure, noteRefusal } from '../../web/outcome';
-import { requestIdOf } from '../../web/request-id';
-import { toRefusal } from '../../web/to-refusal';
+import { hasBrokenOff, isFailure, noteRefusal, requestIdOf } from '../../web/request';
+import { toRefusal } from '../../web/exception.filter';
 
 /** An error in the words of RFC 6749. */
 export class OAuthError extends Error {

@@ -2,7 +2,7 @@ import { applyDecorators, Controller, UseFilters, UseInterceptors, UsePipes } fr
 import { ApiTags } from '@nestjs/swagger';
 import { Public } from './public.decorator';
 import { BodyPipe } from '../../web/body.pipe';
-import { EnvelopeInterceptor } from '../../web/envelope.interceptor';
+import { EnvelopeInterceptor } from '../../web/envelope';
 import { EnvelopeExceptionFilter } from '../../web/exception.filter';
 
 /** A controller of this API that needs no token: the envelope and body checks, without roles and tenant scope. */

@@ -1,8 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { sharedComponents } from '../../web/refusal-responses';
+import { sharedComponents, HEADERS } from '../../web/refusal-responses';
 import { finishDocument } from './finish-document';
-import { HEADERS } from '../../web/openapi-headers';
 
 const DESCRIPTION = `
 Departments and tenants of many companies.

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { header } from '../../web/refusal-responses';
+import { headers } from '../../web/refusal-responses';
 
 type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;
@@ -19,7 +19,7 @@ const IF_NONE_MATCH: Parameter = {
 };
 const NOT_MODIFIED: Answer = {
   description: 'What `If-None-Match` names is still the same.',
-  headers: { ...header('X-Request-Id'), ...header('ETag') },
+  headers: headers('X-Request-Id', 'ETag'),
 };
 
 /** Adds what follows from an operation's method and parameters, and puts everything into one order. */
@@ -73,13 +73,9 @@ function contentOf(answer: Answer): object {
   return 'content' in answer ? (answer.content ?? {}) : {};
 }
 
-function withHeaders(answer: Answer, ...names: (string | false)[]): Answer {
+function withHeaders(answer: Answer, ...names: (Parameters<typeof headers>[0] | false)[]): Answer {
   if ('$ref' in answer) return answer;
-  const added = names.filter((name) => name !== false).map(header);
-  return {
-    ...answer,
-    headers: Object.assign({}, answer.headers, ...added) as Record<string, { $ref: string }>,
-  };
+  return { ...answer, headers: { ...answer.headers, ...headers(...names.filter((name) => name !== false)) } };
 }
 
 /** Nothing may stand beside a reference. What only a body can cause is left to `default` where none is sent. */

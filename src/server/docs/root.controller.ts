@@ -2,7 +2,7 @@ import { Controller, Get, Req, Res, StreamableFile, UseInterceptors } from '@nes
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../auth/public.decorator';
-import { EnvelopeInterceptor } from '../../web/envelope.interceptor';
+import { EnvelopeInterceptor } from '../../web/envelope';
 import { PAGE_POLICY, rootPage, ServiceInfo } from './root-page';
 
 /** For people and programs that open the address of the service: what this is, and where to go on. */

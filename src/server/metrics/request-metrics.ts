@@ -1,4 +1,4 @@
-import type { Outcome } from '../../web/outcome';
+import type { Outcome } from '../../web/request';
 import type { RequestMeter } from '../logging/access-log';
 import { Counter, Histogram, Observed, type Family } from './registry';
 

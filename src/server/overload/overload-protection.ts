@@ -1,13 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { VerifiedTokens } from '../auth/verified-tokens';
-import { clientNetwork } from '../../web/client-address';
-import { failure } from '../../web/envelope';
+import { clientNetwork, languageOf, requestIdOf } from '../../web/request';
+import { failure, StatusPolicy } from '../../web/envelope';
 import { HttpErrors } from '../../errors/http.errors';
 import { hasBody } from '../../web/json-body';
-import { languageOf } from '../../web/language';
-import { requestIdOf } from '../../web/request-id';
-import { StatusPolicy } from '../../web/status-policy';
 import { onResponseGiven, onResponseClosed } from './on-response-closed';
 import { FairQueue, type Leave, type QueueLimits } from './fair-queue';
 
