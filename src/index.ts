@@ -2,8 +2,7 @@
 export { DeptServicesModule } from './dept/dept-services.module';
 export { DeptModule } from './dept/dept.module';
 export type { HttpStatusMode } from './web/envelope';
-export { TenantServicesModule } from './tenant/tenant-services.module';
-export { TenantModule } from './tenant/tenant.module';
+export { TenantServicesModule, TenantModule } from './tenant/tenant.module';
 export { TenantryModule } from './tenantry.module';
 export type { TenantryExtras, TenantryOptions } from './tenantry.options';
 
@@ -46,11 +45,17 @@ export { ImportReportDto, LineFateDto } from './dept/transfer/dept-transfer.dto'
 export { FORMATS, type ExportedDept, type FileFormat } from './dept/transfer/file-format';
 
 // Tenants.
-export { TenantListService } from './tenant/tenant-list.service';
-export { TenantService } from './tenant/tenant.service';
-export { TenantListQuery, TenantRowDto } from './tenant/tenant-list.dto';
+export { TenantListService, TenantService } from './tenant/tenant.service';
+export {
+  TenantListQuery,
+  TenantRowDto,
+  PackageView,
+  QuotaView,
+  RuleView,
+  TenantDto,
+  TenantSummaryDto,
+} from './tenant/tenant-view.dto';
 export type { TenantState } from './tenant/tenant-state';
-export { PackageView, QuotaView, RuleView, TenantDto, TenantSummaryDto } from './tenant/tenant-view.dto';
 export {
   CreateTenantDto,
   PackageBo,

@@ -1,8 +1,6 @@
-import { FailedSignInEntity } from './tenant/failed-sign-in.entity';
-import { SessionEntity } from './tenant/session.entity';
+import { FailedSignInEntity, SessionEntity, AccountEntity } from './tenant/account.entity';
 import { DeptEntity } from './dept/dept.entity';
 import { TenantEntity } from './tenant/tenant.entity';
-import { AccountEntity } from './tenant/account.entity';
 import { SettingEntity } from './database/setting.entity';
 import { CommitRecord } from './database/commit-record.entity';
 

@@ -20,11 +20,11 @@ import { Cursors } from './web/page';
 import { StatusPolicy } from './web/envelope';
 import { TenantBoundModule } from './tenancy/tenant-bound.module';
 import type { TenantOwned } from './tenancy/tenant-owned';
-import { TenantServicesModule } from './tenant/tenant-services.module';
+import { TenantServicesModule } from './tenant/tenant.module';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
-import { AccountDirectory } from './tenant/account.directory';
+import { AccountDirectory } from './tenant/account.entity';
 import { UserDirectory } from './tenancy/user-directory';
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);

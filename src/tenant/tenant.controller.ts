@@ -12,12 +12,10 @@ import type { Expected } from '../web/revision';
 import { RevisionErrors } from '../errors/http.errors';
 import { Ctx } from '../tenancy/ctx.decorator';
 import type { RequestContext } from '../tenancy/request-context';
-import { TenantDto } from './tenant-view.dto';
-import { TenantListQuery, TenantRowDto } from './tenant-list.dto';
-import { TenantListService } from './tenant-list.service';
+import { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
+import { TenantListService, TenantService } from './tenant.service';
 import { CreateTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { TenantService } from './tenant.service';
 
 /** Ids of tenants cannot be known before: people put in one that the list shows. */
 const EXAMPLE_ID = '1099511627776000000';

@@ -9,10 +9,7 @@ export class PageQuery {
    * At most so many rows.
    * @example 50
    */
-  @NumberParam(1, MAX_LIMIT)
-  limit?: number = DEFAULT_LIMIT;
-
+  @NumberParam(1, MAX_LIMIT) limit?: number = DEFAULT_LIMIT;
   /** `nextCursor` of the page before, with the same filters. */
-  @TextField(4096)
-  cursor?: string;
+  @TextField(4096) cursor?: string;
 }

@@ -102,8 +102,9 @@ export function sharedComponents(): { responses: Responses; examples: Record<str
   const responses: Responses = {};
   for (const [status, name] of Object.entries(SHARED)) responses[name] = describe(COMMON, Number(status));
   responses.Refused = describe(BEFORE);
-  const examples = Object.fromEntries([...described].map((row) => [row.reason, exampleOf(row)]));
-  return { responses, examples };
+  // Sorted: the order in which modules are loaded must not change the document.
+  const rows = [...described].sort((a, b) => (a.reason < b.reason ? -1 : 1));
+  return { responses, examples: Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)])) };
 }
 
 /** Every row that an operation or the shared part has described. */

@@ -20,15 +20,13 @@ export class RefusalDto {
   /** The fields at fault, where the reason is one of fields. */
   fields?: FieldProblemDto[];
   /** The ids at fault, where there may be several. */
-  @AnyIds()
-  ids?: (number | string)[];
+  @AnyIds() ids?: (number | string)[];
 }
 
 /** The answer to a request that was refused. */
 export class RefusalEnvelope {
   /** The same number as the HTTP status. */
-  @Int32()
-  code!: number;
+  @Int32() code!: number;
   /** For people: Chinese, or English when `Accept-Language` prefers it. */
   msg!: string;
   data!: RefusalDto;

@@ -1,5 +1,5 @@
 import { SessionCleaner } from '../../src/server/auth/session-cleaner';
-import { SessionEntity } from '../../src/tenant/session.entity';
+import { SessionEntity } from '../../src/tenant/account.entity';
 import { CommitLogCleaner } from '../../src/database/commit-log-cleaner';
 import { CommitRecord } from '../../src/database/commit-record.entity';
 import { ApiClient } from '../../src/server/testing';

@@ -1,10 +1,9 @@
 import { In, IsNull, Like, Not } from 'typeorm';
 import { usernameKey } from '../../tenancy/account-name';
-import type { SessionEntity } from '../../tenant/session.entity';
+import type { SessionEntity, AccountEntity, AccountFields } from '../../tenant/account.entity';
 import type { AuditStamp } from '../../database/audited';
 import type { DeptEntity } from '../../dept/dept.entity';
 import type { TenantBound } from '../../tenancy/tenant-bound';
-import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
 
 const LIVE = { delFlag: '0' } as const;
 

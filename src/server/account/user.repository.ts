@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, type EntityManager, type FindOptionsWhere } from 'typeorm';
-import { accountHash, FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
-import { SessionEntity } from '../../tenant/session.entity';
+import { accountHash, FailedSignInEntity, SessionEntity, AccountEntity } from '../../tenant/account.entity';
 import { AuditStamp } from '../../database/audited';
 import { contains } from '../../database/contains';
 import type { IdempotentRequest } from '../../database/idempotent-request';
@@ -14,7 +13,6 @@ import { TenantBound } from '../../tenancy/tenant-bound';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { raiseTreeVersion } from '../../tenancy/tree-version';
 import { Clock } from '../../time/clock';
-import { AccountEntity } from '../../tenant/account.entity';
 import { LockedAccounts } from './locked-accounts';
 
 /** Which accounts are looked for; what is absent does not matter. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
-import { TenantServicesModule } from '../../tenant/tenant-services.module';
+import { TenantServicesModule } from '../../tenant/tenant.module';
 import { SessionController, SignInController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt.strategy';

@@ -4,7 +4,7 @@ import { LessThan, MoreThan, type EntityManager } from 'typeorm';
 import { removeSome } from '../../database/remove-some';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
-import { FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
+import { FailedSignInEntity } from '../../tenant/account.entity';
 
 /** Whose password somebody tries, and from where. */
 export interface Attempt {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { KeyedMutex } from '../../database/keyed-mutex';
-import type { AccountEntity } from '../../tenant/account.entity';
-import { accountHash } from '../../tenant/failed-sign-in.entity';
+import { type AccountEntity, accountHash } from '../../tenant/account.entity';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 import { PasswordHasher } from './password-hasher';
 

@@ -4,10 +4,9 @@ import { removeSome } from '../../database/remove-some';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { isTenantCode } from '../../tenancy/tenant-code';
 import { Clock } from '../../time/clock';
-import { AccountEntity } from '../../tenant/account.entity';
+import { AccountEntity, SessionEntity } from '../../tenant/account.entity';
 import { usernameKey } from '../../tenancy/account-name';
 import { SignInErrors } from './auth.errors';
-import { SessionEntity } from '../../tenant/session.entity';
 
 /** What a token's subject is held against. */
 export interface AccountFacts {

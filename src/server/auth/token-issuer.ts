@@ -2,10 +2,9 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { Injectable } from '@nestjs/common';
 import { HttpErrors } from '../../errors/http.errors';
 import { Clock } from '../../time/clock';
-import type { AccountEntity } from '../../tenant/account.entity';
+import type { AccountEntity, SessionEntity } from '../../tenant/account.entity';
 import { toRoles } from '../../tenancy/roles';
 import { JwtSettings } from './jwt-settings';
-import type { SessionEntity } from '../../tenant/session.entity';
 import { signToken } from './sign-token';
 import { accountSubject } from './subject';
 
