@@ -27,12 +27,7 @@ export const HttpErrors = defineErrors({
     zh: '请求超时',
     en: 'The request took too long to arrive',
   },
-  TOO_LARGE: {
-    reason: 'BODY_TOO_LARGE',
-    status: 413,
-    zh: '请求体过大',
-    en: 'The body is too large',
-  },
+  TOO_LARGE: { reason: 'BODY_TOO_LARGE', status: 413, zh: '请求体过大', en: 'The body is too large' },
   MEDIA_TYPE: {
     reason: 'UNSUPPORTED_MEDIA_TYPE',
     status: 415,

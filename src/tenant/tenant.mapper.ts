@@ -71,6 +71,6 @@ function pick<T, K extends keyof T, D>(
   keys: readonly K[],
   missing: D,
 ): Record<K, NonNullable<T[K]> | D>;
-function pick(from: Record<string, unknown>, keys: readonly string[], missing?: unknown): object {
+function pick(from: Record<string, unknown>, keys: readonly string[], missing: unknown = null): object {
   return Object.fromEntries(keys.map((key) => [key, from[key] ?? missing]));
 }

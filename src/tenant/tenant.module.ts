@@ -21,9 +21,5 @@ import { TenantListService, TenantService } from './tenant.service';
 export class TenantServicesModule {}
 
 /** Tenants with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
-@Module({
-  imports: [TenantServicesModule],
-  controllers: [TenantController],
-  exports: [TenantServicesModule],
-})
+@Module({ imports: [TenantServicesModule], controllers: [TenantController], exports: [TenantServicesModule] })
 export class TenantModule {}
