@@ -1,8 +1,23 @@
 import type { DataSource, MigrationInterface } from 'typeorm';
 import type { DatabaseLocation } from './database/database-url';
 import { backendOf } from './database/backend-of';
-import { entities } from './schema';
 import { migrations } from './database/migrations/index';
+import { FailedSignInEntity, SessionEntity, AccountEntity } from './tenant/account.entity';
+import { DeptEntity } from './dept/dept.entity';
+import { TenantEntity } from './tenant/tenant.entity';
+import { SettingEntity } from './database/setting.entity';
+import { CommitRecord } from './database/commit-record.entity';
+
+/** Every entity of the library; a host adds them to its own DataSource. */
+export const entities = [
+  TenantEntity,
+  DeptEntity,
+  AccountEntity,
+  CommitRecord,
+  SessionEntity,
+  FailedSignInEntity,
+  SettingEntity,
+];
 
 /** Tables of a host beside those of the library. */
 export interface OwnTables {

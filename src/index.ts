@@ -3,11 +3,10 @@ export { DeptServicesModule } from './dept/dept-services.module';
 export { DeptModule } from './dept/dept.module';
 export type { HttpStatusMode } from './web/envelope';
 export { TenantServicesModule, TenantModule } from './tenant/tenant.module';
-export { TenantryModule } from './tenantry.module';
-export type { TenantryExtras, TenantryOptions } from './tenantry.options';
+export { TenantryModule, type TenantryExtras, type TenantryOptions } from './tenantry.module';
 
 // The database.
-export { entities } from './schema';
+export { entities } from './data-source';
 export { migrations } from './database/migrations/index';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
 export { DeptEntity } from './dept/dept.entity';

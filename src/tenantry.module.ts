@@ -1,4 +1,5 @@
 import {
+  ConfigurableModuleBuilder,
   Global,
   Module,
   type DynamicModule,
@@ -9,23 +10,59 @@ import {
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
-import { TenantryDataSource } from './database/tenantry.data-source';
+import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
 import { CommitLogCleaner } from './database/commit-log-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
+import { DeptModule } from './dept/dept.module';
 import { DeptServicesModule } from './dept/dept-services.module';
 import { DomainEvents } from './database/domain-events';
 import { EventSubscriber } from './database/event-subscriber';
 import { Meter, SilentMeter } from './database/meter';
 import { Cursors } from './web/page';
-import { StatusPolicy } from './web/envelope';
+import { StatusPolicy, type HttpStatusMode } from './web/envelope';
 import { TenantBoundModule } from './tenancy/tenant-bound.module';
 import type { TenantOwned } from './tenancy/tenant-owned';
-import { TenantServicesModule } from './tenant/tenant.module';
-import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
+import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
 import { AccountDirectory } from './tenant/account.entity';
 import { UserDirectory } from './tenancy/user-directory';
+
+/** What a host tells the library. */
+export interface TenantryOptions {
+  /** Says who is calling. Without it nobody is let in. */
+  readonly principalResolver: PrincipalResolver;
+  /** Says which departments have users. Default: the accounts of this library. */
+  readonly userDirectory?: UserDirectory;
+  /** Zone of `createTime` and `updateTime`, and of the days of a service period. Default `Asia/Shanghai`. */
+  readonly timeZone?: string;
+  /** Default `match-code`. */
+  readonly httpStatusMode?: HttpStatusMode;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
+  /** Hears of waits, repeats and failures of writes. Default: nobody does. */
+  readonly meter?: Meter;
+}
+
+/** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */
+export interface TenantryExtras {
+  /** `false` mounts no routes; the services are there all the same. Default `true`. */
+  readonly controllers?: boolean;
+  /** Name of the host's TypeORM DataSource. Default: the one without a name. */
+  readonly dataSource?: string;
+}
+
+/** `default` is what TypeORM's module calls a DataSource without a name. */
+const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default' };
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<TenantryOptions>()
+  .setClassMethodName('forRoot')
+  .setExtras(DEFAULTS, (definition, { controllers, dataSource }) => ({
+    ...definition,
+    imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
+    providers: [...(definition.providers ?? []), boundTo(dataSource)],
+  }))
+  .build();
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
 
