@@ -45,7 +45,6 @@ export class AccountEntity extends Audited implements TenantOwned {
   /** What it is compared by; a name of version 0.1 that looks like another is its own key. Null where 0.1 wrote it. */
   @Column({ name: 'username_key', type: 'varchar', length: 64, nullable: true, ...text })
   usernameKey!: string | null;
-
   /** 0 while the account lives, then its id: a deleted account gives its name free. */
   @Column({ name: 'name_key', type: 'bigint', transformer: id }) nameKey!: number;
   @Column({ name: 'password_hash', type: 'varchar', length: 255, ...ascii }) passwordHash!: string;
@@ -60,7 +59,6 @@ export class AccountEntity extends Audited implements TenantOwned {
 
   @Column({ name: 'locked_until', type: 'datetime', precision: 3, nullable: true })
   lockedUntil!: Date | null;
-
   /** Comma-separated role names. */
   @Column({ type: 'varchar', length: 255, ...ascii }) roles!: string;
 }
@@ -87,7 +85,6 @@ export class SessionEntity implements TenantOwned {
   @Index('ix_session_expires')
   @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
   expiresAt!: Date;
-
   /** Signed out, or ended because an old token was used again. */
   @Column({ name: 'ended_at', type: 'datetime', precision: 3, nullable: true }) endedAt!: Date | null;
 }

@@ -38,31 +38,24 @@ export class TenantEntity extends Audited implements TreeRow {
   @Index('ux_tenant_code', { unique: true })
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii })
   tenantId!: string;
-
   @Column({ name: 'tenant_name', type: 'varchar', length: 128, ...text }) tenantName!: string;
   /** Code of the parent; null only for the platform. */
   @Column({ name: 'tenant_parent', type: 'varchar', length: 20, nullable: true, ...ascii })
   tenantParent!: string | null;
-
   /** Codes from the root `0` down to the parent. */
   @Column({ type: 'varchar', length: 1100, ...ascii }) ancestors!: string;
   @Column({ type: 'integer' }) depth!: number;
   /** First and last day of service, `YYYY-MM-DD`; null is open. */
   @Column({ name: 'start_time', type: 'varchar', length: 10, nullable: true, ...ascii })
   startTime!: string | null;
-
   @Column({ name: 'end_time', type: 'varchar', length: 10, nullable: true, ...ascii })
   endTime!: string | null;
-
   @Column({ name: 'contact_user_name', type: 'varchar', length: 64, nullable: true, ...text })
   contactUserName!: string | null;
-
   @Column({ name: 'contact_phone', type: 'varchar', length: 64, nullable: true, ...text })
   contactPhone!: string | null;
-
   @Column({ name: 'company_name', type: 'varchar', length: 128, nullable: true, ...text })
   companyName!: string | null;
-
   /** Limit on the number of accounts; -1 is none. */
   @Column({ name: 'account_count', type: 'integer' }) accountCount!: number;
   /** Authorised menus, as they were sent. */

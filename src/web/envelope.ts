@@ -9,6 +9,7 @@ import {
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { ErrorRow, Refusal } from '../errors/refusal';
+import type { RefusalDto } from './refusal.dto';
 import type { Language } from './request';
 import { revisionOf, tagOf } from './revision';
 import { refuseUnreadBody } from './unread-body';
@@ -20,14 +21,6 @@ export interface Envelope<T> {
   readonly data: T;
 }
 
-/** `data` of a refused request. */
-interface RefusalData {
-  readonly reason: string;
-  readonly requestId: string;
-  readonly fields?: readonly { readonly field: string; readonly message: string }[];
-  readonly ids?: readonly (number | string)[];
-}
-
 export const SUCCESS_CODE = 200;
 export const SUCCESS_MESSAGE = '操作成功';
 
@@ -35,18 +28,14 @@ export function success<T>(data: T): Envelope<T> {
   return { code: SUCCESS_CODE, msg: SUCCESS_MESSAGE, data };
 }
 
-export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalData> {
+export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalDto> {
   const { row, details } = refusal;
+  const { ids } = details;
   const fields = details.fields?.map(({ field, message }) => ({ field, message: message[language] }));
   return {
     code: row.status,
     msg: row[language],
-    data: {
-      reason: row.reason,
-      requestId,
-      ...(fields && { fields }),
-      ...(details.ids && { ids: details.ids }),
-    },
+    data: { reason: row.reason, requestId, ...(fields && { fields }), ...(ids && { ids: [...ids] }) },
   };
 }
 

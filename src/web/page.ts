@@ -45,7 +45,6 @@ export async function fillPage<T>(
   rows: RowSource<T>,
   start: Key | null,
   limit: number,
-  most = MOST_EXAMINED,
 ): Promise<Page<T>> {
   const found: { readonly key: Key; readonly row: T }[] = [];
   const page = (last: Key | null): Page<T> => ({
@@ -55,7 +54,7 @@ export async function fillPage<T>(
   });
   let after = start;
   let window = Math.min(limit + 1, WINDOW);
-  for (let examined = 0; examined < most; window = Math.min(window * 4, WINDOW)) {
+  for (let examined = 0; examined < MOST_EXAMINED; window = Math.min(window * 4, WINDOW)) {
     const keys = await keysAfter(after, window);
     const passed = new Map((keys.length > 0 ? await rows.at(keys) : []).map((row) => [rows.idOf(row), row]));
     for (const key of keys) {
@@ -91,11 +90,8 @@ const SIGNATURE_BYTES = 16;
 /** Host code asks with plain objects, which have no defaults of their own. */
 const { limit: DEFAULT_LIMIT = 1 } = new PageQuery();
 const NOT_A_CURSOR = {
-  field: 'cursor',
-  message: {
-    zh: '游标无效，或不属于此列表和筛选条件',
-    en: 'is not a cursor of this list with these filters',
-  },
+  zh: '游标无效，或不属于此列表和筛选条件',
+  en: 'is not a cursor of this list with these filters',
 };
 
 /**
@@ -104,7 +100,7 @@ const NOT_A_CURSOR = {
  */
 @Injectable()
 export class Cursors {
-  #key: Promise<KeyObject> | undefined;
+  #key: KeyObject | undefined;
 
   constructor(private readonly settings: SettingRepository) {}
 
@@ -129,24 +125,15 @@ export class Cursors {
     const sent = Buffer.from(cursor);
     const genuine = Buffer.from(`${text}.${await this.#sign(list, text)}`);
     if (sent.length !== genuine.length || !timingSafeEqual(sent, genuine)) {
-      throw HttpErrors.INVALID({ fields: [NOT_A_CURSOR] });
+      throw HttpErrors.INVALID({ fields: [{ field: 'cursor', message: NOT_A_CURSOR }] });
     }
     return JSON.parse(Buffer.from(text, 'base64url').toString()) as Key;
   }
 
   async #sign(list: readonly unknown[], text: string): Promise<string> {
-    this.#key ??= this.#loadKey();
-    const hmac = createHmac('sha256', await this.#key).update(JSON.stringify([list, text]));
+    this.#key ??= createSecretKey(await this.settings.get('cursor-key'), 'hex');
+    const hmac = createHmac('sha256', this.#key).update(JSON.stringify([list, text]));
     return hmac.digest().subarray(0, SIGNATURE_BYTES).toString('base64url');
-  }
-
-  async #loadKey(): Promise<KeyObject> {
-    try {
-      return createSecretKey(await this.settings.get('cursor-key'), 'hex');
-    } catch (error) {
-      this.#key = undefined;
-      throw error;
-    }
   }
 }
 
