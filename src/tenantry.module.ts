@@ -30,7 +30,7 @@ import { UserDirectory } from './tenancy/user-directory';
 
 /** What a host tells the library. */
 export interface TenantryOptions {
-  /** Says who is calling. Without it nobody is let in. */
+  /** Identifies the caller. Without it every request is refused. */
   readonly principalResolver: PrincipalResolver;
   /** Says which departments have users. Default: the accounts of this library. */
   readonly userDirectory?: UserDirectory;
@@ -40,7 +40,7 @@ export interface TenantryOptions {
   readonly httpStatusMode?: HttpStatusMode;
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Hears of waits, repeats and failures of writes. Default: nobody does. */
+  /** Is told of waits, repeats and failures of writes. Default: none. */
   readonly meter?: Meter;
 }
 

@@ -20,7 +20,7 @@ import type { TenantOwned } from '../tenancy/tenant-owned';
 import { UserDirectory } from '../tenancy/user-directory';
 import { TenantEntity } from './tenant.entity';
 
-/** Who signs in, and who belongs to a department. */
+/** A user of a tenant, who may sign in and belong to a department. */
 @Entity('tenantry_account')
 @Index('ux_account_username', ['tenantId', 'username', 'nameKey'], { unique: true })
 @Index('ux_account_username_key', ['tenantId', 'usernameKey', 'nameKey'], { unique: true })

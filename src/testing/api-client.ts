@@ -24,7 +24,7 @@ export interface Answer {
   readonly refusal: RefusalBody;
 }
 
-/** One request and its answer, for who looks at all of them. */
+/** One request and its answer, as `inspect` gets them. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -33,7 +33,7 @@ export interface Exchange {
   readonly text: string;
 }
 
-/** A server closes connections that rest for five seconds; who reuses one just then gets nothing. */
+/** Servers close idle connections after five seconds; reusing one just then would fail. */
 const IDLE_MS = 4000;
 
 type Headers = Record<string, string | string[]>;

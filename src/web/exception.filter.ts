@@ -61,7 +61,7 @@ export function toRefusal(error: unknown): Refusal {
   return status >= 400 && status < 500 ? HttpErrors.MALFORMED() : HttpErrors.INTERNAL();
 }
 
-/** Any other `status` belongs to an answer that somebody else gave to us. */
+/** A `status` of any other error is that of an answer to us: from another service, or from a driver. */
 function statusOf(error: unknown): number {
   if (isOfNest(error)) return error.getStatus();
   // Body parsers and the file server throw errors of `http-errors`, which are known by these fields.

@@ -11,10 +11,10 @@ const MAX_NESTING = 32;
 /** A department with a tree of 1,000 below it, as it was read, may be sent back. */
 const MAX_VALUES = 20_000;
 
-/** Of any type: only bodies whose type has been looked at come here. */
+/** Of any type, because `readJsonBody` has checked it. */
 const parserUpTo = (limit: string): RequestHandler =>
   json({ limit, strict: true, type: () => true, verify: refuseBrokenText });
-/** By what is known of the caller: everybody may send credentials. */
+/** Any client may send credentials, so their limit is lower. */
 const PARSERS = { credentials: parserUpTo('16kb'), caller: parserUpTo('256kb') };
 
 /**
@@ -38,7 +38,7 @@ export async function readJsonBody(
   });
 }
 
-/** JSON is UTF-8; another charset would be decoded, but who sends one means something else. */
+/** JSON is UTF-8; a client that names another charset means something else. */
 export function isUtf8Type(type = ''): boolean {
   const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
   return charset === undefined || charset.toLowerCase() === 'utf-8';

@@ -43,7 +43,7 @@ interface OperationOptions {
   readonly refusals: readonly RefusalFactory[];
 }
 
-/** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
+/** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, roles, body, upload, file, creates, refusals } = options;
   const envelope = envelopeOf(options);

@@ -72,7 +72,7 @@ export function noteRefusal(response: Response, { status, reason }: Outcome): vo
   response.locals.refused = { status, reason };
 }
 
-/** How a request ended whose response is closed. */
+/** How a request ended; its response must be closed. */
 export function outcomeOf(response: Response): Outcome {
   const refused = response.locals.refused as Outcome | undefined;
   if (refused) return refused;

@@ -19,7 +19,7 @@ export function revisionOf(resource: unknown): number | undefined {
   return (resource as { readonly [revision]?: number } | null | undefined)?.[revision];
 }
 
-/** Refuses to change a row that somebody else has changed since. */
+/** Refuses to change a row that has changed since the caller read it. */
 export function refuseStale(row: { readonly revision: number }, expected: Expected): void {
   if (expected && !expected.includes(tagOf(row.revision))) throw RevisionErrors.STALE();
 }

@@ -8,7 +8,7 @@ import type { Role } from '../tenancy/roles';
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
 
-/** Lets a caller in who has one of the route's roles; a route that names none is closed. */
+/** Admits a caller with one of the route's roles; a route that names none is closed. */
 @Injectable()
 export class RolesGuard implements CanActivate {
   constructor(
