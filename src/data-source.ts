@@ -7,9 +7,7 @@ import type * as MysqlFile from './database/mysql/mysql.backend';
 import { SettingEntity } from './database/setting.repository';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
 import { DeptEntity } from './dept/dept.entity';
-import { AccountEntity } from './tenant/account.entity';
-import { FailedSignInEntity } from './tenant/failed-sign-in.entity';
-import { SessionEntity } from './tenant/session.entity';
+import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
 /** Every entity of the library; a host adds them to its own DataSource. */

@@ -1,10 +1,8 @@
 // The modules, and what a host tells them.
 export { DeptModule, DeptServicesModule } from './dept/dept.module';
-export type { HttpStatusMode } from './web/status-policy';
-export { TenantServicesModule } from './tenant/tenant-services.module';
-export { TenantModule } from './tenant/tenant.module';
-export { TenantryModule } from './tenantry.module';
-export type { TenantryExtras, TenantryOptions } from './tenantry.options';
+export type { HttpStatusMode } from './web/envelope';
+export { TenantServicesModule, TenantModule } from './tenant/tenant.module';
+export { TenantryModule, type TenantryExtras, type TenantryOptions } from './tenantry.module';
 
 // The database.
 export { entities } from './data-source';
@@ -24,24 +22,48 @@ export { UserDirectory } from './tenancy/tenant-access';
 export type { Principal } from './tenancy/principal';
 export { MANAGERS, READERS, ROLES, type Role } from './tenancy/roles';
 export { Ctx, RequestContext } from './tenancy/request-context';
-export { TenantScoped } from './web/tenant-scoped.decorator';
+export { TenantScoped } from './web/organisation-controller';
 
 // Departments.
 export { DeptListService } from './dept/dept-list.service';
 export { DeptService } from './dept/dept.service';
 export { DeptTransferService } from './dept/transfer/dept-transfer.service';
-export { CreateDeptDto, DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery, OrderDeptsDto, PatchDeptDto, UpdateDeptDto } from './dept/dept.dto';
+export {
+  CreateDeptDto,
+  DeptDto,
+  DeptListQuery,
+  DeptNodeDto,
+  DeptRowDto,
+  DeptTreeDto,
+  DeptTreeQuery,
+  OrderDeptsDto,
+  PatchDeptDto,
+  UpdateDeptDto,
+} from './dept/dept.dto';
 export type { DeptFile } from './dept/transfer/read-file';
 export { ImportReportDto, LineFateDto } from './dept/transfer/dept-transfer.dto';
 export { FORMATS, type ExportedDept, type FileFormat } from './dept/transfer/file-format';
 
 // Tenants.
-export { TenantListService } from './tenant/tenant-list.service';
-export { TenantService } from './tenant/tenant.service';
-export { TenantListQuery, TenantRowDto } from './tenant/tenant-list.dto';
+export { TenantListService, TenantService } from './tenant/tenant.service';
+export {
+  TenantListQuery,
+  TenantRowDto,
+  PackageView,
+  QuotaView,
+  RuleView,
+  TenantDto,
+  TenantSummaryDto,
+} from './tenant/tenant-view.dto';
 export type { TenantState } from './tenant/tenant-state';
-export { PackageView, QuotaView, RuleView, TenantDto, TenantSummaryDto } from './tenant/tenant-view.dto';
-export { CreateTenantDto, PackageBo, QuotaBo, RuleBo, TenantChangesDto, UpdateTenantDto } from './tenant/tenant.dto';
+export {
+  CreateTenantDto,
+  PackageBo,
+  QuotaBo,
+  RuleBo,
+  TenantChangesDto,
+  UpdateTenantDto,
+} from './tenant/tenant.dto';
 
 // What services take and give beside that.
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
@@ -53,17 +75,36 @@ export { revisionOf, tagOf, type Expected } from './web/revision';
 export { AuthErrors } from './tenancy/access.errors';
 export { DatabaseErrors, IdempotencyErrors } from './database/database.errors';
 export { DeptErrors, TransferErrors } from './dept/dept.errors';
-export { Refusal, type ErrorRow, type FieldProblem, type RefusalDetails, type RefusalFactory, type RefusalResponse } from './errors/refusal';
-export { HttpErrors } from './errors/http.errors';
-export { RevisionErrors } from './web/revision.errors';
+export {
+  Refusal,
+  type ErrorRow,
+  type FieldProblem,
+  type RefusalDetails,
+  type RefusalFactory,
+  type RefusalResponse,
+} from './errors/refusal';
+export { HttpErrors, RevisionErrors } from './errors/http.errors';
 export { TenantErrors } from './tenancy/tenant.errors';
 
 // The host's own tables.
-export { InjectTenantBound, type OtherRows, TenantBoundRepository, tenantBoundToken } from './tenancy/tenant-bound.repository';
+export {
+  InjectTenantBound,
+  type OtherRows,
+  TenantBoundRepository,
+  tenantBoundToken,
+} from './tenancy/tenant-bound.repository';
 export type { TenantOwned } from './tenancy/tenant-bound';
 export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenant-rows.repository';
 
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
 export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';
-export { TenantCreated, TenantDeleted, TenantDisabled, TenantEnabled, TenantEvent, TenantMoved, TenantUpdated } from './tenant/tenant.events';
+export {
+  TenantCreated,
+  TenantDeleted,
+  TenantDisabled,
+  TenantEnabled,
+  TenantEvent,
+  TenantMoved,
+  TenantUpdated,
+} from './tenant/tenant.events';

@@ -1,4 +1,5 @@
 import {
+  ConfigurableModuleBuilder,
   Global,
   Module,
   type DynamicModule,
@@ -9,22 +10,57 @@ import {
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
-import { TenantryDataSource } from './database/tenantry.data-source';
+import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
 import { CommitLogCleaner } from './database/hourly-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptServicesModule } from './dept/dept.module';
+import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
-import { Cursors } from './web/cursors';
-import { StatusPolicy } from './web/status-policy';
+import { Cursors } from './web/page';
+import { StatusPolicy, type HttpStatusMode } from './web/envelope';
 import { TenantBoundModule } from './tenancy/tenant-bound.repository';
 import type { TenantOwned } from './tenancy/tenant-bound';
-import { TenantServicesModule } from './tenant/tenant-services.module';
-import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, type TenantryOptions } from './tenantry.options';
+import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
-import { AccountDirectory } from './tenant/account.directory';
+import { AccountDirectory } from './tenant/account.entity';
 import { UserDirectory } from './tenancy/tenant-access';
+
+/** What a host tells the library. */
+export interface TenantryOptions {
+  /** Identifies the caller. Without it every request is refused. */
+  readonly principalResolver: PrincipalResolver;
+  /** Says which departments have users. Default: the accounts of this library. */
+  readonly userDirectory?: UserDirectory;
+  /** Zone of `createTime` and `updateTime`, and of the days of a service period. Default `Asia/Shanghai`. */
+  readonly timeZone?: string;
+  /** Default `match-code`. */
+  readonly httpStatusMode?: HttpStatusMode;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
+  /** Is told of waits, repeats and failures of writes. Default: none. */
+  readonly meter?: Meter;
+}
+
+/** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */
+export interface TenantryExtras {
+  /** `false` mounts no routes; the services are there all the same. Default `true`. */
+  readonly controllers?: boolean;
+  /** Name of the host's TypeORM DataSource. Default: the one without a name. */
+  readonly dataSource?: string;
+}
+
+/** `default` is what TypeORM's module calls a DataSource without a name. */
+const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default' };
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<TenantryOptions>()
+  .setClassMethodName('forRoot')
+  .setExtras(DEFAULTS, (definition, { controllers, dataSource }) => ({
+    ...definition,
+    imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
+    providers: [...(definition.providers ?? []), boundTo(dataSource)],
+  }))
+  .build();
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);
 

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Cursors, filtersOf, type PageView, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { MAX_DEPTH } from '../tree/tree-path';
-import { Cursors, filtersOf } from '../web/cursors';
-import type { Page, PageView } from '../web/page';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
 import { ancestorIds, ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';

@@ -2,14 +2,26 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { inChunks } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource, type RowSource } from '../web/fill-page';
-import type { Page } from '../web/page';
+import { fillPage, knownKeys, type KeySource, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import type { Key } from '../database/key-range';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TenantLookup } from '../tenancy/tenant-lookup.repository';
 import type { TreeNode } from '../tree/tree-path';
-import { LIVE, matching, namedSiblings, numberedAmong, orderedRanges, parentsAmong, sameNamedBefore, withIds, type DeptCriteria, type IndexRange, type SiblingName, type Where } from './dept.conditions';
+import {
+  LIVE,
+  matching,
+  namedSiblings,
+  numberedAmong,
+  orderedRanges,
+  parentsAmong,
+  sameNamedBefore,
+  withIds,
+  type DeptCriteria,
+  type IndexRange,
+  type SiblingName,
+  type Where,
+} from './dept.conditions';
 import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
 
 const ORDER = ['orderNum', 'deptId'] as const;

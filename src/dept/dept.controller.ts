@@ -1,18 +1,15 @@
+import { IdempotencyKey, PathId, PathIds, sameId, IfMatch } from '../web/params';
 import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
-import { IdempotencyKey } from '../web/idempotency-key.decorator';
 import { Operation } from '../web/operation.decorator';
-import { OrganisationController } from '../web/organisation-controller.decorator';
-import { PathId, PathIds } from '../web/path-params';
+import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
-import { Created } from '../web/created';
+import { Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/json-body';
 import type { PageView } from '../web/page';
-import { sameId } from '../web/same-id';
-import { IfMatch } from '../web/if-match.decorator';
 import type { Expected } from '../web/revision';
-import { RevisionErrors } from '../web/revision.errors';
+import { RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { DeptListService } from './dept-list.service';
@@ -140,7 +137,8 @@ export class DeptController {
   @Operation({
     id: 'patchDept',
     summary: 'Change some fields of a department (JSON merge patch)',
-    description: 'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.',
+    description:
+      'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.',
     body: { type: PatchDeptDto, as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     roles: MANAGERS,
     refusals: CHANGE,

@@ -1,8 +1,7 @@
 import { MAX_DEPTH } from '../tree/tree-path';
-import { ChoiceField, EmailField, IntegerField, TextField } from '../web/fields';
-import { IdField, RequiredIdField, RequiredIdsField } from '../web/id-fields';
+import { ChoiceField, EmailField, IntegerField, TextField, NumberParam, SearchParam } from '../web/fields';
+import { IdField, RequiredIdField, RequiredIdsField, IdsParam } from '../web/id-fields';
 import { PageQuery } from '../web/page-query.dto';
-import { IdsParam, NumberParam, SearchParam } from '../web/query-fields';
 import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */

@@ -27,12 +27,7 @@ export const HttpErrors = defineErrors({
     zh: '请求超时',
     en: 'The request took too long to arrive',
   },
-  TOO_LARGE: {
-    reason: 'BODY_TOO_LARGE',
-    status: 413,
-    zh: '请求体过大',
-    en: 'The body is too large',
-  },
+  TOO_LARGE: { reason: 'BODY_TOO_LARGE', status: 413, zh: '请求体过大', en: 'The body is too large' },
   MEDIA_TYPE: {
     reason: 'UNSUPPORTED_MEDIA_TYPE',
     status: 415,
@@ -65,4 +60,14 @@ export const HttpErrors = defineErrors({
     retryAfter: 1,
   },
   INTERNAL: { reason: 'INTERNAL_ERROR', status: 500, zh: '服务器内部错误', en: 'Internal server error' },
+});
+
+/** Refusals of conditional requests. */
+export const RevisionErrors = defineErrors({
+  STALE: {
+    reason: 'STALE',
+    status: 412,
+    zh: '数据已被他人修改，请刷新后重试',
+    en: 'The resource has changed since you read it; read it again',
+  },
 });

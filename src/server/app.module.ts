@@ -16,7 +16,7 @@ import type { Meter } from '../database/meter';
 import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { RevocationModule } from './auth/revocation.module';
 import { VerifiedTokens } from './auth/verified-tokens';
-import { StatusPolicy } from '../web/status-policy';
+import { StatusPolicy } from '../web/envelope';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
 import { UserModule } from './account/user.module';

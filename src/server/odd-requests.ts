@@ -3,10 +3,9 @@ import type { Socket } from 'node:net';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import type { RefusalFactory } from '../errors/refusal';
-import { failure } from '../web/envelope';
-import { noteRefusal, type Outcome } from '../web/outcome';
-import { requestIdMiddleware, requestIdOf } from '../web/request-id';
-import type { StatusPolicy } from '../web/status-policy';
+import { failure, type StatusPolicy } from '../web/envelope';
+import { noteRefusal, requestIdMiddleware, requestIdOf } from '../web/request';
+import type { Outcome } from '../web/request';
 import { securityHeaders } from './security-headers';
 import { isOpen, type Connections } from './service.adapter';
 

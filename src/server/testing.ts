@@ -16,7 +16,11 @@ import { openDatabase } from './open-database';
 
 export { ApiClient, type Answer, type Exchange, type RefusalBody } from '../testing/api-client';
 export { aDept, aTenant, aUser, type Place } from '../testing/builders';
-export { throwAwayDatabase, type ThrowAwayDatabase, type ThrowAwayOptions } from '../testing/throw-away-database';
+export {
+  throwAwayDatabase,
+  type ThrowAwayDatabase,
+  type ThrowAwayOptions,
+} from '../testing/throw-away-database';
 
 /** What test services sign with. */
 export const TEST_SECRET = 'a-secret-for-tests-of-at-least-32-bytes';

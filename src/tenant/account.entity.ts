@@ -1,10 +1,25 @@
-import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  Column,
+  Entity,
+  Generated,
+  In,
+  Index,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+  type EntityManager,
+} from 'typeorm';
 import { Audited } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
-import type { TenantOwned } from '../tenancy/tenant-bound';
+import { usernameKey } from '../tenancy/account-name';
+import type { RequestContext } from '../tenancy/request-context';
+import { TenantBound, type TenantOwned } from '../tenancy/tenant-bound';
+import { UserDirectory } from '../tenancy/tenant-access';
 import { TenantEntity } from './tenant.entity';
 
-/** Who signs in, and who belongs to a department. */
+/** A user of a tenant, who may sign in and belong to a department. */
 @Entity('tenantry_account')
 @Index('ux_account_username', ['tenantId', 'username', 'nameKey'], { unique: true })
 @Index('ux_account_username_key', ['tenantId', 'usernameKey', 'nameKey'], { unique: true })
@@ -15,8 +30,7 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Generated('increment')
   userId!: number;
 
-  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii })
-  tenantId!: string;
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
   @ManyToOne(() => TenantEntity)
   @JoinColumn({
@@ -26,46 +40,26 @@ export class AccountEntity extends Audited implements TenantOwned {
   })
   tenant?: TenantEntity;
 
-  @Column({ type: 'varchar', length: 64, ...text })
-  username!: string;
-
+  @Column({ type: 'varchar', length: 64, ...text }) username!: string;
   /** What it is compared by; a name of version 0.1 that looks like another is its own key. Null where 0.1 wrote it. */
   @Column({ name: 'username_key', type: 'varchar', length: 64, nullable: true, ...text })
   usernameKey!: string | null;
-
   /** 0 while the account lives, then its id: a deleted account gives its name free. */
-  @Column({ name: 'name_key', type: 'bigint', transformer: id })
-  nameKey!: number;
-
-  @Column({ name: 'password_hash', type: 'varchar', length: 255, ...ascii })
-  passwordHash!: string;
-
-  @Column({ name: 'dept_id', type: 'bigint', nullable: true, transformer: id })
-  deptId!: number | null;
-
-  @Column({ type: 'varchar', length: 64, nullable: true, ...text })
-  nickname!: string | null;
-
-  @Column({ type: 'varchar', length: 100, nullable: true, ...text })
-  email!: string | null;
-
-  @Column({ type: 'varchar', length: 32, nullable: true, ...text })
-  phone!: string | null;
-
+  @Column({ name: 'name_key', type: 'bigint', transformer: id }) nameKey!: number;
+  @Column({ name: 'password_hash', type: 'varchar', length: 255, ...ascii }) passwordHash!: string;
+  @Column({ name: 'dept_id', type: 'bigint', nullable: true, transformer: id }) deptId!: number | null;
+  @Column({ type: 'varchar', length: 64, nullable: true, ...text }) nickname!: string | null;
+  @Column({ type: 'varchar', length: 100, nullable: true, ...text }) email!: string | null;
+  @Column({ type: 'varchar', length: 32, nullable: true, ...text }) phone!: string | null;
   /** Raised by every sign-in, so that it collides with changes of the account, also between nodes of a cluster. */
-  @Column({ name: 'sign_ins', type: 'bigint', default: 0, transformer: id })
-  signIns!: number;
-
+  @Column({ name: 'sign_ins', type: 'bigint', default: 0, transformer: id }) signIns!: number;
   /** Only version 0.1 uses this and `lockedUntil`; they are here while it may run beside this one. */
-  @Column({ name: 'failed_logins', type: 'integer' })
-  failedLogins!: number;
+  @Column({ name: 'failed_logins', type: 'integer' }) failedLogins!: number;
 
   @Column({ name: 'locked_until', type: 'datetime', precision: 3, nullable: true })
   lockedUntil!: Date | null;
-
   /** Comma-separated role names. */
-  @Column({ type: 'varchar', length: 255, ...ascii })
-  roles!: string;
+  @Column({ type: 'varchar', length: 255, ...ascii }) roles!: string;
 }
 
 /** What a client decides about an account, its password aside. */
@@ -73,3 +67,60 @@ export type AccountFields = Pick<
   AccountEntity,
   'username' | 'nickname' | 'deptId' | 'email' | 'phone' | 'roles' | 'status'
 >;
+
+/**
+ * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. It has no foreign key to its
+ * tenant: to check it MySQL would wait for every structural write of the tenant.
+ */
+@Entity('tenantry_session')
+@Index('ix_session_user', ['tenantId', 'userId'])
+export class SessionEntity implements TenantOwned {
+  @PrimaryColumn({ name: 'session_id', type: 'varchar', length: 36, ...ascii }) sessionId!: string;
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
+  @Column({ name: 'user_id', type: 'bigint', transformer: id }) userId!: number;
+  @Column({ name: 'refresh_hash', type: 'varchar', length: 64, ...ascii }) refreshHash!: string;
+  @Column({ name: 'created_at', type: 'datetime', precision: 3 }) createdAt!: Date;
+
+  @Index('ix_session_expires')
+  @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
+  expiresAt!: Date;
+  /** Signed out, or ended because an old token was used again. */
+  @Column({ name: 'ended_at', type: 'datetime', precision: 3, nullable: true }) endedAt!: Date | null;
+}
+
+/**
+ * A wrong password: for which account, from which client, and when. Written alike for names that exist and names that do
+ * not. The account is a hash: people type passwords where the name belongs.
+ */
+@Entity('tenantry_failed_sign_in')
+@Index('ix_failed_sign_in_account', ['accountHash', 'client', 'failedAt'])
+export class FailedSignInEntity {
+  /** Made before the row is written: a second try to write it changes nothing. */
+  @PrimaryColumn({ name: 'attempt_id', type: 'varchar', length: 36, ...ascii }) attemptId!: string;
+  @Column({ name: 'account_hash', type: 'varchar', length: 64, ...ascii }) accountHash!: string;
+  /** An IPv4 address or an IPv6 network. */
+  @Column({ type: 'varchar', length: 45, ...ascii }) client!: string;
+
+  @Index('ix_failed_sign_in_time')
+  @Column({ name: 'failed_at', type: 'datetime', precision: 3 })
+  failedAt!: Date;
+}
+
+export function accountHash(tenantId: string, username: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tenantId, usernameKey(username)]))
+    .digest('hex');
+}
+
+/** The departments that have users, where the host names no other directory: those of the accounts here. */
+@Injectable()
+export class AccountDirectory extends UserDirectory {
+  override findOccupied(
+    ctx: RequestContext,
+    deptIds: readonly number[],
+    manager: EntityManager,
+  ): Promise<number[]> {
+    const accounts = new TenantBound(manager, AccountEntity, ctx);
+    return accounts.distinctIds('deptId', { deptId: In([...deptIds]), delFlag: '0' });
+  }
+}

@@ -1,15 +1,13 @@
-import { In, Raw, type EntityManager } from 'typeorm';
+import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
 import type { Emit } from '../database/domain-events';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
-import { nextSnowflake, snowflakeAt } from './snowflake';
-import { subtreeOf } from './subtree-of.repository';
 import { isTenantCode } from '../tenancy/tenant-code';
-import type { QuotaColumns } from './tenant.columns';
-import { TenantEntity, type TenantFields } from './tenant.entity';
+import { freeTenantCode, nextSnowflake, snowflakeAt } from './tenant-ids';
+import { TenantEntity, type QuotaColumns, type TenantFields } from './tenant.entity';
 import {
   TenantCreated,
   TenantDeleted,
@@ -19,7 +17,17 @@ import {
   TenantUpdated,
 } from './tenant.events';
 
-const LIVE = { delFlag: '0' } as const;
+export const LIVE = { delFlag: '0' } as const;
+
+/** The caller's tenant and all below it. Codes are never reused, so a path that names the caller's is below it. */
+export function subtreeOf({ tenantId }: RequestContext, manager: EntityManager): ScopedTable<TenantEntity> {
+  if (!tenantId) throw new Error('A tenant is needed to look from.');
+  const lineage = Raw((ancestors) => `INSTR(CONCAT(',', ${ancestors}, ','), :lineage) > 0`, {
+    lineage: `,${tenantId},`,
+  });
+  const where: FindOptionsWhere<TenantEntity>[] = [{ tenantId }, { ancestors: lineage }];
+  return new ScopedTable(manager, TenantEntity, { where });
+}
 
 /** Where a tenant stands: its parent, and the path that follows from it. */
 export type TenantPlace = Place & { readonly tenantParent: string };
@@ -73,9 +81,9 @@ export class LockedTenantTree {
     return String(nextSnowflake(now, BigInt(latest?.id ?? 0)));
   }
 
-  /** Of these codes, the ones that any tenant has or ever had. */
-  findTakenCodes(codes: string[]): Promise<string[]> {
-    return this.#everywhere.distinct('tenantId', { tenantId: In(codes) });
+  /** A new code, which no tenant has or ever had. */
+  nextCode(): Promise<string> {
+    return freeTenantCode((codes) => this.#everywhere.distinct('tenantId', { tenantId: In(codes) }));
   }
 
   hasChildren(tenant: TenantEntity): Promise<boolean> {

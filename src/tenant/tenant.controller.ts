@@ -1,25 +1,20 @@
 import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
-import { IdempotencyKey } from '../web/idempotency-key.decorator';
+import { IdempotencyKey, PathTextId, sameId, IfMatch } from '../web/params';
 import { Operation } from '../web/operation.decorator';
-import { OrganisationController } from '../web/organisation-controller.decorator';
-import { PathTextId } from '../web/path-params';
+import { OrganisationController } from '../web/organisation-controller';
 import { MANAGERS } from '../tenancy/roles';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
-import { Created } from '../web/created';
+import { Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/json-body';
-import { sameId } from '../web/same-id';
 import type { PageView } from '../web/page';
-import { IfMatch } from '../web/if-match.decorator';
 import type { Expected } from '../web/revision';
-import { RevisionErrors } from '../web/revision.errors';
+import { RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
-import { TenantDto } from './tenant-view.dto';
-import { TenantListQuery, TenantRowDto } from './tenant-list.dto';
-import { TenantListService } from './tenant-list.service';
+import { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
+import { TenantListService, TenantService } from './tenant.service';
 import { CreateTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { TenantService } from './tenant.service';
 
 /** Ids of tenants cannot be known before: people put in one that the list shows. */
 const EXAMPLE_ID = '1099511627776000000';

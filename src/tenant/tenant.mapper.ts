@@ -1,57 +1,30 @@
-import type { QuotaBo, CreateTenantDto, RuleBo } from './tenant.dto';
-import type { TenantRowDto } from './tenant-list.dto';
-import { tenantState } from './tenant-state';
-import type { TenantDto, TenantSummaryDto } from './tenant-view.dto';
 import { withRevision } from '../web/revision';
-import type { QuotaColumns, RuleColumns } from './tenant.columns';
-import type { TenantEntity, TenantFields } from './tenant.entity';
+import { tenantState } from './tenant-state';
+import type { TenantDto, TenantRowDto } from './tenant-view.dto';
+import type { CreateTenantDto } from './tenant.dto';
+import { SUMMARY_COLUMNS, type QuotaColumns, type TenantEntity, type TenantFields } from './tenant.entity';
 
-/** Of the ten quotas, the ones that no read returns. */
-type ExtraQuotas = Pick<QuotaColumns, 'riskReportUsed' | 'zr' | 'credit' | 'pf'>;
+/** The only place where columns of a tenant become fields, and fields become columns. */
 
-/** The extra quotas of a new tenant. */
-export const NO_EXTRA_QUOTAS: ExtraQuotas = { riskReportUsed: 0, zr: 0, credit: 0, pf: 0 };
+const TOTALS = [
+  'enterpriseQuery',
+  'annualReportQuery',
+  'chainReport',
+  'businessReport',
+  'riskReport',
+  'merchant',
+] as const;
+const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
+/** Of the ten quotas, the ones that no read returns, as a new tenant has them. */
+export const NO_EXTRA_QUOTAS = { riskReportUsed: 0, zr: 0, credit: 0, pf: 0 };
 
-/** The only place where these columns become fields. */
-function toTenantSummary(row: TenantEntity): TenantSummaryDto {
-  return {
-    id: row.id,
-    tenantId: row.tenantId,
-    tenantName: row.tenantName,
-    tenantParent: row.tenantParent,
-    startTime: row.startTime,
-    endTime: row.endTime,
-    contactUserName: row.contactUserName,
-    contactPhone: row.contactPhone,
-    companyName: row.companyName,
-    status: row.status,
-    accountCount: row.accountCount,
-  };
-}
-
-/** The only place where a column becomes a field. */
 export function toTenantDto(row: TenantEntity): TenantDto {
-  const { quota, rule } = row;
-  const dto = Object.assign(toTenantSummary(row), {
+  const dto = {
+    ...pick(row, SUMMARY_COLUMNS),
     packageBo: { menuIds: row.menuIds },
-    quotaBo: {
-      enterpriseQuery: quota.enterpriseQuery,
-      annualReportQuery: quota.annualReportQuery,
-      chainReport: quota.chainReport,
-      businessReport: quota.businessReport,
-      riskReport: quota.riskReport,
-      merchant: quota.merchant,
-    },
-    ruleBo: {
-      modelZr: rule.modelZr,
-      modelPf: rule.modelPf,
-      modelEd: rule.modelEd,
-      catalogZr: rule.catalogZr,
-      catalogPf: rule.catalogPf,
-      catalogEd: rule.catalogEd,
-      catalogRw: rule.catalogRw,
-    },
-  });
+    quotaBo: pick(row.quota, TOTALS),
+    ruleBo: pick(row.rule, RULES),
+  };
   return withRevision(dto, row.revision);
 }
 
@@ -61,12 +34,11 @@ export function toTenantSent(row: TenantEntity): object {
   return sent;
 }
 
-/** The only place where columns become a row of a list. */
 export function toTenantRow(row: TenantEntity, today: string, hasChildren: boolean): TenantRowDto {
-  return Object.assign(toTenantSummary(row), { state: tenantState(row, today), hasChildren });
+  return { ...pick(row, SUMMARY_COLUMNS), state: tenantState(row, today), hasChildren };
 }
 
-/** The only place where a field becomes a column; what was not sent becomes its default. */
+/** What was not sent becomes its default. */
 export function toTenantFields(dto: CreateTenantDto): TenantFields {
   return {
     tenantName: dto.tenantName,
@@ -78,33 +50,27 @@ export function toTenantFields(dto: CreateTenantDto): TenantFields {
     status: dto.status ?? '0',
     accountCount: dto.accountCount ?? -1,
     menuIds: dto.packageBo?.menuIds ?? '',
-    quota: toQuotas(dto.quotaBo ?? {}),
-    rule: toRules(dto.ruleBo ?? {}),
+    quota: { ...sentExtras(dto), ...pick(dto.quotaBo ?? {}, TOTALS, 0) },
+    rule: pick(dto.ruleBo ?? {}, RULES, null),
   };
 }
 
-/** Totals that were not sent are 0; extra quotas that were not sent are left out, and so left alone. */
-function toQuotas({ riskReportUsed, zr, credit, pf, ...totals }: QuotaBo): Partial<QuotaColumns> {
-  const extras = Object.entries({ riskReportUsed, zr, credit, pf }).filter(([, value]) => value != null);
-  return {
-    enterpriseQuery: totals.enterpriseQuery ?? 0,
-    annualReportQuery: totals.annualReportQuery ?? 0,
-    chainReport: totals.chainReport ?? 0,
-    businessReport: totals.businessReport ?? 0,
-    riskReport: totals.riskReport ?? 0,
-    merchant: totals.merchant ?? 0,
-    ...(Object.fromEntries(extras) as Partial<ExtraQuotas>),
-  };
+/** Extra quotas that were not sent are left out, and so left alone. */
+function sentExtras({ quotaBo }: CreateTenantDto): Partial<QuotaColumns> {
+  const names = Object.keys(NO_EXTRA_QUOTAS) as (keyof typeof NO_EXTRA_QUOTAS)[];
+  return pick(
+    quotaBo ?? {},
+    names.filter((name) => quotaBo?.[name] != null),
+    0,
+  );
 }
 
-function toRules(rule: RuleBo): RuleColumns {
-  return {
-    modelZr: rule.modelZr ?? null,
-    modelPf: rule.modelPf ?? null,
-    modelEd: rule.modelEd ?? null,
-    catalogZr: rule.catalogZr ?? null,
-    catalogPf: rule.catalogPf ?? null,
-    catalogEd: rule.catalogEd ?? null,
-    catalogRw: rule.catalogRw ?? null,
-  };
+function pick<T, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K>;
+function pick<T, K extends keyof T, D>(
+  from: T,
+  keys: readonly K[],
+  missing: D,
+): Record<K, NonNullable<T[K]> | D>;
+function pick(from: Record<string, unknown>, keys: readonly string[], missing: unknown = null): object {
+  return Object.fromEntries(keys.map((key) => [key, from[key] ?? missing]));
 }

@@ -1,11 +1,25 @@
 import { Module } from '@nestjs/common';
-import { TenantServicesModule } from './tenant-services.module';
+import { TenantAdmission } from '../tenancy/tenant-access';
+import { TenantFactsRepository } from './tenant-facts.repository';
+import { TenantStateCache } from './tenant-state-cache';
+import { TenantRepository } from './tenant.repository';
 import { TenantController } from './tenant.controller';
+import { TenantListService, TenantService } from './tenant.service';
+
+/** Tenants without routes. */
+@Module({
+  providers: [
+    TenantService,
+    TenantListService,
+    TenantRepository,
+    TenantFactsRepository,
+    TenantStateCache,
+    { provide: TenantAdmission, useExisting: TenantStateCache },
+  ],
+  exports: [TenantService, TenantListService, TenantStateCache, TenantAdmission],
+})
+export class TenantServicesModule {}
 
 /** Tenants with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
-@Module({
-  imports: [TenantServicesModule],
-  controllers: [TenantController],
-  exports: [TenantServicesModule],
-})
+@Module({ imports: [TenantServicesModule], controllers: [TenantController], exports: [TenantServicesModule] })
 export class TenantModule {}

@@ -1,14 +1,43 @@
 import { Injectable } from '@nestjs/common';
+import {
+  And,
+  IsNull,
+  LessThan,
+  LessThanOrEqual,
+  MoreThan,
+  MoreThanOrEqual,
+  Not,
+  Or,
+  Raw,
+  type FindOperator,
+  type FindOptionsWhere,
+} from 'typeorm';
 import { AuditStamp } from '../database/audited';
+import { contains } from '../database/columns';
 import type { IdempotentRequest } from '../database/idempotent-request';
+import type { Key } from '../database/key-range';
+import type { ScopedTable } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
-import { Clock } from '../time/clock';
-import { LockedTenantTree } from './locked-tenant-tree';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { TenantReader } from './tenant-reader.repository';
-import { TenantEntity } from './tenant.entity';
 import { goneTenant, raiseTreeVersion } from '../tenancy/tenant-access';
+import { Clock } from '../time/clock';
+import { below } from '../tree/tree-table';
+import type { Page } from '../web/page';
+import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
+import type { LiveState } from './tenant-state';
+import { SUMMARY_COLUMNS, TenantEntity } from './tenant.entity';
+
+type Where = FindOptionsWhere<TenantEntity>;
+
+/** Which tenants are looked for; what is absent does not matter. */
+export interface TenantCriteria {
+  readonly tenantParent?: string | undefined;
+  /** A part of the name, to the byte. */
+  readonly tenantName?: string | undefined;
+  readonly state?: LiveState | undefined;
+  readonly expiresBefore?: string | undefined;
+}
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()
@@ -51,5 +80,106 @@ export class TenantRepository {
       },
       once,
     );
+  }
+}
+
+/** Tenants as one tenant reads them: itself and all below it. */
+class TenantReader {
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly ctx: RequestContext,
+  ) {
+    RequestContext.require(ctx);
+    this.#unitOfWork = unitOfWork;
+  }
+
+  find(id: string): Promise<TenantEntity | null> {
+    return this.#read((tenants) => tenants.findOne({ id, ...LIVE }));
+  }
+
+  findByCode(tenantId: string): Promise<TenantEntity | null> {
+    return this.#read((tenants) => tenants.findOne({ tenantId, ...LIVE }));
+  }
+
+  /** Of these tenants, the ones that have child tenants: one look into an index each. */
+  async findParents(codes: readonly string[]): Promise<string[]> {
+    if (codes.length === 0) return [];
+    const hasChild = (code: string) =>
+      `CASE WHEN EXISTS (SELECT 1 FROM tenantry_tenant child WHERE child.del_flag = '0'
+         AND child.tenant_parent = ${code}) THEN 1 ELSE 0 END = 1`;
+    const tenantId = Raw((column) => `${column} IN (:...codes) AND ${hasChild(column)}`, { codes });
+    return this.#read((tenants) => tenants.distinct('tenantId', { ...LIVE, tenantId }));
+  }
+
+  /** A part of the tenants that match on a day, in the order of their ids. */
+  async findPage(
+    criteria: TenantCriteria,
+    today: string,
+    after: Key | null,
+    limit: number,
+  ): Promise<Page<TenantEntity>> {
+    const matches = { ...matching(criteria, today), ...(after && { id: MoreThan(String(after[0])) }) };
+    const own = await this.#ownOfSmaller(criteria);
+    // The range of paths lets the database read the caller's subtree alone.
+    const where = own
+      ? [
+          { ...matches, tenantId: own.tenantId },
+          { ...matches, ...below<TenantEntity>(own) },
+        ]
+      : matches;
+    const found = await this.#read((tenants) =>
+      tenants.find(where, {
+        order: { id: 'ASC' },
+        limit: limit + 1,
+        columns: [...SUMMARY_COLUMNS, 'delFlag'],
+      }),
+    );
+    const rows = found.slice(0, limit);
+    const hasMore = found.length > limit;
+    return { rows, hasMore, last: hasMore ? [rows.at(-1)?.id ?? ''] : null };
+  }
+
+  /** The caller's own tenant, where its subtree is what is listed. */
+  async #ownOfSmaller({ tenantParent }: TenantCriteria): Promise<TenantEntity | null> {
+    const { tenantId } = this.ctx;
+    return tenantParent !== undefined || tenantId === PLATFORM_TENANT ? null : this.findByCode(tenantId);
+  }
+
+  #read<T>(work: (tenants: ScopedTable<TenantEntity>) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.withoutTransaction((manager) => work(subtreeOf(this.ctx, manager)));
+  }
+}
+
+/** Every criterion as a condition, on a day. */
+function matching({ tenantParent, tenantName, state, expiresBefore }: TenantCriteria, today: string): Where {
+  const { endTime, ...byState } = state ? inState(state, today) : { endTime: undefined };
+  const ends = [endTime, expiresBefore === undefined ? undefined : LessThan(expiresBefore)];
+  const wanted = ends.filter((condition) => condition !== undefined);
+  return {
+    ...LIVE,
+    ...byState,
+    ...(wanted.length > 0 && { endTime: And(...wanted) }),
+    ...(tenantParent !== undefined && { tenantParent }),
+    ...(tenantName !== undefined && { tenantName: contains(tenantName) }),
+  };
+}
+
+/** What `tenantState` says of one tenant, as conditions on many. An end is never before the start. */
+function inState(state: LiveState, today: string): Where & { endTime?: FindOperator<string> } {
+  switch (state) {
+    case 'DISABLED':
+      return { status: Not('0') };
+    case 'NOT_STARTED':
+      return { status: '0', startTime: MoreThan(today) };
+    case 'EXPIRED':
+      return { status: '0', endTime: LessThan(today) };
+    case 'ACTIVE':
+      return {
+        status: '0',
+        startTime: Or(IsNull(), LessThanOrEqual(today)),
+        endTime: Or(IsNull() as FindOperator<string>, MoreThanOrEqual(today)),
+      };
   }
 }

@@ -3,19 +3,21 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
 import { HttpErrors } from '../errors/http.errors';
 import { mergePatch } from '../web/merge-patch';
+import { Cursors, filtersOf, type PageView } from '../web/page';
 import { refuseStale, type Expected } from '../web/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
+import { Clock } from '../time/clock';
+import { ZonedTime } from '../time/zoned-time';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
-import { freeTenantCode } from './tenant-code';
 import { isTenantCode } from '../tenancy/tenant-code';
 import { TenantStateCache } from './tenant-state-cache';
 import type { TenantState } from './tenant-state';
-import type { TenantDto } from './tenant-view.dto';
+import type { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
 import type { CreateTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantSent } from './tenant.mapper';
+import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantRow, toTenantSent } from './tenant.mapper';
 import { TenantRepository } from './tenant.repository';
 
 /** The rules of the tree of tenants. */
@@ -56,7 +58,7 @@ export class TenantService {
     const create = async (tree: LockedTenantTree): Promise<string> => {
       const place = await placeFor(tree, dto.tenantParent ?? ctx.tenantId);
       const id = await tree.nextId();
-      const tenantId = await freeTenantCode((codes) => tree.findTakenCodes(codes));
+      const tenantId = await tree.nextCode();
       await tree.add({ id, tenantId, ...fields, quota, ...place });
       return id;
     };
@@ -103,6 +105,29 @@ export class TenantService {
       }
       await tree.replace(tenant, fields);
     });
+  }
+}
+
+/** Finding tenants. */
+@Injectable()
+export class TenantListService {
+  constructor(
+    private readonly tenants: TenantRepository,
+    private readonly cursors: Cursors,
+    private readonly clock: Clock,
+    private readonly time: ZonedTime,
+  ) {}
+
+  /** A page of the tenants at or below the caller's that match, in the order of their ids. */
+  async list(ctx: RequestContext, query: TenantListQuery): Promise<PageView<TenantRowDto>> {
+    const tenants = this.tenants.in(ctx);
+    const today = this.time.day(this.clock.now());
+    const page = await this.cursors.page(['tenant', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+      tenants.findPage(query, today, after, limit),
+    );
+    const parents = new Set(await tenants.findParents(page.rows.map(({ tenantId }) => tenantId)));
+    const toRow = (row: (typeof page.rows)[number]) => toTenantRow(row, today, parents.has(row.tenantId));
+    return { ...page, rows: page.rows.map(toRow) };
   }
 }
 

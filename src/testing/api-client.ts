@@ -1,4 +1,6 @@
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 
 export interface ApiBody {
   code: number;
@@ -22,7 +24,7 @@ export interface Answer {
   readonly refusal: RefusalBody;
 }
 
-/** One request and its answer, for who looks at all of them. */
+/** One request and its answer, as `inspect` gets them. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -31,7 +33,7 @@ export interface Exchange {
   readonly text: string;
 }
 
-/** A server closes connections that rest for five seconds; who reuses one just then gets nothing. */
+/** Servers close idle connections after five seconds; reusing one just then would fail. */
 const IDLE_MS = 4000;
 
 type Headers = Record<string, string | string[]>;
@@ -79,34 +81,23 @@ export class ApiClient {
     const raw =
       body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const type = raw === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await this.#exchange(method, path, raw, { ...type, ...this.headers, ...headers });
-    const { status, text } = answer;
-    this.inspect({ method, path, status, headers: answer.headers, text });
+    const sent = httpRequest(this.baseUrl + path, {
+      method,
+      agent: this.agent,
+      headers: { ...type, ...this.headers, ...headers },
+    });
+    // A connection may break after the answer has begun; then reading the answer fails.
+    sent.on('error', () => undefined);
+    sent.end(raw);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const text = (await buffer(response)).toString();
+    const answer = toAnswer(response.statusCode ?? 0, response.headers, text);
+    this.inspect({ method, path, status: answer.status, headers: answer.headers, text });
     return answer;
   }
 
   close(): void {
     this.agent.destroy();
-  }
-
-  #exchange(
-    method: string,
-    path: string,
-    body: string | Buffer | undefined,
-    headers: Headers,
-  ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const sent = httpRequest(this.baseUrl + path, { method, agent: this.agent, headers }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          resolve(toAnswer(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString()));
-        });
-        response.on('error', reject);
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
   }
 }
 

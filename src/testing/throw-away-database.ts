@@ -30,7 +30,7 @@ export interface ThrowAwayDatabase {
 
 export async function throwAwayDatabase({
   server,
-  name = newName(),
+  name = `tenantry_test_${randomBytes(6).toString('hex')}`,
 }: ThrowAwayOptions = {}): Promise<ThrowAwayDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'tenantry-test-'));
   const url =
@@ -58,10 +58,6 @@ async function emptySchema(server: string, name: string): Promise<string> {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
-}
-
-function newName(): string {
-  return `tenantry_test_${randomBytes(6).toString('hex')}`;
 }
 
 async function onServer(server: string, sql: string): Promise<void> {

@@ -1,7 +1,8 @@
-import { ValidationPipe, type ValidationError } from '@nestjs/common';
-import type { Bilingual, FieldProblem } from '../errors/refusal';
+import { ValidationPipe, type Type, type ValidationError } from '@nestjs/common';
+import { getMetadataStorage } from 'class-validator';
 import { HttpErrors } from '../errors/http.errors';
-import { pickKnownFields } from './known-fields';
+import type { Bilingual, FieldProblem } from '../errors/refusal';
+import { objectTypeOf } from './fields';
 
 /**
  * Checks the shape of a body, or of the parameters after the question mark, and makes it an instance of its class.
@@ -31,9 +32,46 @@ export class BodyPipe extends ValidationPipe {
 
 function problemsOf(error: ValidationError, path = ''): FieldProblem[] {
   const field = path + error.property;
-  const own = Object.values((error.contexts ?? {}) as Record<string, Bilingual>).map((message) => ({
-    field,
-    message,
-  }));
-  return [...own, ...(error.children ?? []).flatMap((child) => problemsOf(child, `${field}.`))];
+  const messages = Object.values<Bilingual>(error.contexts ?? {});
+  const children = (error.children ?? []).flatMap((child) => problemsOf(child, `${field}.`));
+  return [...messages.map((message) => ({ field, message })), ...children];
+}
+
+/** Longer than any list of this API. */
+const LONGEST_LIST = 1000;
+/** Wrong where a text, a number or a list is wanted, as anything else would be. */
+const WRONG = {};
+/** The fields of a class that have rules, with the classes of those that hold objects. */
+const fieldsByClass = new WeakMap<Type, ReadonlyMap<string, Type | undefined>>();
+
+/**
+ * What of a body its class knows. The rest is left out, and what is of the wrong shape is emptied, before class-transformer
+ * and class-validator walk all of it: 60,000 objects in the place of a number cost 100 ms. A value that is emptied is still
+ * wrong, and refused in the same words.
+ */
+function pickKnownFields(body: unknown, type: Type | undefined): unknown {
+  const fields = type && fieldsOf(type);
+  if (!fields || fields.size === 0 || typeof body !== 'object' || body === null) return body;
+  const sent = body as Record<string, unknown>;
+  return Object.fromEntries(
+    [...fields]
+      .filter(([name]) => Object.hasOwn(sent, name))
+      .map(([name, objectType]) => [name, emptyWrongShape(sent[name], objectType)]),
+  );
+}
+
+function emptyWrongShape(value: unknown, objectType: Type | undefined): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (objectType) return Array.isArray(value) ? [] : pickKnownFields(value, objectType);
+  if (!Array.isArray(value) || value.length > LONGEST_LIST) return WRONG;
+  return value.map((each: unknown) => (typeof each === 'object' && each !== null ? WRONG : each));
+}
+
+function fieldsOf(type: Type): ReadonlyMap<string, Type | undefined> {
+  const known = fieldsByClass.get(type);
+  if (known) return known;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const fields = new Map(rules.map(({ propertyName }) => [propertyName, objectTypeOf(type, propertyName)]));
+  fieldsByClass.set(type, fields);
+  return fields;
 }

@@ -1,19 +1,24 @@
+import { createHash } from 'node:crypto';
+import {
+  Injectable,
+  StreamableFile,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { map, type Observable } from 'rxjs';
 import type { ErrorRow, Refusal } from '../errors/refusal';
-import type { Language } from './language';
+import type { RefusalDto } from './refusal.dto';
+import type { Language } from './request';
+import { revisionOf, tagOf } from './revision';
+import { refuseUnreadBody } from './unread-body';
 
 /** The form of every answer. */
 export interface Envelope<T> {
   readonly code: number;
   readonly msg: string;
   readonly data: T;
-}
-
-/** `data` of a refused request. */
-export interface RefusalData {
-  readonly reason: string;
-  readonly requestId: string;
-  readonly fields?: readonly { readonly field: string; readonly message: string }[];
-  readonly ids?: readonly (number | string)[];
 }
 
 export const SUCCESS_CODE = 200;
@@ -23,19 +28,14 @@ export function success<T>(data: T): Envelope<T> {
   return { code: SUCCESS_CODE, msg: SUCCESS_MESSAGE, data };
 }
 
-export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalData> {
+export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalDto> {
   const { row, details } = refusal;
+  const { ids } = details;
+  const fields = details.fields?.map(({ field, message }) => ({ field, message: message[language] }));
   return {
     code: row.status,
     msg: row[language],
-    data: {
-      reason: row.reason,
-      requestId,
-      ...(details.fields && {
-        fields: details.fields.map(({ field, message }) => ({ field, message: message[language] })),
-      }),
-      ...(details.ids && { ids: details.ids }),
-    },
+    data: { reason: row.reason, requestId, ...(fields && { fields }), ...(ids && { ids: [...ids] }) },
   };
 }
 
@@ -45,4 +45,67 @@ export function refusalHeaders(row: ErrorRow): Record<string, string> {
     ...(row.status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(row.retryAfter !== undefined && { 'Retry-After': String(row.retryAfter) }),
   };
+}
+
+/** Whether the HTTP status says what `code` says, or is always 200 for clients that look only at `code`. */
+export type HttpStatusMode = 'match-code' | 'always-200';
+
+/** The HTTP status that goes with an envelope's `code`. */
+export class StatusPolicy {
+  constructor(private readonly mode: HttpStatusMode) {}
+
+  statusFor(code: number): number {
+    return this.mode === 'always-200' ? 200 : code;
+  }
+}
+
+/** The result of a create: `data` stays null, and `Location` names the new path. */
+export class Created {
+  constructor(readonly id: number | string) {}
+}
+
+/** Wraps what a handler returns; nothing returned is `data: null`. */
+@Injectable()
+export class EnvelopeInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    refuseUnreadBody(context, context.switchToHttp().getRequest<Request>());
+    return inEnvelope(context, next.handle());
+  }
+}
+
+export function inEnvelope(context: ExecutionContext, results: Observable<unknown>): Observable<unknown> {
+  const request = context.switchToHttp().getRequest<Request>();
+  const response = context.switchToHttp().getResponse<Response>();
+  return results.pipe(
+    map((result) => {
+      if (result instanceof StreamableFile) return result;
+      if (request.method === 'GET' || request.method === 'HEAD') {
+        // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
+        delete request.headers['cache-control'];
+        return tagged(response, result ?? null);
+      }
+      if (!(result instanceof Created)) return success(result ?? null);
+      // Below the path that was called, so that it stays right where a host has moved the routes.
+      const [path = ''] = request.originalUrl.split('?');
+      response.setHeader('Location', `${path.replace(/\/+$/, '')}/${result.id}`);
+      return success(null);
+    }),
+  );
+}
+
+/**
+ * What was read, under a strong entity tag: the revision of the row that it shows, or a hash of its text. Express answers
+ * 304 by itself when the client has it already.
+ */
+function tagged(response: Response, data: unknown): unknown {
+  response.setHeader('Cache-Control', 'private, no-cache');
+  const revision = revisionOf(data);
+  if (revision !== undefined) {
+    response.setHeader('ETag', tagOf(revision));
+    return success(data);
+  }
+  const text = JSON.stringify(success(data));
+  response.setHeader('ETag', `"${createHash('sha1').update(text).digest('base64url')}"`);
+  response.type('json');
+  return text;
 }

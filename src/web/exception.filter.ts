@@ -1,13 +1,12 @@
-import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter, type HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { failure, refusalHeaders } from './envelope';
-import { StatusPolicy } from './status-policy';
-import { languageOf } from './language';
-import { hasBrokenOff, isFailure, noteRefusal } from './outcome';
-import { requestIdOf } from './request-id';
-import { toRefusal } from './to-refusal';
+import { HttpErrors } from '../errors/http.errors';
+import { Refusal, type RefusalFactory } from '../errors/refusal';
+import { AuthErrors } from '../tenancy/access.errors';
+import { failure, refusalHeaders, StatusPolicy } from './envelope';
+import { hasBrokenOff, isFailure, languageOf, noteRefusal, requestIdOf } from './request';
 
-/** The only catch: every error becomes the envelope, and what nobody foresaw becomes a logged 500. */
+/** The only catch: every error becomes the envelope, and an unforeseen one becomes a logged 500. */
 @Catch()
 export class EnvelopeExceptionFilter implements ExceptionFilter {
   readonly #logger = new Logger('Request');
@@ -35,4 +34,42 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
       .type('json')
       .json(failure(refusal, requestId, languageOf(request)));
   }
+}
+
+/** What errors of Nest, Express's parsers and a host's guards mean, by the status they carry. */
+const BY_STATUS: ReadonlyMap<number, RefusalFactory> = new Map([
+  [400, HttpErrors.MALFORMED],
+  [401, AuthErrors.TOKEN_INVALID],
+  [403, AuthErrors.ROLE],
+  [404, HttpErrors.NO_ROUTE],
+  [413, HttpErrors.TOO_LARGE],
+  [415, HttpErrors.MEDIA_TYPE],
+  [429, HttpErrors.TOO_MANY],
+]);
+
+/** What an error means to the client; an unforeseen one is a failure of ours. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const status = statusOf(error);
+  const known = BY_STATUS.get(status);
+  if (known) return known();
+  if (isOfNest(error) && status !== 500) {
+    // A guard of the host may refuse for reasons that are not ours.
+    return new Refusal({ reason: `HTTP_${status}`, status, zh: error.message, en: error.message });
+  }
+  // Other errors of Express's parsers are about requests too, whatever their number.
+  return status >= 400 && status < 500 ? HttpErrors.MALFORMED() : HttpErrors.INTERNAL();
+}
+
+/** A `status` of any other error is that of an answer to us: from another service, or from a driver. */
+function statusOf(error: unknown): number {
+  if (isOfNest(error)) return error.getStatus();
+  // Body parsers and the file server throw errors of `http-errors`, which are known by these fields.
+  const { status, statusCode, expose } = (error ?? {}) as Record<string, unknown>;
+  return typeof status === 'number' && status === statusCode && typeof expose === 'boolean' ? status : 500;
+}
+
+/** Not `instanceof`: a host may have a copy of Nest of its own. */
+function isOfNest(error: unknown): error is HttpException {
+  return typeof (error as { getStatus?: unknown } | null | undefined)?.getStatus === 'function';
 }

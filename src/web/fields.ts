@@ -1,8 +1,7 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type as Class } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
 import {
-  IsIn,
   IsOptional,
   ValidateBy,
   ValidateIf,
@@ -10,74 +9,45 @@ import {
   type ValidationArguments,
   type ValidationOptions,
 } from 'class-validator';
-import { isRole, ROLES } from '../tenancy/roles';
 import type { Bilingual } from '../errors/refusal';
-import { INTEGER_MAX, INTEGER_MIN, isClean, isDay, isEmailText, isInteger, isText } from './field-rules';
-import { holdsObject } from './known-fields';
+import { isRole, ROLES } from '../tenancy/roles';
+import {
+  INTEGER_MAX,
+  INTEGER_MIN,
+  isClean,
+  isDay,
+  isEmailText,
+  isInteger,
+  isText,
+  parseNumericId,
+} from './field-rules';
+
+/** The decorators of fields that clients send: each checks its field and documents it. */
+
+interface Field extends Bilingual {
+  readonly schema: ApiPropertyOptions;
+  /** Whether a value is right; if not, `zh` and `en` tell the client what it must be. */
+  readonly check: (value: unknown) => boolean;
+  /** Turns what was sent into what is checked and kept. */
+  readonly read?: (value: unknown) => unknown;
+}
 
 /** Gives a validation rule its text in both languages. */
-export function says(zh: string, en: string): ValidationOptions {
-  return { message: en, context: { zh, en } satisfies Bilingual };
+function says({ zh, en }: Bilingual): ValidationOptions {
+  return { message: en, context: { zh, en } };
 }
 
-/** A rule of our own, with its texts. */
-export function rule(
-  name: string,
-  validate: (value: unknown) => boolean,
-  zh: string,
-  en: string,
-): PropertyDecorator {
-  return ValidateBy({ name, validator: { validate } }, says(zh, en));
-}
-
-/** A field that may be left out; null is the same. Documented as this. */
-export function optional(schema: ApiPropertyOptions): PropertyDecorator {
-  return applyDecorators(IsOptional(), ApiProperty({ ...schema, nullable: true }));
-}
-
-const trimmed = ({ value }: { value: unknown }): unknown =>
-  typeof value === 'string' ? value.trim() : value;
-
-/** An optional text: trimmed, at most `max` characters. Null is the same as not sent. */
-export function TextField(max: number): PropertyDecorator {
+export function required({ schema, check, read, ...texts }: Field): PropertyDecorator {
   return applyDecorators(
-    optional({ type: 'string', maxLength: max }),
-    Transform(trimmed),
-    rule(
-      'text',
-      (value) => isText(value, max),
-      `必须为不超过 ${max} 个字符的文本`,
-      `must be text of at most ${max} characters`,
-    ),
+    ApiProperty(schema),
+    ...(read ? [Transform(({ value }) => read(value))] : []),
+    ValidateBy({ name: texts.en, validator: { validate: check } }, says(texts)),
   );
 }
 
-/** An optional e-mail address; the empty text is allowed. */
-export function EmailField(max: number): PropertyDecorator {
-  return applyDecorators(
-    optional({ type: 'string', format: 'email', maxLength: max }),
-    Transform(trimmed),
-    rule(
-      'email',
-      (value) => isEmailText(value, max),
-      `必须为不超过 ${max} 个字符的邮箱地址`,
-      `must be an e-mail address of at most ${max} characters`,
-    ),
-  );
-}
-
-/** A text that must be sent and not be blank. */
-export function RequiredTextField(max: number): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({ type: 'string', minLength: 1, maxLength: max }),
-    Transform(trimmed),
-    rule(
-      'requiredText',
-      (value) => value !== '' && isText(value, max),
-      `必填，不超过 ${max} 个字符`,
-      `must be text of 1 to ${max} characters`,
-    ),
-  );
+/** A field that may be left out; null is the same. */
+export function optional(field: Field): PropertyDecorator {
+  return applyDecorators(IsOptional(), required({ ...field, schema: { ...field.schema, nullable: true } }));
 }
 
 /** Makes the rules of a field hold only when it is sent; null is sent. */
@@ -85,114 +55,90 @@ export function IfSent(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);
 }
 
+function trimmed(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim() : value;
+}
+
+function text(max: number): Field {
+  return {
+    schema: { type: 'string', maxLength: max },
+    check: (value) => isText(value, max),
+    zh: `必须为不超过 ${max} 个字符的文本`,
+    en: `must be text of at most ${max} characters`,
+  };
+}
+
+/** An optional text: trimmed, at most `max` characters. */
+export function TextField(max: number): PropertyDecorator {
+  return optional({ ...text(max), read: trimmed });
+}
+
+/** An optional text to look for: trimmed, and nothing to look for when it is empty. */
+export function SearchParam(max: number): PropertyDecorator {
+  return optional({ ...text(max), read: (value) => (trimmed(value) === '' ? undefined : trimmed(value)) });
+}
+
+/** A text that must be sent and not be blank. */
+export function RequiredTextField(max: number): PropertyDecorator {
+  return required({
+    schema: { type: 'string', minLength: 1, maxLength: max },
+    read: trimmed,
+    check: (value) => value !== '' && isText(value, max),
+    zh: `必填，不超过 ${max} 个字符`,
+    en: `must be text of 1 to ${max} characters`,
+  });
+}
+
+/** An optional e-mail address; the empty text is allowed. */
+export function EmailField(max: number): PropertyDecorator {
+  return optional({
+    schema: { type: 'string', format: 'email', maxLength: max },
+    read: trimmed,
+    check: (value) => isEmailText(value, max),
+    zh: `必须为不超过 ${max} 个字符的邮箱地址`,
+    en: `must be an e-mail address of at most ${max} characters`,
+  });
+}
+
 /** An optional text that is kept to the byte. */
 export function OpaqueField(maxBytes: number): PropertyDecorator {
-  return applyDecorators(
-    optional({ type: 'string', maxLength: maxBytes }),
-    rule(
-      'opaque',
-      (value) => isClean(value) && Buffer.byteLength(value) <= maxBytes,
-      `必须为不超过 ${maxBytes} 字节的文本`,
-      `must be text of at most ${maxBytes} bytes`,
-    ),
-  );
+  return optional({
+    schema: { type: 'string', maxLength: maxBytes },
+    check: (value) => isClean(value) && Buffer.byteLength(value) <= maxBytes,
+    zh: `必须为不超过 ${maxBytes} 字节的文本`,
+    en: `must be text of at most ${maxBytes} bytes`,
+  });
 }
 
 /** A text that must be sent and is taken as it is. */
 export function RequiredOpaqueField(maxBytes: number): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({ type: 'string', minLength: 1, maxLength: maxBytes }),
-    rule(
-      'requiredOpaque',
-      (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
-      `必填，不超过 ${maxBytes} 字节`,
-      `must be text of 1 to ${maxBytes} bytes`,
-    ),
-  );
+  return required({
+    schema: { type: 'string', minLength: 1, maxLength: maxBytes },
+    check: (value) => value !== '' && isClean(value) && Buffer.byteLength(value) <= maxBytes,
+    zh: `必填，不超过 ${maxBytes} 字节`,
+    en: `must be text of 1 to ${maxBytes} bytes`,
+  });
 }
 
 /** A new password. */
 export function PasswordField(): PropertyDecorator {
-  return applyDecorators(
-    ApiProperty({ type: 'string', format: 'password', minLength: 8, maxLength: 128 }),
-    rule(
-      'password',
-      (value) => isText(value, 128) && Array.from(value).length >= 8,
-      '必填，8 到 128 个字符',
-      'must be 8 to 128 characters long',
-    ),
-  );
+  return required({
+    schema: { type: 'string', format: 'password', minLength: 8, maxLength: 128 },
+    check: (value) => isText(value, 128) && Array.from(value).length >= 8,
+    zh: '必填，8 到 128 个字符',
+    en: 'must be 8 to 128 characters long',
+  });
 }
 
 /** An optional list of role names. */
 export function RolesField(): PropertyDecorator {
   const list = ROLES.join(', ');
-  return applyDecorators(
-    optional({ type: 'array', items: { type: 'string', enum: [...ROLES] } }),
-    rule(
-      'roles',
-      (value) => Array.isArray(value) && value.every(isRole),
-      `必须为角色列表，可选值：${list}`,
-      `must be a list of roles: ${list}`,
-    ),
-  );
-}
-
-/** An optional list of decimal ids in one text, kept as sent. */
-export function IdListField(maxIds: number): PropertyDecorator {
-  const count = (value: string) => value.split(',').filter((id) => id.trim() !== '').length;
-  return applyDecorators(
-    optional({ type: 'string', pattern: '^[0-9, ]*$' }),
-    rule(
-      'idList',
-      (value) => typeof value === 'string' && /^[0-9, ]*$/.test(value) && count(value) <= maxIds,
-      `必须为逗号分隔的数字 ID，最多 ${maxIds} 个`,
-      `must be decimal ids separated by commas, at most ${maxIds}`,
-    ),
-  );
-}
-
-/** An optional integer of 32 bits. */
-export function IntegerField(min = INTEGER_MIN, max = INTEGER_MAX): PropertyDecorator {
-  return applyDecorators(
-    optional({ type: 'integer', format: 'int32', minimum: min, maximum: max }),
-    rule(
-      'integer',
-      (value) => isInteger(value, min, max),
-      `必须为 ${min} 到 ${max} 之间的整数`,
-      `must be an integer from ${min} to ${max}`,
-    ),
-  );
-}
-
-export function notBeforeText(other = ''): Bilingual {
-  return { zh: `不能早于 ${other}`, en: `must not be before ${other}` };
-}
-
-/** An optional calendar day, `YYYY-MM-DD`, not before the day in the field `notBefore`. */
-export function DayField(notBefore?: string): PropertyDecorator {
-  const inOrder = (value: unknown, args?: ValidationArguments): boolean => {
-    const earliest = (args?.object as Record<string, unknown> | undefined)?.[notBefore ?? ''];
-    return !isDay(earliest) || !isDay(value) || earliest <= value;
-  };
-  return applyDecorators(
-    optional({ type: 'string', format: 'date' }),
-    rule('day', isDay, '必须为有效日期，格式为 YYYY-MM-DD', 'must be a valid date in the form YYYY-MM-DD'),
-    rule('dayOrder', inOrder, notBeforeText(notBefore).zh, notBeforeText(notBefore).en),
-  );
-}
-
-/** An optional object with fields of its own. */
-export function ObjectField(type: () => new () => object): PropertyDecorator {
-  const text = ['必须为对象', 'must be an object'] as const;
-  return applyDecorators(
-    IsOptional(),
-    ApiProperty({ type: () => type() }),
-    Type(type),
-    holdsObject(type),
-    rule('object', (value) => typeof value === 'object' && !Array.isArray(value), ...text),
-    ValidateNested(says(...text)),
-  );
+  return optional({
+    schema: { type: 'array', items: { type: 'string', enum: [...ROLES] } },
+    check: (value) => Array.isArray(value) && value.every(isRole),
+    zh: `必须为角色列表，可选值：${list}`,
+    en: `must be a list of roles: ${list}`,
+  });
 }
 
 /** One of a few texts, optional. */
@@ -202,8 +148,84 @@ export function ChoiceField(...choices: string[]): PropertyDecorator {
     .map((choice) => `'${choice}'`)
     .join(', ')
     .replace(/, (?=[^,]*$)/, ' or ');
+  return optional({
+    schema: { type: 'string', enum: [...choices, null] },
+    check: (value) => choices.includes(value as string),
+    zh: `只能为 ${zh}`,
+    en: `must be ${en}`,
+  });
+}
+
+function integer(min: number, max: number): Field {
+  return {
+    schema: { type: 'integer', format: 'int32', minimum: min, maximum: max },
+    check: (value) => isInteger(value, min, max),
+    zh: `必须为 ${min} 到 ${max} 之间的整数`,
+    en: `must be an integer from ${min} to ${max}`,
+  };
+}
+
+/** An optional integer of 32 bits. */
+export function IntegerField(min = INTEGER_MIN, max = INTEGER_MAX): PropertyDecorator {
+  return optional(integer(min, max));
+}
+
+/** An optional number in an address, where it is text. */
+export function NumberParam(min: number, max: number): PropertyDecorator {
+  return optional({ ...integer(min, max), read: (value) => parseNumericId(value) ?? value });
+}
+
+/** `true` or `false` in an address, optional. */
+export function FlagParam(): PropertyDecorator {
+  return optional({
+    schema: { type: 'boolean' },
+    read: (value) => (value === 'true' ? true : value === 'false' ? false : value),
+    check: (value) => typeof value === 'boolean',
+    zh: '只能为 true 或 false',
+    en: 'must be true or false',
+  });
+}
+
+export function notBeforeText(other: string): Bilingual {
+  return { zh: `不能早于 ${other}`, en: `must not be before ${other}` };
+}
+
+/** An optional calendar day, `YYYY-MM-DD`, not before the day in the field `notBefore`. */
+export function DayField(notBefore?: string): PropertyDecorator {
+  const day = optional({
+    schema: { type: 'string', format: 'date' },
+    check: isDay,
+    zh: '必须为有效日期，格式为 YYYY-MM-DD',
+    en: 'must be a valid date in the form YYYY-MM-DD',
+  });
+  if (notBefore === undefined) return day;
+  const validate = (value: unknown, args?: ValidationArguments): boolean => {
+    const earliest = (args?.object as Record<string, unknown> | undefined)?.[notBefore];
+    return !isDay(earliest) || !isDay(value) || earliest <= value;
+  };
   return applyDecorators(
-    optional({ type: 'string', enum: [...choices, null] }),
-    IsIn(choices, says(`只能为 ${zh}`, `must be ${en}`)),
+    day,
+    ValidateBy({ name: 'dayOrder', validator: { validate } }, says(notBeforeText(notBefore))),
   );
+}
+
+const OBJECT_TYPE = Symbol('objectType');
+
+/** An optional object with fields of its own. */
+export function ObjectField(type: () => Class): PropertyDecorator {
+  const texts = { zh: '必须为对象', en: 'must be an object' };
+  const check = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+  return applyDecorators(
+    IsOptional(),
+    required({ schema: { type: () => type() }, check, ...texts }),
+    Type(type),
+    Reflect.metadata(OBJECT_TYPE, type),
+    ValidateNested(says(texts)),
+  );
+}
+
+/** The class of an object field; undefined for other fields. */
+export function objectTypeOf({ prototype }: Class, field: string): Class | undefined {
+  const type = Reflect.getMetadata(OBJECT_TYPE, prototype as object, field) as (() => Class) | undefined;
+  return type?.();
 }

@@ -4,49 +4,49 @@ import {
   ApiConsumes,
   ApiExtraModels,
   ApiOperation,
+  ApiProperty,
   ApiResponse,
+  ApiSchema,
   getSchemaPath,
+  type ApiPropertyOptions,
 } from '@nestjs/swagger';
-import { AllowRoles } from './roles.guard';
+import type { RefusalFactory } from '../errors/refusal';
 import type { Role } from '../tenancy/roles';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
-import type { RefusalFactory } from '../errors/refusal';
+import { headers, RATE_LIMIT_HEADERS, refusalResponses } from './refusal-responses';
 import { RefusalEnvelope } from './refusal.dto';
-import { envelopeOf, type AnswerType } from './envelopes';
-import { header, RATE_LIMIT_HEADERS, refusalResponses } from './refusal-responses';
+import { AllowRoles } from './roles.guard';
 
-/** A body that its class alone does not tell enough about. */
-export interface BodyOptions {
-  readonly type: Type;
-  /** Its media types. Default `application/json`. */
-  readonly as?: readonly string[];
-  readonly example: unknown;
-}
+/** Media types, and what a file looks like in each. */
+type FileTypes = Readonly<Record<string, string>>;
 
-export interface OperationOptions extends AnswerType {
+interface OperationOptions {
   /** Its name in documents and in clients that are made from them. It never changes. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call it; nobody named: everybody, without a token. */
+  /** The roles that may call it; none: everybody, without a token. */
   readonly roles: readonly Role[];
-  readonly body?: BodyOptions;
-  /** A file as the body: media types and what it looks like in each. */
-  readonly upload?: Readonly<Record<string, string>>;
-  /** A file as the answer, outside the envelope: media types and what it looks like in each. */
-  readonly file?: Readonly<Record<string, string>>;
+  /** A body that its class alone does not tell enough about; `as` are its media types, by default `application/json`. */
+  readonly body?: { readonly type: Type; readonly as?: readonly string[]; readonly example: unknown };
+  /** A file as the body. */
+  readonly upload?: FileTypes;
+  /** What `data` of a successful answer holds, is a page of, or is a list of; null when nothing is named. */
+  readonly data?: Type;
+  readonly page?: Type;
+  readonly list?: Type;
+  /** A file as the answer, outside the envelope. */
+  readonly file?: FileTypes;
   /** `Location` names what was made. */
   readonly creates?: true;
   /** The refusals of this operation, beside those that every operation has. */
   readonly refusals: readonly RefusalFactory[];
 }
 
-/** One operation of the API: who may call it and what it answers, for the guard and for the documentation. */
+/** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, roles, body, upload, file, refusals } = options;
-  const isOpen = roles.length === 0;
+  const { id, summary, description, roles, body, upload, file, creates, refusals } = options;
   const envelope = envelopeOf(options);
-  const responses = Object.entries(refusalResponses(refusals, isOpen));
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
@@ -54,42 +54,77 @@ export function Operation(options: OperationOptions): MethodDecorator {
       operationId: id,
       summary,
       ...(description !== undefined && { description }),
-      ...(upload && { requestBody: { required: true, content: fileContent(upload) } }),
+      ...(upload && { requestBody: { required: true, content: contentOf(upload) } }),
     }),
     ApiExtraModels(RefusalEnvelope, ...(file ? [] : [envelope])),
-    ...(body ? [describeBody(body)] : []),
+    ...(body
+      ? [
+          ApiConsumes(...(body.as ?? ['application/json'])),
+          ApiBody({ type: body.type, required: true, examples: { default: { value: body.example } } }),
+        ]
+      : []),
     ApiResponse({
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,
       headers: {
-        ...header('X-Request-Id'),
+        ...headers('X-Request-Id'),
         ...RATE_LIMIT_HEADERS,
-        ...(options.creates && header('Location')),
-        ...(file && header('Content-Disposition')),
+        ...(creates && headers('Location')),
+        ...(file && headers('Content-Disposition')),
       },
-      content: file
-        ? fileContent(file)
-        : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
+      content: file ? contentOf(file) : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
     }),
-    ...responses.map(([status, response]) =>
+    ...Object.entries(refusalResponses(refusals, roles.length === 0)).map(([status, response]) =>
       ApiResponse({ status: status === 'default' ? status : Number(status), ...response }),
     ),
   );
 }
 
-function describeBody({ type, as = ['application/json'], example }: BodyOptions): MethodDecorator {
-  return applyDecorators(
-    ApiConsumes(...as),
-    ApiBody({
-      type,
-      required: true,
-      examples: { default: { value: example } },
-    }),
-  );
-}
-
-function fileContent(file: Readonly<Record<string, string>>): Record<string, object> {
+function contentOf(file: FileTypes): Record<string, object> {
   return Object.fromEntries(
     Object.entries(file).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
   );
+}
+
+/** The envelope of an answer as a class, so that documents and generated clients have a name for it. */
+function envelopeOf({ data, page, list }: OperationOptions): Type {
+  if (data) return envelope(stem(data), { type: data });
+  if (list) return envelope(`${stem(list)}List`, { type: list, isArray: true });
+  if (page) return envelope(`${stem(page)}Page`, { type: pageOf(page) });
+  // The type is of no matter, but there must be one beside `nullable`.
+  return envelope('Done', { type: 'string', nullable: true, enum: [null] });
+}
+
+function envelope(name: string, data: ApiPropertyOptions): Type {
+  return schemaClass(`${name}Envelope`, {
+    code: { type: 'integer', format: 'int32', enum: [SUCCESS_CODE] },
+    msg: { type: 'string', enum: [SUCCESS_MESSAGE] },
+    data,
+  });
+}
+
+function pageOf(row: Type): Type {
+  const description = 'Send it as `cursor` to read the next page; null on the last page.';
+  return schemaClass(`${stem(row)}Page`, {
+    rows: { type: row, isArray: true },
+    nextCursor: { type: 'string', nullable: true, description },
+    hasMore: { type: 'boolean' },
+  });
+}
+
+function stem({ name }: Type): string {
+  return name.replace(/Dto$/, '');
+}
+
+const schemaClasses = new Map<string, Type>();
+
+/** A class that is only a schema, made once. */
+function schemaClass(name: string, properties: Record<string, ApiPropertyOptions>): Type {
+  const known = schemaClasses.get(name);
+  if (known) return known;
+  @ApiSchema({ name })
+  class Schema {}
+  for (const [key, options] of Object.entries(properties)) ApiProperty(options)(Schema.prototype, key);
+  schemaClasses.set(name, Schema);
+  return Schema;
 }

@@ -1,5 +1,4 @@
-import { TextField } from './fields';
-import { NumberParam } from './query-fields';
+import { TextField, NumberParam } from './fields';
 
 const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 50;
@@ -10,10 +9,7 @@ export class PageQuery {
    * The most rows to return.
    * @example 50
    */
-  @NumberParam(1, MAX_LIMIT)
-  limit?: number = DEFAULT_LIMIT;
-
+  @NumberParam(1, MAX_LIMIT) limit?: number = DEFAULT_LIMIT;
   /** `nextCursor` of the previous page; send the same filters. */
-  @TextField(4096)
-  cursor?: string;
+  @TextField(4096) cursor?: string;
 }

@@ -1,4 +1,9 @@
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import type { Key } from '../database/key-range';
+import { SettingRepository } from '../database/setting.repository';
+import { HttpErrors } from '../errors/http.errors';
+import { PageQuery } from './page-query.dto';
 
 /** One part of a list, in its order. */
 export interface Page<T> {
@@ -13,4 +18,128 @@ export interface PageView<T> {
   readonly rows: T[];
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
+}
+
+/** Gives so many places of a list after one of them, in order; fewer only at the list's end. */
+export type KeySource = (after: Key | null, limit: number) => Promise<Key[]>;
+
+/** The rows of a list. */
+export interface RowSource<T> {
+  /** Those at these places that pass the filters, in any order. */
+  at(keys: readonly Key[]): Promise<T[]>;
+  /** What the last value of a row's key is. */
+  idOf(row: T): string | number;
+}
+
+/** Databases treat longer lists of ids as tables of their own, and stop using the key. */
+const WINDOW = 900;
+/** A page that is still not full after so many places is answered as it is, and the next one goes on from there. */
+const MOST_EXAMINED = 25_000;
+
+/**
+ * Fills one page: looks at the places of an order in windows that grow, and takes the rows that pass the filters. What
+ * a page costs is bounded, however few rows pass.
+ */
+export async function fillPage<T>(
+  keysAfter: KeySource,
+  rows: RowSource<T>,
+  start: Key | null,
+  limit: number,
+): Promise<Page<T>> {
+  const found: { readonly key: Key; readonly row: T }[] = [];
+  const page = (last: Key | null): Page<T> => ({
+    rows: found.slice(0, limit).map(({ row }) => row),
+    hasMore: last !== null,
+    last,
+  });
+  let after = start;
+  let window = Math.min(limit + 1, WINDOW);
+  for (let examined = 0; examined < MOST_EXAMINED; window = Math.min(window * 4, WINDOW)) {
+    const keys = await keysAfter(after, window);
+    const passed = new Map((keys.length > 0 ? await rows.at(keys) : []).map((row) => [rows.idOf(row), row]));
+    for (const key of keys) {
+      const row = passed.get(key.at(-1) ?? '');
+      if (row !== undefined) found.push({ key, row });
+    }
+    if (found.length > limit) return page(found[limit - 1]?.key ?? null);
+    if (keys.length < window) return page(null);
+    after = keys.at(-1) ?? null;
+    examined += keys.length;
+  }
+  return page(after);
+}
+
+/** A list of places that is known as a whole, as a source. */
+export function knownKeys(keys: readonly Key[]): KeySource {
+  const sorted = keys.toSorted(compareKeys);
+  return (after, limit) => {
+    const from = after ? sorted.findIndex((key) => compareKeys(key, after) > 0) : 0;
+    return Promise.resolve(from < 0 ? [] : sorted.slice(from, from + limit));
+  };
+}
+
+function compareKeys(a: Key, b: Key): number {
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? value;
+    if (value !== other) return value < other ? -1 : 1;
+  }
+  return 0;
+}
+
+const SIGNATURE_BYTES = 16;
+/** Host code asks with plain objects, which have no defaults of their own. */
+const { limit: DEFAULT_LIMIT = 1 } = new PageQuery();
+const NOT_A_CURSOR = {
+  zh: '游标无效，或不属于此列表和筛选条件',
+  en: 'is not a cursor for this list and these filters',
+};
+
+/**
+ * Turns places in a list into texts that clients hand back. Each is signed, together with the tenant, the list and its
+ * filters, by a key in the database: all processes on it accept each other's cursors, and no others.
+ */
+@Injectable()
+export class Cursors {
+  #key: KeyObject | undefined;
+
+  constructor(private readonly settings: SettingRepository) {}
+
+  /** Reads the part of a list that a request asks for. `list` names the list, with its filters. */
+  async page<T>(
+    list: readonly unknown[],
+    { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+    read: (after: Key | null, limit: number) => Promise<Page<T>>,
+  ): Promise<PageView<T>> {
+    const after = cursor === undefined ? null : await this.#open(list, cursor);
+    const { rows, hasMore, last } = await read(after, limit);
+    return { rows, nextCursor: hasMore && last ? await this.#close(list, last) : null, hasMore };
+  }
+
+  async #close(list: readonly unknown[], key: Key): Promise<string> {
+    const text = Buffer.from(JSON.stringify(key)).toString('base64url');
+    return `${text}.${await this.#sign(list, text)}`;
+  }
+
+  async #open(list: readonly unknown[], cursor: string): Promise<Key> {
+    const [text = ''] = cursor.split('.');
+    const sent = Buffer.from(cursor);
+    const genuine = Buffer.from(`${text}.${await this.#sign(list, text)}`);
+    if (sent.length !== genuine.length || !timingSafeEqual(sent, genuine)) {
+      throw HttpErrors.INVALID({ fields: [{ field: 'cursor', message: NOT_A_CURSOR }] });
+    }
+    return JSON.parse(Buffer.from(text, 'base64url').toString()) as Key;
+  }
+
+  async #sign(list: readonly unknown[], text: string): Promise<string> {
+    this.#key ??= createSecretKey(await this.settings.get('cursor-key'), 'hex');
+    const hmac = createHmac('sha256', this.#key).update(JSON.stringify([list, text]));
+    return hmac.digest().subarray(0, SIGNATURE_BYTES).toString('base64url');
+  }
+}
+
+/** The filters of a list, in one order, whatever order they were sent in; the page's own part left out. */
+export function filtersOf({ limit: _, cursor: __, ...filters }: PageQuery): unknown[] {
+  return Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -20,15 +20,13 @@ export class RefusalDto {
   /** The invalid fields, for reasons that are about fields. */
   fields?: FieldProblemDto[];
   /** The ids that caused the refusal, where there may be several. */
-  @AnyIds()
-  ids?: (number | string)[];
+  @AnyIds() ids?: (number | string)[];
 }
 
 /** The answer to a request that was refused. */
 export class RefusalEnvelope {
   /** The same number as the HTTP status. */
-  @Int32()
-  code!: number;
+  @Int32() code!: number;
   /** For people: Chinese, or English when `Accept-Language` prefers it. */
   msg!: string;
   data!: RefusalDto;

@@ -1,5 +1,4 @@
-import { HttpErrors } from '../errors/http.errors';
-import { RevisionErrors } from './revision.errors';
+import { HttpErrors, RevisionErrors } from '../errors/http.errors';
 
 const revision = Symbol('revision');
 
@@ -20,17 +19,17 @@ export function revisionOf(resource: unknown): number | undefined {
   return (resource as { readonly [revision]?: number } | null | undefined)?.[revision];
 }
 
-/** Refuses to change a row that somebody else has changed since. */
+/** Refuses to change a row that has changed since the caller read it. */
 export function refuseStale(row: { readonly revision: number }, expected: Expected): void {
   if (expected && !expected.includes(tagOf(row.revision))) throw RevisionErrors.STALE();
 }
 
-const ONE_ONLY = {
-  field: 'If-Match',
-  message: { zh: '批量删除时不支持 If-Match', en: 'cannot be used when several ids are deleted at once' },
-};
-
 /** One tag cannot say how several rows must be. */
 export function refuseOneTagForMany(ids: readonly unknown[], expected: Expected): void {
-  if (expected && ids.length > 1) throw HttpErrors.INVALID({ fields: [ONE_ONLY] });
+  if (!expected || ids.length <= 1) return;
+  const message = {
+    zh: '批量删除时不支持 If-Match',
+    en: 'cannot be used when several ids are deleted at once',
+  };
+  throw HttpErrors.INVALID({ fields: [{ field: 'If-Match', message }] });
 }

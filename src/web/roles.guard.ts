@@ -2,14 +2,13 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { AuthErrors } from '../tenancy/access.errors';
-import type { Principal } from '../tenancy/principal';
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import type { Role } from '../tenancy/roles';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
 
-/** Lets a caller in who has one of the route's roles; a route that names none is closed. */
+/** Admits a caller with one of the route's roles; a route that names none is closed. */
 @Injectable()
 export class RolesGuard implements CanActivate {
   constructor(
@@ -17,15 +16,8 @@ export class RolesGuard implements CanActivate {
     private readonly principals: PrincipalResolver,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const caller = callerOf(this.principals, context.switchToHttp().getRequest<Request>());
-    // Most hosts know at once; those do not pay for the others' promise.
-    return caller && 'then' in caller
-      ? caller.then((principal) => this.#admit(context, principal))
-      : this.#admit(context, caller);
-  }
-
-  #admit(context: ExecutionContext, principal: Principal | null): boolean {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const principal = await callerOf(this.principals, context.switchToHttp().getRequest<Request>());
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     if (!allowed?.some((role) => principal.roles.includes(role))) throw AuthErrors.ROLE();

@@ -5,44 +5,32 @@ import { ROLES } from '../tenancy/roles';
  * What documents say of a field that is read, where its type in TypeScript does not say it all. Not `@ApiProperty`: that
  * would put the field before all others, and the CLI plugin lists them in their order.
  */
-function described(schema: ApiPropertyOptions): PropertyDecorator {
-  return (target, key) => {
+function described(schema: ApiPropertyOptions): () => PropertyDecorator {
+  return () => (target, key) => {
     Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES, schema, target, key);
   };
 }
 
+/** Ids of departments and accounts, or of tenants. */
+export const ANY_ID = { oneOf: [{ type: 'integer', format: 'int64' }, { type: 'string' }] };
+export const AnyIds = described({ type: 'array', items: ANY_ID });
+
+export const Int32 = described({ type: 'integer', format: 'int32' });
 /** A whole number of up to 2^53-1, such as an id. */
-export function Int64(): PropertyDecorator {
-  return described({ type: 'integer', format: 'int64' });
-}
-
-export function Int32(): PropertyDecorator {
-  return described({ type: 'integer', format: 'int32' });
-}
-
-/** `YYYY-MM-DD HH:MM:SS` in the service's time zone. */
-export function TimeText(): PropertyDecorator {
-  return described({ type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$` });
-}
+export const Int64 = described({ type: 'integer', format: 'int64' });
 
 /** `YYYY-MM-DD` */
-export function DayText(): PropertyDecorator {
-  return described({ type: 'string', format: 'date' });
-}
+export const DayText = described({ type: 'string', format: 'date' });
+/** `YYYY-MM-DD HH:MM:SS` in the service's time zone. */
+export const TimeText = described({
+  type: 'string',
+  pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`,
+});
+
+/** Names of roles. */
+export const RoleList = described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });
 
 /** One of a few texts. */
 export function Choice(...choices: string[]): PropertyDecorator {
-  return described({ type: 'string', enum: choices });
+  return described({ type: 'string', enum: choices })();
 }
-
-/** Names of roles. */
-export function RoleList(): PropertyDecorator {
-  return described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });
-}
-
-/** Ids of departments and accounts, or of tenants. */
-export function AnyIds(): PropertyDecorator {
-  return described({ type: 'array', items: ANY_ID });
-}
-
-export const ANY_ID = { oneOf: [{ type: 'integer', format: 'int64' }, { type: 'string' }] };

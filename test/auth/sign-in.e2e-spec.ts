@@ -1,8 +1,7 @@
 import { decode } from 'jsonwebtoken';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { signToken } from '../../src/server/auth/token-issuer';
-import { FailedSignInEntity } from '../../src/tenant/failed-sign-in.entity';
-import { SessionEntity } from '../../src/tenant/session.entity';
+import { FailedSignInEntity, SessionEntity } from '../../src/tenant/account.entity';
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { recordQueries } from '../support/query-recorder';

@@ -1,4 +1,4 @@
-import { FailedSignInEntity } from '../../src/tenant/failed-sign-in.entity';
+import { FailedSignInEntity } from '../../src/tenant/account.entity';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PAIRS = 300;

@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/params';
 import { HttpErrors } from '../../errors/http.errors';
-import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/idempotency-key.decorator';
 import { isUtf8Type } from '../../web/json-body';
-import { languageOf } from '../../web/language';
+import { languageOf } from '../../web/request';
 import { FORMATS, type FileFormat } from './file-format';
 import { MAX_BYTES, type DeptFile } from './read-file';
 

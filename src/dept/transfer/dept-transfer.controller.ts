@@ -1,7 +1,7 @@
 import { Get, Post, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { Operation } from '../../web/operation.decorator';
-import { OrganisationController } from '../../web/organisation-controller.decorator';
+import { OrganisationController } from '../../web/organisation-controller';
 import { MANAGERS, READERS } from '../../tenancy/roles';
 import { IdempotencyErrors } from '../../database/database.errors';
 import { HttpErrors } from '../../errors/http.errors';

@@ -1,4 +1,4 @@
-import { FlagParam } from '../../web/query-fields';
+import { FlagParam } from '../../web/fields';
 import { FieldProblemDto } from '../../web/refusal.dto';
 import { Choice, Int32 } from '../../web/view-fields';
 

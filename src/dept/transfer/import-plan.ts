@@ -1,7 +1,7 @@
 import type { Bilingual } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import { MAX_DEPTH } from '../../tree/tree-path';
-import type { Language } from '../../web/language';
+import type { Language } from '../../web/request';
 import type { SiblingName } from '../dept.conditions';
 import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';
 import { pathOfPrevious, stepAt, type DeptLine, type LineProblem } from './dept-line';

@@ -2,7 +2,7 @@ import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
 import type { Bilingual, FieldProblem } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
-import type { Language } from '../../web/language';
+import type { Language } from '../../web/request';
 import { BrokenFile, type DeptLine, type LineProblem } from './dept-line';
 import type { FileFormat, TextLine } from './file-format';
 

@@ -7,10 +7,10 @@ import {
   RequiredTextField,
   RolesField,
   TextField,
+  SearchParam,
 } from '../../web/fields';
 import { IdField, RequiredIdField } from '../../web/id-fields';
 import { PageQuery } from '../../web/page-query.dto';
-import { SearchParam } from '../../web/query-fields';
 import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client sends. Not sent and null mean the same: the default. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module';
-import { TenantServicesModule } from '../../tenant/tenant-services.module';
+import { TenantServicesModule } from '../../tenant/tenant.module';
 import { UserController } from './user.controller';
 import { UserRepository } from './user.repository';
 import { UserListService, UserService } from './user.service';

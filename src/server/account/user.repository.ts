@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Like, Not, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import {
+  accountHash,
+  FailedSignInEntity,
+  SessionEntity,
+  AccountEntity,
+  type AccountFields,
+} from '../../tenant/account.entity';
 import { AuditStamp } from '../../database/audited';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
@@ -10,13 +17,9 @@ import { usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { raiseTreeVersion } from '../../tenancy/tenant-access';
-import { AccountEntity, type AccountFields } from '../../tenant/account.entity';
-import { accountHash, FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
-import { SessionEntity } from '../../tenant/session.entity';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
-import { fillPage } from '../../web/fill-page';
-import type { Page } from '../../web/page';
+import { fillPage, type Page } from '../../web/page';
 import type { UserListQuery } from './user.dto';
 
 const LIVE = { delFlag: '0' } as const;

@@ -1,8 +1,8 @@
 import { Body, Get, Header, Post } from '@nestjs/common';
 import { OpenController } from './public.decorator';
 import { Operation } from '../../web/operation.decorator';
-import { OrganisationController } from '../../web/organisation-controller.decorator';
-import { ClientNetwork } from '../../web/client-address';
+import { OrganisationController } from '../../web/organisation-controller';
+import { ClientNetwork } from '../../web/request';
 import { HttpErrors } from '../../errors/http.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';

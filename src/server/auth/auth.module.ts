@@ -2,7 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
 import { HourlyCleaner } from '../../database/hourly-cleaner';
 import { Meter } from '../../database/meter';
-import { TenantServicesModule } from '../../tenant/tenant-services.module';
+import { TenantServicesModule } from '../../tenant/tenant.module';
 import { SessionController, SignInController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt-auth.guard';

@@ -4,7 +4,7 @@ import { removeSome } from '../../database/hourly-cleaner';
 import { LessThan, MoreThan } from 'typeorm';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
-import { FailedSignInEntity } from '../../tenant/failed-sign-in.entity';
+import { FailedSignInEntity } from '../../tenant/account.entity';
 
 /** The account whose password is tried, and the client that tries. */
 interface Attempt {

@@ -1,3 +1,4 @@
+import type { NextFunction, Request, Response } from 'express';
 import {
   type ArgumentsHost,
   Body,
@@ -19,15 +20,12 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import type { NextFunction, Request, Response } from 'express';
 import type { ErrorRow } from '../../errors/refusal';
+import { ClientNetwork, hasBrokenOff, isFailure, noteRefusal, requestIdOf } from '../../web/request';
 import { BodyPipe } from '../../web/body.pipe';
-import { ClientNetwork } from '../../web/client-address';
 import { refusalHeaders } from '../../web/envelope';
-import { hasBrokenOff, isFailure, noteRefusal } from '../../web/outcome';
 import { RefusalEnvelope } from '../../web/refusal.dto';
-import { requestIdOf } from '../../web/request-id';
-import { toRefusal } from '../../web/to-refusal';
+import { toRefusal } from '../../web/exception.filter';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';
 import { parseAccountName } from '../../tenancy/account-name';
 import { OAuthProblemDto, OAuthTokensDto, TokenRequestDto } from './auth.dto';

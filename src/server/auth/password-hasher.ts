@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
 import { KeyedMutex } from '../../database/mutex';
-import type { AccountEntity } from '../../tenant/account.entity';
-import { accountHash } from '../../tenant/failed-sign-in.entity';
+import { type AccountEntity, accountHash } from '../../tenant/account.entity';
 import { SignInErrors } from './auth.errors';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 

@@ -2,7 +2,7 @@ import { applyDecorators, Controller, UseFilters, UseInterceptors, UsePipes } fr
 import { Reflector } from '@nestjs/core';
 import { ApiTags } from '@nestjs/swagger';
 import { BodyPipe } from '../../web/body.pipe';
-import { EnvelopeInterceptor } from '../../web/envelope.interceptor';
+import { EnvelopeInterceptor } from '../../web/envelope';
 import { EnvelopeExceptionFilter } from '../../web/exception.filter';
 
 /** Opens a route or a controller to callers without a token. */

@@ -4,8 +4,7 @@ import { In, IsNull, LessThan, type FindOptionsWhere } from 'typeorm';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { usernameKey } from '../../tenancy/account-name';
 import { isTenantCode } from '../../tenancy/tenant-code';
-import { AccountEntity } from '../../tenant/account.entity';
-import { SessionEntity } from '../../tenant/session.entity';
+import { AccountEntity, SessionEntity } from '../../tenant/account.entity';
 import { Clock } from '../../time/clock';
 import { SignInErrors } from './auth.errors';
 

@@ -1,9 +1,8 @@
+import type { NextFunction, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import type { NextFunction, Request, Response } from 'express';
-import { sharedComponents } from '../../web/refusal-responses';
+import { sharedComponents, HEADERS } from '../../web/refusal-responses';
 import { finishDocument } from './finish-document';
-import { HEADERS } from '../../web/openapi-headers';
 
 const DESCRIPTION = `
 Departments and tenants for many companies.

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { header } from '../../web/refusal-responses';
+import { headers } from '../../web/refusal-responses';
 
 type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;
@@ -19,7 +19,7 @@ const IF_NONE_MATCH: Parameter = {
 };
 const NOT_MODIFIED: Answer = {
   description: 'Not modified: the version in `If-None-Match` is still current.',
-  headers: { ...header('X-Request-Id'), ...header('ETag') },
+  headers: headers('X-Request-Id', 'ETag'),
 };
 
 /** Adds what follows from an operation's method and parameters, and puts everything into one order. */
@@ -68,10 +68,9 @@ function finishOperation(method: string, operation: Operation): Operation {
   };
 }
 
-function withHeaders(answer: Answer, ...names: (string | false)[]): Answer {
+function withHeaders(answer: Answer, ...names: (Parameters<typeof headers>[0] | false)[]): Answer {
   if ('$ref' in answer) return answer;
-  const added = names.filter((name) => name !== false).flatMap((name) => Object.entries(header(name)));
-  return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(added) } };
+  return { ...answer, headers: { ...answer.headers, ...headers(...names.filter((name) => name !== false)) } };
 }
 
 /** Nothing may stand beside a reference. What only a body can cause is left to `default` where none is sent. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Inject, Req, Res, StreamableFile, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { EnvelopeInterceptor } from '../../web/envelope.interceptor';
+import { EnvelopeInterceptor } from '../../web/envelope';
 import { Public } from '../auth/public.decorator';
 import { version } from '../config/version';
 import { pagePolicy } from './document';

@@ -1,9 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
-import { clientAddress } from '../../web/client-address';
-import { outcomeOf, routeOf, type Outcome } from '../../web/outcome';
-import { requestIdOf } from '../../web/request-id';
+import { clientAddress, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
 
 export interface RequestMeter {
   began(): void;

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Meter, type UnitFault } from '../../database/meter';
 import { TenantryDataSource } from '../../database/tenantry.data-source';
-import type { Outcome } from '../../web/outcome';
+import type { Outcome } from '../../web/request';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
 import { version } from '../config/version';

@@ -1,13 +1,10 @@
 import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../../errors/http.errors';
-import { clientNetwork } from '../../web/client-address';
-import { failure, refusalHeaders } from '../../web/envelope';
+import { clientNetwork, languageOf, requestIdOf } from '../../web/request';
+import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
-import { languageOf } from '../../web/language';
-import { requestIdOf } from '../../web/request-id';
-import type { StatusPolicy } from '../../web/status-policy';
-import type { VerifiedTokens } from '../auth/verified-tokens';
+import { VerifiedTokens } from '../auth/verified-tokens';
 import { FairQueue, type QueueLimits } from './fair-queue';
 
 /** Operators must see the service above all when it is overloaded. */

@@ -2,7 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { parseAccountName, usernameKey } from '../../tenancy/account-name';
-import { clientNetwork } from '../../web/client-address';
+import { clientNetwork } from '../../web/request';
 import { HttpErrors } from '../../errors/http.errors';
 import { readJsonBody } from '../../web/json-body';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';

@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { SessionEntity } from '../../../src/tenant/session.entity';
+import { SessionEntity, AccountEntity } from '../../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant, mintToken } from '../../../src/server/testing';
-import { AccountEntity } from '../../../src/tenant/account.entity';
 import { bulkInsert, life } from '../seeds';
 
 /** One tenant with rows of every kind; every text in them holds a mark that no other tenant's rows have. */

@@ -1,0 +1,79 @@
+import {
+  applyDecorators,
+  Controller,
+  Injectable,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
+import { AuthErrors } from '../tenancy/access.errors';
+import { attachContext, RequestContext } from '../tenancy/request-context';
+import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
+import { TenantAdmission } from '../tenancy/tenant-access';
+import { BodyPipe } from './body.pipe';
+import { inEnvelope } from './envelope';
+import { EnvelopeExceptionFilter } from './exception.filter';
+import { RolesGuard } from './roles.guard';
+import { refuseUnreadBody } from './unread-body';
+
+/** The one place of tenant policy: from here on a request acts for exactly one tenant, which may be served. */
+@Injectable()
+class TenantScopeInterceptor implements NestInterceptor {
+  constructor(
+    private readonly principals: PrincipalResolver,
+    private readonly admission: TenantAdmission,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const principal = await callerOf(this.principals, request);
+    if (!principal) throw AuthErrors.TOKEN_MISSING();
+    await this.admission.admit(principal.tenantId);
+    attachContext(request, RequestContext.of(principal));
+    return next.handle();
+  }
+}
+
+/**
+ * On a host's own controller or handler: the caller is asked for, its tenant must be one that is served, and `@Ctx()`
+ * gives the context. It checks no roles.
+ */
+export function TenantScoped(): ClassDecorator & MethodDecorator {
+  return UseInterceptors(TenantScopeInterceptor);
+}
+
+/** The tenant scope and the envelope in one, because each interceptor costs time in Nest. */
+@Injectable()
+class OrganisationInterceptor extends TenantScopeInterceptor {
+  override async intercept(
+    context: ExecutionContext,
+    next: CallHandler<unknown>,
+  ): Promise<Observable<unknown>> {
+    refuseUnreadBody(context, context.switchToHttp().getRequest<Request>());
+    return inEnvelope(context, await super.intercept(context, next));
+  }
+}
+
+/**
+ * A controller of this API. All it needs rides on it (role check, envelope, tenant scope, body check, errors),
+ * so that in a larger platform nothing has to be registered globally.
+ */
+export function OrganisationController(path: string, tag: string): ClassDecorator {
+  return applyDecorators(
+    Controller(path),
+    UseGuards(RolesGuard),
+    UseInterceptors(OrganisationInterceptor),
+    UsePipes(BodyPipe),
+    UseFilters(EnvelopeExceptionFilter),
+    ApiTags(tag),
+    ApiSecurity('password'),
+    ApiSecurity('bearer'),
+  );
+}

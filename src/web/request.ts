@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+
+/** What a request says of itself: its id, its language and its client. */
+
+const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const requestId = Symbol('requestId');
+
+/** Gives every request an id (the caller's own, if it is harmless) and echoes it. */
+export function requestIdMiddleware(request: Request, response: Response, next: NextFunction): void {
+  response.setHeader('X-Request-Id', requestIdOf(request));
+  next();
+}
+
+/** The id of a request; in a host without the middleware it is given at the first question. */
+export function requestIdOf(request: Request & { [requestId]?: string }): string {
+  const sent = request.headers['x-request-id'];
+  const id = request[requestId] ?? (typeof sent === 'string' && SAFE_ID.test(sent) ? sent : randomUUID());
+  request[requestId] = id;
+  return id;
+}
+
+export type Language = 'zh' | 'en';
+
+/** The language of error messages: Chinese unless the caller prefers English. */
+export function languageOf(request: Request): Language {
+  return request.acceptsLanguages('zh', 'en') === 'en' ? 'en' : 'zh';
+}
+
+/** The address of the client; behind a proxy that is trusted (`trust proxy`), the one that the proxy names. */
+export function clientAddress(request: Request): string {
+  const named = request.ip ?? '';
+  const address = isIP(named) ? named : (request.socket.remoteAddress ?? '');
+  // How a socket for both families names an IPv4 client.
+  return address.replace(/^::ffff:(?=[0-9.]+$)/i, '');
+}
+
+/** What counts as one client: an IPv4 address, or an IPv6 network, because one client has all of its addresses. */
+export function clientNetwork(request: Request): string {
+  const address = clientAddress(request);
+  return isIPv6(address) ? `${networkOf(address)}::/64` : address;
+}
+
+/** The client of a request, for what is counted per client. */
+export const ClientNetwork = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  clientNetwork(context.switchToHttp().getRequest<Request>()),
+);
+
+/** The first four of the eight groups of an IPv6 address. */
+function networkOf(address: string): string {
+  const [withoutZone = ''] = address.split('%', 1);
+  const [first = [], last = []] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = Array<string>(Math.max(8 - first.length - last.length, 0)).fill('0');
+  return [...first, ...zeros, ...last]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+/** How a request ended, for the log and the metrics. */
+export interface Outcome {
+  /** The envelope's `code`: under `always-200` the status of the answer does not tell. */
+  readonly status: number;
+  /** Why it was refused. */
+  readonly reason?: string | undefined;
+}
+
+/** Keeps why a request is refused until it is over. */
+export function noteRefusal(response: Response, { status, reason }: Outcome): void {
+  response.locals.refused = { status, reason };
+}
+
+/** How a request ended; its response must be closed. */
+export function outcomeOf(response: Response): Outcome {
+  const refused = response.locals.refused as Outcome | undefined;
+  if (refused) return refused;
+  // 499, as proxies write it: the client has gone before it had its answer.
+  return response.writableFinished ? { status: response.statusCode } : { status: 499, reason: 'CLIENT_GONE' };
+}
+
+/** Whether the client has gone before it had sent all of its request: reading the body fails, and no one waits for an answer. */
+export function hasBrokenOff({ destroyed, complete }: Request): boolean {
+  return destroyed && !complete;
+}
+
+/** A bug, or something of ours that failed for a cause; a busy service that turns callers away has none to tell. */
+export function isFailure({ status }: Outcome, error: unknown): boolean {
+  return status === 500 || (status > 500 && (error as Error).cause !== undefined);
+}
+
+/** The template of the route that a request has reached, never its address; undefined when it has reached none. */
+export function routeOf({ route }: Request): string | undefined {
+  const { path } = (route ?? {}) as { path?: unknown };
+  return typeof path === 'string' ? path : undefined;
+}
