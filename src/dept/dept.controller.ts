@@ -22,7 +22,8 @@ import { DeptService } from './dept.service';
 
 const REPLACED =
   'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.';
-const PATCHED = 'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.';
+const PATCHED =
+  'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.';
 
 const CHANGE = [
   TenantErrors.MISMATCH,
