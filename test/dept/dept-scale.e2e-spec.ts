@@ -95,8 +95,11 @@ describe('department trees of any size', () => {
     await childrenOf(large, 5000);
     await childrenOf(other, 5000);
     if (onMariadb) await service.dataSource.query('ANALYZE TABLE tenantry_dept');
-    const move = (deptId: number) =>
-      recordQueries(service.dataSource, () => api.put(PATH, { deptId, parentId: other }));
+    // The tenant's state is cached for 5 s; on a busy machine it may be read again at any time.
+    const move = async (deptId: number) =>
+      (await recordQueries(service.dataSource, () => api.put(PATH, { deptId, parentId: other }))).filter(
+        ({ sql }) => !sql.includes('TenantEntity'),
+      );
     const [ofSmall, ofLarge] = [await move(small), await move(large)];
     expect(ofLarge.map(({ sql }) => sql.split(' ', 2).join(' '))).toEqual(
       ofSmall.map(({ sql }) => sql.split(' ', 2).join(' ')),
