@@ -4,12 +4,6 @@ import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { AccountEntity } from '../../tenant/account.entity';
 
-interface FirstAdminOptions {
-  /** Generated when absent. */
-  readonly password: string | undefined;
-  readonly passwordRequired: boolean;
-}
-
 export interface FirstAdmin {
   readonly username: string;
   /** Only when it was generated. */
@@ -18,17 +12,17 @@ export interface FirstAdmin {
 
 /** Makes the platform's first account where there is none. Run it under the migration lock. */
 export async function ensureFirstAdmin(
-  dataSource: DataSource,
-  options: FirstAdminOptions,
+  { manager }: DataSource,
+  options: { readonly password: string | undefined; readonly passwordRequired: boolean },
 ): Promise<FirstAdmin | null> {
-  if (await dataSource.manager.existsBy(AccountEntity, { tenantId: PLATFORM_TENANT })) return null;
+  if (await manager.existsBy(AccountEntity, { tenantId: PLATFORM_TENANT })) return null;
   if (options.passwordRequired && options.password === undefined) {
     throw new Error(
       'This is the first start in production: set ADMIN_PASSWORD, the password of the account "admin".',
     );
   }
   const password = options.password ?? generatePassword();
-  await dataSource.manager.insert(AccountEntity, {
+  await manager.insert(AccountEntity, {
     tenantId: PLATFORM_TENANT,
     username: 'admin',
     usernameKey: 'admin',

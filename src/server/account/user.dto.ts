@@ -21,37 +21,30 @@ export class UserFieldsDto {
    */
   @RequiredTextField(64)
   username!: string;
-
   /** @example 张三 */
   @TextField(64)
   nickname?: string;
-
   /** A department of the tenant, or none. */
   @IdField()
   deptId?: number;
-
   /** @example zhangsan@example.com */
   @EmailField(100)
   email?: string;
-
   /** @example "13800138000" */
   @TextField(32)
   phone?: string;
-
   /**
    * Not sent: `member`.
    * @example ["member"]
    */
   @RolesField()
   roles?: Role[];
-
   /**
    * `0` normal, `1` disabled.
    * @example "0"
    */
   @ChoiceField('0', '1')
   status?: string;
-
   /**
    * The caller's own tenant; on create also one below it, for its administrators.
    * @example "000000"
@@ -81,11 +74,9 @@ export class ChangePasswordDto {
    */
   @IdField()
   userId?: number;
-
   /** Needed only to change your own password. */
   @OpaqueField(1024)
   oldPassword?: string;
-
   /** @example another-long-password */
   @PasswordField()
   newPassword!: string;
@@ -129,11 +120,9 @@ export class UserListQuery extends PageQuery {
   /** Accounts of this department. */
   @IdField()
   deptId?: number;
-
   /** A part of the user name, exactly as written. */
   @SearchParam(64)
   username?: string;
-
   /** `0` normal, `1` disabled. */
   @ChoiceField('0', '1')
   status?: string;

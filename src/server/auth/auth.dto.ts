@@ -18,11 +18,9 @@ export class LoginDto {
    */
   @TextField(64)
   tenantId?: string;
-
   /** @example zhangsan */
   @RequiredTextField(256)
   username!: string;
-
   /** @example a-long-password */
   @RequiredOpaqueField(PASSWORD_BYTES)
   password!: string;
@@ -38,18 +36,15 @@ export class TokenRequestDto {
   @Choice('password', 'refresh_token')
   @OpaqueField(64)
   grant_type!: string;
-
   /**
    * The user name, or `tenantCode/username`.
    * @example zhangsan
    */
   @TextField(256)
   username?: string;
-
   /** @example a-long-password */
   @OpaqueField(PASSWORD_BYTES)
   password?: string;
-
   @OpaqueField(256)
   refresh_token?: string;
 }

@@ -93,6 +93,8 @@ export function refuseInOAuthForm(
   else next(error);
 }
 
+const invalidRequest = (text: string) => new OAuthError('invalid_request', text);
+
 function toOAuthError({ status, en }: ErrorRow): OAuthError {
   if (status === 500) return new OAuthError('server_error', en, status);
   if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
@@ -144,17 +146,14 @@ export class OAuthController {
     client: string,
   ): Promise<Tokens> {
     if (grant_type === 'password') {
-      if (!username || !password)
-        throw new OAuthError('invalid_request', 'username and password are required');
+      if (!username || !password) throw invalidRequest('username and password are required');
       return this.signIn.login({ ...parseAccountName(username), password, client });
     }
     if (grant_type === 'refresh_token') {
-      if (!refresh_token) throw new OAuthError('invalid_request', 'refresh_token is required');
+      if (!refresh_token) throw invalidRequest('refresh_token is required');
       return this.signIn.refresh(refresh_token);
     }
-    throw new OAuthError(
-      grant_type ? 'unsupported_grant_type' : 'invalid_request',
-      'grant_type must be password or refresh_token',
-    );
+    const text = 'grant_type must be password or refresh_token';
+    throw grant_type ? new OAuthError('unsupported_grant_type', text) : invalidRequest(text);
   }
 }

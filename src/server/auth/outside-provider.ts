@@ -11,9 +11,8 @@ const REFRESH_MS = 30_000;
 const OUTAGE_MS = 10 * 60 * 1000;
 
 /**
- * The public keys of an outside identity provider. jose fetches, selects and imports them. When to fetch is decided
- * here: jose alone would ask a provider that is away again for every token, and would not ask for a new key within its
- * cool-down.
+ * The public keys of an outside identity provider. jose fetches and selects them. When to fetch is decided here: jose would
+ * ask a provider that is away for every token, and would not ask for a new key within its cool-down.
  */
 export class JwksKeys {
   readonly #keys: ReturnType<typeof Jose.createRemoteJWKSet>;

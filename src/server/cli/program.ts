@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
-import { version } from '../config/version';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
+import { version } from '../config/version';
 import { minutes, roleList, tenantCode, userName } from './values';
 
-/** Runs with the options of its command; gives the exit code. */
-type Run<T> = (options: T) => Promise<number> | number;
+/** Loads the code of a command, which runs with its options and gives the exit code. */
+type Load = () => Promise<(options: never) => Promise<number> | number>;
 
 const EXIT_CODES = `
 Exit codes: 0 done; 1 refused, failed, or (doctor) something is wrong; 2 the command line is invalid.
@@ -13,6 +13,8 @@ Settings come from the environment and from .env, as those of the service do.`;
 const tenant = () =>
   new Option('--tenant <code>', 'code of the tenant').argParser(tenantCode).default(PLATFORM_TENANT);
 const user = () => new Option('--user <name>', 'user name').argParser(userName);
+const roles = (more = '') =>
+  new Option('--roles <list>', `roles, with commas between them${more}`).argParser(roleList);
 const passwordStdin = () =>
   new Option('--password-stdin', 'read the password from standard input instead of generating one');
 
@@ -25,75 +27,59 @@ export function createProgram(): Command {
     .showHelpAfterError('Run: tenantry --help')
     .exitOverride();
 
-  const command = (name: string, description: string, example: string): Command =>
+  const command = (name: string, description: string, example: string, load: Load): Command =>
     program
       .command(name)
       .description(description)
-      .addHelpText('after', `\nExample:\n  ${example}`)
+      .addHelpText('after', `\nExample:\n  tenantry ${name}${example}`)
       .showHelpAfterError(`Run: tenantry ${name} --help`)
       .allowExcessArguments()
-      .hook('preAction', refuseArguments);
+      .hook('preAction', refuseArguments)
+      .action(async (options: object) => {
+        const run = await load();
+        process.exitCode = await run(options as never);
+      });
 
-  command('demo', 'Fill an empty database with an example organisation.', 'tenantry demo')
-    .option('--password <text>', 'password of its accounts, 8 to 128 characters (default: generated)')
-    .action(running(async () => (await import('./demo.command.js')).demoCommand));
-
-  command('user:add', 'Add an account.', 'tenantry user:add --user lina --tenant 100001 --roles tenant_admin')
-    .addOption(user().makeOptionMandatory())
-    .addOption(tenant())
-    .addOption(
-      new Option('--roles <list>', 'roles, with commas between them')
-        .argParser(roleList)
-        .default(['member'], 'member'),
-    )
-    .addOption(passwordStdin())
-    .action(running(async () => (await import('./user.commands.js')).userAddCommand));
-
-  command(
-    'user:password',
-    'Set the password of an account.',
-    'tenantry user:password --user admin --password-stdin < password.txt',
-  )
-    .addOption(user().makeOptionMandatory())
-    .addOption(tenant())
-    .addOption(passwordStdin())
-    .action(running(async () => (await import('./user.commands.js')).userPasswordCommand));
-
-  command('tenant:list', 'List the tenants as a tree, with their state.', 'tenantry tenant:list').action(
-    running(async () => (await import('./inspect.commands.js')).tenantListCommand),
+  const demo = async () => (await import('./demo.command.js')).demoCommand;
+  command('demo', 'Fill an empty database with an example organisation.', '', demo).option(
+    '--password <text>',
+    'password of its accounts, 8 to 128 characters (default: generated)',
   );
 
-  command('doctor', 'Check that the database is sound.', 'tenantry doctor --repair')
-    .option('--repair', 'rebuild paths from parents', false)
-    .action(running(async () => (await import('./inspect.commands.js')).doctorCommand));
+  const userAdd = async () => (await import('./user.commands.js')).userAddCommand;
+  command('user:add', 'Add an account.', ' --user lina --tenant 100001 --roles tenant_admin', userAdd)
+    .addOption(user().makeOptionMandatory())
+    .addOption(tenant())
+    .addOption(roles().default(['member'], 'member'))
+    .addOption(passwordStdin());
 
-  command(
-    'token',
-    'Print an access token, for trying things out.',
-    'tenantry token --tenant 100001 --minutes 5',
-  )
+  const userPassword = async () => (await import('./user.commands.js')).userPasswordCommand;
+  const fromFile = ' --user admin --password-stdin < password.txt';
+  command('user:password', 'Set the password of an account.', fromFile, userPassword)
+    .addOption(user().makeOptionMandatory())
+    .addOption(tenant())
+    .addOption(passwordStdin());
+
+  const tenantList = async () => (await import('./inspect.commands.js')).tenantListCommand;
+  command('tenant:list', 'List the tenants as a tree, with their state.', '', tenantList);
+
+  const doctor = async () => (await import('./inspect.commands.js')).doctorCommand;
+  command('doctor', 'Check that the database is sound.', ' --repair', doctor).option(
+    '--repair',
+    'rebuild paths from parents',
+    false,
+  );
+
+  const token = async () => (await import('./token.command.js')).tokenCommand;
+  command('token', 'Print an access token, for trying things out.', ' --tenant 100001 --minutes 5', token)
     .addOption(tenant())
     .addOption(user().default('admin'))
-    .addOption(
-      new Option(
-        '--roles <list>',
-        'roles, with commas between them (default: the highest of the tenant)',
-      ).argParser(roleList),
-    )
-    .addOption(new Option('--minutes <number>', 'how long it is valid').argParser(minutes).default(30))
-    .action(running(async () => (await import('./token.command.js')).tokenCommand));
+    .addOption(roles(' (default: the highest of the tenant)'))
+    .addOption(new Option('--minutes <number>', 'how long it is valid').argParser(minutes).default(30));
 
-  command('openapi', 'Print the OpenAPI document, as YAML.', 'tenantry openapi > openapi.yaml').action(
-    running(async () => (await import('./openapi.command.js')).openapiCommand),
-  );
+  const openapi = async () => (await import('./openapi.command.js')).openapiCommand;
+  command('openapi', 'Print the OpenAPI document, as YAML.', ' > openapi.yaml', openapi);
   return program;
-}
-
-function running<T>(load: () => Promise<Run<T>>): (options: T) => Promise<void> {
-  return async (options) => {
-    const run = await load();
-    process.exitCode = await run(options);
-  };
 }
 
 /** No command takes arguments beside its options; Commander itself would not name the one that is too many. */
