@@ -27,7 +27,6 @@ const TAGS = {
   'Signing in': 'Tokens for accounts, and who one is.',
 };
 
-/** The OpenAPI document of an application. */
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')

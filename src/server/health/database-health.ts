@@ -19,19 +19,9 @@ export class DatabaseHealth {
   async report(): Promise<DatabaseReport> {
     const { pulse } = mysqlPoolOf(this.dataSource);
     if (pulse === 'lost') return DOWN;
-    const report = await this.#askInTime();
+    const tooLate = sleep(PATIENCE_MS, DOWN, { ref: false });
+    const report = await Promise.race([this.#ask(), tooLate]).catch(() => DOWN);
     return pulse === 'slow' && report.database === 'up' ? { ...report, database: 'slow' } : report;
-  }
-
-  async #askInTime(): Promise<DatabaseReport> {
-    const timer = new AbortController();
-    try {
-      return await Promise.race([this.#ask(), sleep(PATIENCE_MS, DOWN, { signal: timer.signal })]);
-    } catch {
-      return DOWN;
-    } finally {
-      timer.abort();
-    }
   }
 
   async #ask(): Promise<DatabaseReport> {
