@@ -6,8 +6,8 @@ import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
 import { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
-import type { Env } from './config/env';
-import { DOCS_PATH, RootController } from './docs/root.controller';
+import { ENV, type Env } from './config/env';
+import { RootController } from './docs/root.controller';
 import { HealthModule } from './health/health.controller';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
@@ -15,13 +15,10 @@ import { RateLimits } from './rate-limit/rate-limits';
 import type { Meter } from '../database/meter';
 import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { RevocationModule } from './auth/revocation.module';
-import { VerifiedTokens } from './auth/verified-tokens';
-import { StatusPolicy } from '../web/envelope';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
 import { UserModule } from './account/user.module';
 
-/** What the service is made of. */
 export interface ServiceParts {
   readonly env: Env;
   readonly jwt: JwtSettings;
@@ -57,21 +54,12 @@ export class AppModule {
         RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
-      exports: [JwtSettings],
+      exports: [ENV, JwtSettings],
       providers: [
         { provide: JwtSettings, useValue: jwt },
-        { provide: DOCS_PATH, useValue: env.DOCS === 'on' ? '/docs' : null },
+        { provide: ENV, useValue: env },
         { provide: RateLimits, useFactory: () => new RateLimits(env) },
-        {
-          provide: OverloadProtection,
-          inject: [VerifiedTokens, StatusPolicy],
-          useFactory: (tokens: VerifiedTokens, statuses: StatusPolicy) =>
-            new OverloadProtection(
-              { inWork: env.MAX_IN_WORK, waiting: env.MAX_WAITING, waitMs: env.MAX_WAIT_MS },
-              tokens,
-              statuses,
-            ),
-        },
+        OverloadProtection,
         { provide: APP_GUARD, useClass: JwtAuthGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: BodyGuard },

@@ -21,7 +21,6 @@ import type * as ServiceMetricsFile from './metrics/service-metrics';
 import { OverloadProtection } from './overload/overload-protection';
 import type { FirstAdmin } from './account/first-admin';
 
-/** The service, ready to listen. */
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
   const whole = { ...parts, ...(metrics && { meter: metrics }) };
@@ -62,7 +61,6 @@ function leaveFileUnread(request: Request, _: Response, next: NextFunction): voi
   next();
 }
 
-/** The lines a person sees when the service has started. */
 export function banner(address: string, env: Env, firstAdmin: FirstAdmin | null): string {
   return [
     `Tenantry ${version}`,
@@ -76,7 +74,7 @@ export function banner(address: string, env: Env, firstAdmin: FirstAdmin | null)
   ].join('\n');
 }
 
-/** Who signs in first, when that was made up here; nobody else knows the password. */
+/** The first account, if its password was made here; it is shown only once. */
 export function adminLines(firstAdmin: FirstAdmin | null): string[] {
   if (!firstAdmin?.password) return [];
   return [line('Admin', `${firstAdmin.username} / ${firstAdmin.password} (shown only this once)`)];

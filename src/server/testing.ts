@@ -105,7 +105,6 @@ export class TestService {
     }
   }
 
-  /** A client with a token for this caller. */
   as(caller: Caller = {}): ApiClient {
     return this.anonymous.as(mintToken(caller));
   }

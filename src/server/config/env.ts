@@ -86,10 +86,10 @@ const settings = z.object({
   SHUTDOWN_DRAIN_MS: wholeNumber(0, 60_000, 'must be milliseconds, at most 60000').default(500),
 });
 
-/** The validated configuration. */
+/** Injects the validated configuration. */
+export const ENV = Symbol('ENV');
 export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off' }>;
 
-/** Every problem of an environment, in one message. */
 export class BadEnvironment extends Error {
   constructor(problems: readonly string[]) {
     super(['The configuration is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'));

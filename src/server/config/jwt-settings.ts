@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { JwtSettings } from '../auth/jwt-settings';
 import type { Env } from './env';
 
-/** How tokens are made and checked, from the configuration. */
 export function jwtSettings(env: Env): JwtSettings {
   return {
     key: jwtKey(env),

@@ -26,7 +26,6 @@ const TAGS = {
   'Signing in': 'Signing in, tokens, and the signed-in caller.',
 };
 
-/** The OpenAPI document of an application. */
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')

@@ -4,6 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { EnvelopeInterceptor } from '../../web/envelope';
 import { Public } from '../auth/public.decorator';
+import { ENV, type Env } from '../config/env';
 import { version } from '../config/version';
 import { pagePolicy } from './document';
 
@@ -15,9 +16,6 @@ const STYLE = `
 `;
 /** The page runs nothing and loads nothing; its one style is known by its hash. */
 const POLICY = pagePolicy(`style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`);
-
-/** The path of Swagger UI; null where it is off. */
-export const DOCS_PATH = Symbol('DOCS_PATH');
 
 interface ServiceInfo {
   readonly name: string;
@@ -32,7 +30,7 @@ interface ServiceInfo {
 @UseInterceptors(EnvelopeInterceptor)
 @Controller()
 export class RootController {
-  constructor(@Inject(DOCS_PATH) private readonly docs: string | null) {}
+  constructor(@Inject(ENV) private readonly env: Env) {}
 
   /** A page, where that is preferred, else JSON. */
   @Get()
@@ -41,7 +39,7 @@ export class RootController {
     @Res({ passthrough: true }) response: Response,
   ): ServiceInfo | StreamableFile {
     const health = { live: '/health/live', ready: '/health/ready' };
-    const info = { name: 'Tenantry', version, docs: this.docs, health };
+    const info = { name: 'Tenantry', version, docs: this.env.DOCS === 'on' ? '/docs' : null, health };
     response.vary('Accept');
     if (request.accepts(['json', 'html']) !== 'html') return info;
     response.setHeader('Content-Security-Policy', POLICY);

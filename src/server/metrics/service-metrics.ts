@@ -87,7 +87,6 @@ export class ServiceMetrics extends Meter implements RequestMeter {
     this.#failures.inc({ table });
   }
 
-  /** Serves the metrics until the service closes. */
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {
     this.#observe(app);
     collectDefaultMetrics({ register: this.#registry });

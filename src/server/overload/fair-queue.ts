@@ -36,7 +36,6 @@ export class FairQueue {
     return !this.#hasPlaceFor(key) && !this.#mayWait(key);
   }
 
-  /** Starts the request at once or later, or refuses it. */
   enter(key: string, start: () => void, refuse: () => void): Leave {
     const entry: Entry = { key, start, refuse, state: 'left' };
     if (this.#hasPlaceFor(key) && !this.#lines.has(key)) this.#start(entry);

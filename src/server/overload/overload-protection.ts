@@ -1,11 +1,12 @@
-import { Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../../errors/http.errors';
 import { clientNetwork, languageOf, requestIdOf } from '../../web/request';
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
 import { VerifiedTokens } from '../auth/verified-tokens';
-import { FairQueue, type QueueLimits } from './fair-queue';
+import { FairQueue } from './fair-queue';
+import { ENV, type Env } from '../config/env';
 
 /** Operators must see the service above all when it is overloaded. */
 const NEVER_REFUSED = /^\/(health|metrics)(?=[/?]|$)/;
@@ -22,6 +23,7 @@ const OVERLOADED = HttpErrors.OVERLOADED();
  * Bounds how many requests are in work and refuses what is too much with 503 `OVERLOADED`. Places are shared round robin by
  * tenant; sign-ins have places of their own, shared by client address: no flood of other requests keeps people from signing in.
  */
+@Injectable()
 export class OverloadProtection {
   readonly #logger = new Logger('Overload');
   readonly #requests: FairQueue;
@@ -29,12 +31,12 @@ export class OverloadProtection {
   #loggedAt = -Infinity;
 
   constructor(
-    limits: QueueLimits,
+    @Inject(ENV) { MAX_IN_WORK: inWork, MAX_WAITING: waiting, MAX_WAIT_MS: waitMs }: Env,
     private readonly tokens: VerifiedTokens,
     private readonly statuses: StatusPolicy,
   ) {
-    this.#requests = new FairQueue(limits);
-    this.#signIns = new FairQueue({ ...SIGN_INS, waitMs: limits.waitMs });
+    this.#requests = new FairQueue({ inWork, waiting, waitMs });
+    this.#signIns = new FairQueue({ ...SIGN_INS, waitMs });
   }
 
   get counts(): FairQueue['counts'] {
