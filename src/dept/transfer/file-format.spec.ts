@@ -73,7 +73,7 @@ describe('comma-separated values', () => {
   ])('are refused with broken quotes: %j', (broken, line) => {
     expect(problemOf(() => parse(broken))).toMatchObject({
       line,
-      message: { en: expect.stringMatching(/^has quotes/) as string },
+      message: { en: expect.stringMatching(/unclosed quote/) as string },
     });
   });
 
