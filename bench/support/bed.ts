@@ -1,78 +1,80 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { ApiClient } from '../../src/testing/api-client';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
-import { mintToken, TEST_SECRET } from '../../src/server/testing';
-import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
+import { TEST_SECRET } from '../../src/server/testing';
 import { compileBaselines } from './compile-baselines';
-import { ServerProcess } from './server-process';
+import { cpuMsOf, ServerProcess } from './server-process';
 
 const SERVICE = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 const GC_HOOK = join(__dirname, 'gc-hook.cjs');
+const OUT_OF_REACH = '999999999';
+const ENV = {
+  // On a busy machine requests of the bench wait long; that is no overload of the service.
+  MAX_WAIT_MS: '60000',
+  JWT_SECRET: TEST_SECRET,
+  ADMIN_PASSWORD: 'admin-password',
+  RATE_LIMIT_USER: OUT_OF_REACH,
+  RATE_LIMIT_LOGIN_ADDRESS: OUT_OF_REACH,
+};
 
-export type Kind = 'mariadb' | 'sqlite';
-
-/**
- * Where one measure happens: databases of its own, the service and the baselines on them. All of it is gone when the
- * measure is over.
- */
+/** Where one measure happens: a database of its own, with the service and the baselines on it. */
 export class Bed {
   readonly #ends: (() => Promise<void>)[] = [];
-  readonly #databases = new Map<Kind, Promise<ThrowAwayDatabase>>();
+  #database: Promise<ThrowAwayDatabase> | undefined;
   #dataSource: Promise<DataSource> | undefined;
 
   constructor(private readonly mariadb: string) {}
 
-  database(kind: Kind): Promise<ThrowAwayDatabase> {
-    const known = this.#databases.get(kind);
-    if (known) return known;
-    const made = throwAwayDatabase(kind === 'mariadb' ? { server: this.mariadb } : {});
-    this.#databases.set(kind, made);
-    this.#ends.unshift(async () => (await made).drop());
-    return made;
+  /** Another one beside it, which ends with it. */
+  another(): Bed {
+    const bed = new Bed(this.mariadb);
+    this.#ends.unshift(() => bed.close());
+    return bed;
   }
 
-  /** On the measure's MariaDB, with all tables: for filling it. */
+  database(): Promise<ThrowAwayDatabase> {
+    this.#database ??= throwAwayDatabase({ server: this.mariadb }).then((made) => {
+      this.#ends.push(() => made.drop());
+      return made;
+    });
+    return this.#database;
+  }
+
+  /** With all tables, for filling them. */
   dataSource(): Promise<DataSource> {
-    this.#dataSource ??= this.database('mariadb').then((database) => database.open());
+    this.#dataSource ??= this.database().then((database) => database.open());
     return this.#dataSource;
   }
 
-  /** The built service as it runs in production; only the limit of requests a minute is out of reach. */
-  async service(kind: Kind = 'mariadb', { gc = false } = {}): Promise<ServerProcess> {
-    const env = { ADMIN_PASSWORD: 'admin-password', RATE_LIMIT_USER: '999999999' };
-    const options = gc ? ['--expose-gc', '--require', GC_HOOK] : [];
-    return this.#start(SERVICE, kind, env, options);
+  /** The built service as it runs in production; only the limits of requests a minute are out of reach. */
+  service({ gc = false } = {}): Promise<ServerProcess> {
+    return this.#start(SERVICE, gc ? ['--expose-gc', '--require', GC_HOOK] : []);
   }
 
-  /** A file of `bench/baselines/`, on the same database. */
-  baseline(
-    name: string,
-    kind: Kind = 'mariadb',
-    env: Readonly<Record<string, string>> = {},
-  ): Promise<ServerProcess> {
-    return this.#start(join(compileBaselines(), `${name}.js`), kind, env);
+  /** A folder of `bench/baselines/`, on the same database. */
+  baseline(name: 'express' | 'textbook-nest'): Promise<ServerProcess> {
+    return this.#start(join(compileBaselines(), name, 'main.js'), []);
   }
 
-  /** A client with a token for this tenant. */
-  client(server: ServerProcess, tenantId = PLATFORM_TENANT): ApiClient {
-    return new ApiClient(server.baseUrl).as(mintToken({ tenantId }));
+  /** CPU time of MariaDB so far, in milliseconds. */
+  async mariadbCpu(): Promise<() => number> {
+    const [row] = await (await this.dataSource()).query<{ file: string }[]>('SELECT @@pid_file AS file');
+    const pid = Number(readFileSync(row?.file ?? '', 'utf8'));
+    return () => cpuMsOf(pid);
   }
 
   async close(): Promise<void> {
-    for (const end of this.#ends) await end();
-    this.#ends.length = 0;
+    for (const end of this.#ends.splice(0)) await end();
   }
 
-  async #start(
-    script: string,
-    kind: Kind,
-    env: Readonly<Record<string, string>>,
-    nodeOptions?: readonly string[],
-  ): Promise<ServerProcess> {
-    const { url, folder } = await this.database(kind);
-    const common = { DATABASE_URL: url, DATA_DIR: folder, JWT_SECRET: TEST_SECRET };
-    const server = await ServerProcess.start(script, { ...common, ...env }, nodeOptions);
+  async #start(script: string, nodeOptions: readonly string[]): Promise<ServerProcess> {
+    const { url, folder } = await this.database();
+    const server = await ServerProcess.start(
+      script,
+      { ...ENV, DATABASE_URL: url, DATA_DIR: folder },
+      nodeOptions,
+    );
     this.#ends.unshift(() => server.stop());
     return server;
   }

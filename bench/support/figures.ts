@@ -6,13 +6,7 @@ export interface Spread {
 }
 
 export function spreadOf(values: readonly number[]): Spread {
-  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low, high] = [(sorted.length - 1) >> 1, sorted.length >> 1];
-  return ((sorted[low] ?? NaN) + (sorted[high] ?? NaN)) / 2;
+  return { median: quantile(values, 0.5), min: Math.min(...values), max: Math.max(...values) };
 }
 
 /** The value that so great a part of the others does not exceed. */
@@ -28,4 +22,21 @@ export function show({ median, min, max }: Spread, unit: string): string {
 
 export function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/** One of those that are compared: does its part of a round and gives what that cost. */
+export type Side = () => Promise<number>;
+
+/** Lets the sides take turns: what else the machine does hits all of them. Gives the costs by side. */
+export async function interleave(sides: readonly Side[], rounds: number): Promise<number[][]> {
+  const costs = sides.map((): number[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [at, side] of sides.entries()) costs[at]?.push(await side());
+  }
+  return costs;
+}
+
+/** What the work cost in relation to its baseline, round by round. */
+export function ratiosOf(work: readonly number[], baseline: readonly number[]): Spread {
+  return spreadOf(work.map((cost, round) => cost / (baseline[round] ?? NaN)));
 }

@@ -1,10 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One keep-alive connection: a request is sent, its answer read by content-length, and only then comes the next. */
+const END_OF_CHUNKS = '\r\n0\r\n\r\n';
+
+/** One keep-alive connection: a request is sent, its answer read to the end, and only then comes the next. */
 class Connection {
   #head = '';
+  /** Bytes that are still to come; infinite for an answer in chunks. */
   #left = 0;
+  #tail = '';
   #done: () => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
 
@@ -43,11 +47,15 @@ class Connection {
       this.#head += chunk.toString('latin1');
       const end = this.#head.indexOf('\r\n\r\n');
       if (end < 0) return;
-      const length = /\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1];
-      if (!this.#head.startsWith('HTTP/1.1 200 ') || length === undefined) this.#fail(new Error(this.#head));
+      if (!/^HTTP\/1\.1 20[01] /.test(this.#head)) this.#fail(new Error(this.#head));
+      const length = /\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1] ?? Infinity;
       this.#left = Number(length) - (this.#head.length - end - 4);
       this.#head = '';
     }
+    this.#tail = (this.#tail + chunk.toString('latin1', chunk.length - END_OF_CHUNKS.length)).slice(
+      -END_OF_CHUNKS.length,
+    );
+    if (this.#left === Infinity && this.#tail === END_OF_CHUNKS) this.#left = 0;
     if (this.#left === 0) this.#done();
   }
 }
@@ -87,10 +95,9 @@ export async function load({ port, connections, requests, request, paceMs = 0 }:
 
 /** A request as it goes over the wire. */
 export function rawRequest(method: string, path: string, token: string, body?: unknown): string {
-  const text = body === undefined ? '' : JSON.stringify(body);
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+  const type = typeof body === 'string' ? 'application/x-ndjson' : 'application/json';
   const about =
-    body === undefined
-      ? ''
-      : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+    body === undefined ? '' : `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n${about}\r\n${text}`;
 }

@@ -1,45 +1,92 @@
-import type { Result } from './result';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { round } from './figures';
+import type { OperationResult, Result } from './result';
 
-const HEAD = ['Work', 'Baseline', 'Figure', 'Bound', 'Aim', ''] as const;
-
-/** All results as one table of Markdown, with columns that line up. */
-export function tableOf(results: readonly Result[]): string {
-  const rows = results.map(({ work, baseline, figure, bound, aim, ok }) => [
-    work,
-    baseline,
-    figure,
-    bound,
-    aim,
-    ok === null ? '' : ok ? 'ok' : 'MISSED',
-  ]);
-  const all = [[...HEAD], ...rows];
-  const widths = HEAD.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
-  const [head = '', ...lines] = all.map(
+/** Rows as a table of Markdown, with columns that line up. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  const [head = '', ...lines] = rows.map(
     (row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`,
   );
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...lines].join('\n');
 }
 
-/** The file that is kept: the table, what it was measured on, and the figures behind the ratios. */
-export function fileOf(results: readonly Result[], facts: readonly string[], seconds: number): string {
-  const figures = results.filter(({ details }) => details !== '');
+const verdict = (ok: boolean | null): string => (ok === null ? '' : ok ? 'ok' : 'MISSED');
+
+export function operationsTable(results: readonly OperationResult[]): string {
+  const rows = results
+    .toSorted((a, b) => b.ratio - a.ratio)
+    .map(({ name, service, express, ratio, bound, textbook, statements: [own, bare], ok }) => [
+      name,
+      round(service),
+      round(express),
+      ratio.toFixed(2),
+      `≤ ${bound}`,
+      textbook === null ? '' : textbook.toFixed(2),
+      own === bare ? String(own) : `${own} (${bare})`,
+      verdict(ok),
+    ]);
+  const head = [
+    'Operation',
+    'Service, µs',
+    'Express, µs',
+    'Ratio',
+    'Bound',
+    'Textbook Nest',
+    'Statements',
+    '',
+  ];
+  return table([head, ...rows]);
+}
+
+export function boundsTable(results: readonly Result[]): string {
+  const rows = results.map(({ work, baseline, figure, bound, ok }) => [
+    work,
+    baseline,
+    figure,
+    bound,
+    verdict(ok),
+  ]);
+  return table([['Work', 'Baseline', 'Figure', 'Bound', ''], ...rows]);
+}
+
+/** The file that is kept. */
+export function fileOf(
+  operations: readonly OperationResult[],
+  bounds: readonly Result[],
+  { seconds, mariadb }: { seconds: number; mariadb: string },
+): string {
+  const details = [
+    ...operations.map(({ name, details }) => ({ work: name, details })),
+    ...bounds.filter(({ details }) => details !== ''),
+  ];
   return `# What it costs
 
-Written by \`npm run bench\` in ${Math.round(seconds)} s; CONTRIBUTING.md says how it measures.
+Written by \`npm run bench\` in ${Math.round(seconds)} s; CONTRIBUTING.md says how it measures. The load average of the machine was
+${loadavg()[2]?.toFixed(1) ?? '?'} in the last 15 minutes; on a quiet machine it is about 1.5 during a run.
 
-${tableOf(results)}
+## Operations
+
+Read the ratio: so many times the CPU of a bare Express handler that sends the same bytes does the service use for a request.
+The textbook Nest application is held against the same handler; its ratio is what one would have without this work. Where the
+service runs other statements than the handler, the handler's number is in brackets. Sign-in and the two operations that hash a
+password (\`createUser\`, \`changePassword\`) are left out: the hash is nearly all that they cost.
+
+${operationsTable(operations)}
+
+## Other bounds
+
+${boundsTable(bounds)}
 
 ## Measured on
 
-${facts.map((fact) => `- ${fact}`).join('\n')}
-
-The service runs as in production (\`NODE_ENV=production\`, a log line for each request, written to /dev/null); only \`RATE_LIMIT_USER\` is
-raised out of reach. The load comes from the bench's own process, on the same machine.
+- CPU: ${cpus()[0]?.model ?? '?'}, ${cpus().length} cores; memory: ${(totalmem() / 2 ** 30).toFixed(1)} GB; kernel: ${release()}
+- Node ${process.version}, MariaDB ${mariadb}, ${new Date().toISOString().slice(0, 10)}
 
 ## Figures
 
-Medians, with the lowest and the highest of the rounds. CPU is that of the server's process, per request.
+Medians, with the lowest and the highest of the rounds.
 
-${figures.map(({ work, details }) => `- **${work}**: ${details}`).join('\n')}
+${details.map(({ work, details: text }) => `- **${work}**: ${text}`).join('\n')}
 `;
 }

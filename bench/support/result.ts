@@ -1,51 +1,58 @@
 import type { Bed } from './bed';
-import type { Comparison } from './compare';
-import { round, show } from './figures';
+import { ratiosOf, round, show, spreadOf } from './figures';
 
-/** A line of the table. */
+/** A line of the table of bounds. */
 export interface Result {
   readonly work: string;
   readonly baseline: string;
-  /** The ratio or number that is held against the bound. */
   readonly figure: string;
   readonly bound: string;
-  readonly aim: string;
   /** Null where nothing is bounded. */
   readonly ok: boolean | null;
-  /** Absolute figures. */
+  readonly details: string;
+}
+
+/** A line of the table of operations: CPU of the server process per request, in microseconds. */
+export interface OperationResult {
+  readonly name: string;
+  readonly service: number;
+  readonly express: number;
+  readonly ratio: number;
+  readonly bound: number;
+  /** What a textbook Nest application costs in relation to Express; null where it has no such operation. */
+  readonly textbook: number | null;
+  readonly statements: readonly [service: number, express: number];
+  readonly ok: boolean;
   readonly details: string;
 }
 
 export interface Measure {
   readonly name: string;
-  run(bed: Bed): Promise<Result[]>;
+  readonly run: (bed: Bed) => Promise<Result[]>;
 }
 
-/** What is measured against what. */
+/** What is measured against what; a bound of null is only reported. */
 export interface Heading {
   readonly work: string;
   readonly baseline: string;
-  /** The highest ratio; null where it is only told. */
   readonly bound: number | null;
-  readonly aim?: number;
 }
 
 export function ratioResult(
-  { work, baseline, bound, aim }: Heading,
-  found: Comparison,
+  { work, baseline, bound }: Heading,
+  costs: readonly number[],
+  baselineCosts: readonly number[],
   unit: string,
 ): Result {
-  const sets = found.sets > 1 ? `, better of ${found.sets} sets` : '';
+  const ratios = ratiosOf(costs, baselineCosts);
+  const range = `ratio ${ratios.min.toFixed(2)}–${ratios.max.toFixed(2)}`;
   return {
     work,
     baseline,
-    figure: `${found.ratio.toFixed(2)} ×`,
+    figure: `${ratios.median.toFixed(2)} ×`,
     bound: bound === null ? '' : `≤ ${bound} ×`,
-    aim: aim === undefined ? '' : `≤ ${aim} ×`,
-    ok: bound === null ? null : found.ratio <= bound,
-    details:
-      `${show(found.work, unit)} against ${show(found.baseline, unit)}; ` +
-      `ratio ${found.ratios.min.toFixed(2)}–${found.ratios.max.toFixed(2)}${sets}`,
+    ok: bound === null ? null : ratios.median <= bound,
+    details: `${show(spreadOf(costs), unit)} against ${show(spreadOf(baselineCosts), unit)}; ${range}`,
   };
 }
 
@@ -61,7 +68,6 @@ export function figureResult(
     baseline,
     figure: `${Number.isInteger(value) ? value : round(value)} ${unit}`.trim(),
     bound: bound === null ? '' : `≤ ${bound} ${unit}`.trim(),
-    aim: '',
     ok: bound === null ? null : value <= bound,
     details,
   };

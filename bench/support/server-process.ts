@@ -55,12 +55,9 @@ export class ServerProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** CPU time of all its threads so far, in the kernel and outside. */
+  /** CPU time of all its threads so far, in milliseconds. */
   cpuMs(): number {
-    const stat = readFileSync(`/proc/${this.#pid}/stat`, 'utf8');
-    // The name of the program, in brackets, may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    return cpuMsOf(this.#pid);
   }
 
   /** Megabytes of memory: now, or at most since `forgetPeak`. */
@@ -86,6 +83,14 @@ export class ServerProcess {
   get #pid(): number {
     return this.child.pid ?? 0;
   }
+}
+
+/** CPU time of a process so far, in the kernel and outside, in milliseconds. */
+export function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in brackets, may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 function isReady(port: number): Promise<boolean> {

@@ -1,0 +1,136 @@
+import { inTransaction, type Transaction } from './database';
+import { COLUMNS, deptJson, existing, LIVE, PATH, type DeptRow } from './depts';
+import { HttpError, route, sendCreated, sendDone, type Caller } from './http';
+
+interface DeptSent {
+  deptId?: number;
+  parentId?: number;
+  deptName?: string;
+  orderNum?: number;
+  leader?: string | null;
+  phone?: string | null;
+  email?: string | null;
+  status?: string;
+}
+
+function columnsOf({
+  deptName = '',
+  orderNum = 0,
+  leader = null,
+  phone = null,
+  email = null,
+  status = '0',
+}: DeptSent) {
+  return [deptName, orderNum, leader, phone, email, status];
+}
+
+const ADD = `INSERT INTO tenantry_dept (dept_name, order_num, leader, phone, email, status, parent_id, ancestors, depth,
+  del_flag, create_by, create_time, update_by, update_time, revision, tenant_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '0', ?, ?, '', NULL, 0, ?)`;
+
+route('post', PATH, async (caller, request, response) => {
+  const sent = request.body as DeptSent & { parentId: number };
+  const id = await inTransaction(caller.tenantId, async (tx) => {
+    const parent = await existing(caller, sent.parentId, tx);
+    const place = [sent.parentId, `${parent.ancestors},${sent.parentId}`, parent.depth + 1];
+    const values = [...columnsOf(sent), ...place, caller.username, new Date(), caller.tenantId];
+    return (await tx.change(ADD, values)).insertId;
+  });
+  sendCreated(request, response, id);
+});
+
+const REPLACE = `UPDATE tenantry_dept SET dept_name = ?, order_num = ?, leader = ?, phone = ?, email = ?, status = ?,
+  update_by = ?, update_time = ?, revision = revision + 1 WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
+const PLACE = `UPDATE tenantry_dept SET parent_id = ?, ancestors = ?, depth = ?
+  WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
+const BELOW = `UPDATE tenantry_dept SET ancestors = CONCAT(?, SUBSTR(ancestors, ?)), depth = depth + ?,
+  revision = revision + 1 WHERE tenant_id = ? AND del_flag = '0' AND ancestors >= ? AND ancestors < ?`;
+
+async function replace(
+  tx: Transaction,
+  { tenantId, username }: Caller,
+  deptId: number,
+  sent: DeptSent,
+): Promise<void> {
+  await tx.change(REPLACE, [...columnsOf(sent), username, new Date(), deptId, tenantId]);
+}
+
+async function move(tx: Transaction, caller: Caller, dept: DeptRow, parentId: number): Promise<void> {
+  const parent = await existing(caller, parentId, tx);
+  const [from, ancestors] = [`${dept.ancestors},${dept.dept_id}`, `${parent.ancestors},${parentId}`];
+  if (`${ancestors},`.startsWith(`${from},`)) throw new HttpError(409);
+  const depth = parent.depth + 1;
+  await tx.change(PLACE, [parentId, ancestors, depth, dept.dept_id, caller.tenantId]);
+  const to = `${ancestors},${dept.dept_id}`;
+  await tx.change(BELOW, [to, from.length + 1, depth - dept.depth, caller.tenantId, from, `${from}-`]);
+}
+
+route('put', PATH, async (caller, { body }, response) => {
+  const sent = body as DeptSent;
+  await inTransaction(caller.tenantId, async (tx) => {
+    const dept = await existing(caller, sent.deptId, tx);
+    const { parentId = dept.parent_id } = sent;
+    if (parentId !== dept.parent_id) await move(tx, caller, dept, parentId);
+    await replace(tx, caller, dept.dept_id, sent);
+  });
+  sendDone(response);
+});
+
+route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
+  await inTransaction(caller.tenantId, async (tx) => {
+    const dept = await existing(caller, params.id, tx);
+    const { deptName, orderNum, leader, phone, email, status } = deptJson(dept);
+    await replace(tx, caller, dept.dept_id, {
+      deptName,
+      orderNum,
+      leader,
+      phone,
+      email,
+      status,
+      ...(body as DeptSent),
+    });
+  });
+  sendDone(response);
+});
+
+route('put', `${PATH}/order`, async (caller, { body }, response) => {
+  const { parentId = 0, deptIds } = body as { parentId?: number; deptIds: number[] };
+  const marks = deptIds.map(() => '?').join(', ');
+  await inTransaction(caller.tenantId, async (tx) => {
+    const found = await tx.read<DeptRow>(
+      `SELECT ${COLUMNS} FROM tenantry_dept t WHERE t.dept_id IN (${marks}) AND ${LIVE}`,
+      [...deptIds, caller.tenantId],
+    );
+    if (found.length < deptIds.length || found.some((row) => row.parent_id !== parentId))
+      throw new HttpError(409);
+    const numbers = deptIds.map(() => 'WHEN ? THEN ?').join(' ');
+    await tx.change(
+      `UPDATE tenantry_dept SET order_num = CASE dept_id ${numbers} END, update_by = ?, update_time = ?,
+         revision = revision + 1 WHERE dept_id IN (${marks}) AND tenant_id = ? AND del_flag = '0'`,
+      [
+        ...deptIds.flatMap((id, at) => [id, at + 1]),
+        caller.username,
+        new Date(),
+        ...deptIds,
+        caller.tenantId,
+      ],
+    );
+  });
+  sendDone(response);
+});
+
+const CHILD = "SELECT 1 FROM tenantry_dept WHERE parent_id = ? AND tenant_id = ? AND del_flag = '0' LIMIT 1";
+const USER = "SELECT 1 FROM tenantry_account WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0' LIMIT 1";
+const DELETE = `UPDATE tenantry_dept SET del_flag = '2', update_by = ?, update_time = ?, revision = revision + 1
+  WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
+
+route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
+  const id = Number(params.id);
+  await inTransaction(caller.tenantId, async (tx) => {
+    if ((await tx.read(CHILD, [id, caller.tenantId])).length > 0) throw new HttpError(409);
+    if ((await tx.read(USER, [id, caller.tenantId])).length > 0) throw new HttpError(409);
+    const marked = await tx.change(DELETE, [caller.username, new Date(), id, caller.tenantId]);
+    if (marked.affectedRows !== 1) throw new HttpError(404);
+  });
+  sendDone(response);
+});

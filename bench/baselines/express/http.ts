@@ -1,0 +1,180 @@
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import express, { type Request, type Response } from 'express';
+import { verify } from 'jsonwebtoken';
+import { read } from './database';
+
+export const key = createSecretKey(process.env.JWT_SECRET ?? '', 'utf8');
+const CHECKS = { algorithms: ['HS256' as const], issuer: 'tenantry', audience: 'tenantry' };
+const REMEMBERED_MS = 5000;
+
+/** The headers that every answer of the service has. */
+const HEADERS = Object.entries({
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'RateLimit-Limit': '999999999',
+  'RateLimit-Remaining': '999999999',
+  'RateLimit-Reset': '60',
+});
+
+export interface Caller {
+  readonly tenantId: string;
+  readonly userId: number;
+  readonly sessionId: string;
+  readonly username: string;
+  readonly roles: string[];
+}
+
+export class HttpError extends Error {
+  constructor(readonly status: number) {
+    super(`status ${status}`);
+  }
+}
+
+export const app = express().disable('x-powered-by').disable('etag');
+app.use((_, response, next) => {
+  response.setHeader('X-Request-Id', crypto.randomUUID());
+  for (const [name, value] of HEADERS) response.setHeader(name, value);
+  next();
+});
+app.use(express.json({ type: ['application/json', 'application/merge-patch+json'] }));
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Handler = (caller: Caller, request: Request, response: Response) => Promise<void>;
+
+/** A route for callers with a valid token, of an account that may sign in and a tenant that is served. */
+export function route(method: Method, path: string, handle: Handler): void {
+  app[method](path, async (request: Request, response: Response) => {
+    await handle(await callerOf(request), request, response);
+  });
+}
+
+async function callerOf({ headers: { authorization = '' } }: Request): Promise<Caller> {
+  const claims = verify(authorization.slice('Bearer '.length), key, CHECKS) as Record<string, string>;
+  const { tenantId = '', sub = '', jti = '' } = claims;
+  const [userId, sessionId] = [Number(sub.slice('account:'.length)), jti.slice(0, 36)];
+  const account = await remembered(sessionId, () => findAccount(tenantId, userId, sessionId));
+  if (!account) throw new HttpError(401);
+  if (!(await isServed(tenantId))) throw new HttpError(403);
+  return { tenantId, userId, sessionId, username: account.username, roles: account.roles.split(',') };
+}
+
+interface AccountState {
+  username: string;
+  roles: string;
+}
+
+async function findAccount(
+  tenantId: string,
+  userId: number,
+  sessionId: string,
+): Promise<AccountState | null> {
+  const [account] = await read<AccountState>(
+    "SELECT username, roles FROM tenantry_account WHERE tenant_id = ? AND user_id = ? AND name_key = 0 AND status = '0'",
+    [tenantId, userId],
+  );
+  const [session] = await read(
+    'SELECT 1 FROM tenantry_session WHERE session_id = ? AND tenant_id = ? AND user_id = ? AND ended_at IS NULL',
+    [sessionId, tenantId, userId],
+  );
+  return account && session ? account : null;
+}
+
+export function isServed(tenantId: string): Promise<boolean> {
+  return remembered(tenantId, async () => {
+    const [tenant] = await read<{ status: string; del_flag: string }>(
+      'SELECT status, del_flag, start_time, end_time FROM tenantry_tenant WHERE tenant_id = ?',
+      [tenantId],
+    );
+    return tenant?.status === '0' && tenant.del_flag === '0';
+  });
+}
+
+const memory = new Map<string, { readonly until: number; readonly value: Promise<unknown> }>();
+
+/** Remembers an answer for five seconds, as the service does. */
+function remembered<T>(name: string, find: () => Promise<T>): Promise<T> {
+  const now = performance.now();
+  const known = memory.get(name);
+  if (known && known.until > now) return known.value as Promise<T>;
+  const value = find();
+  memory.set(name, { until: now + REMEMBERED_MS, value });
+  return value;
+}
+
+export function forget(name: string): void {
+  memory.delete(name);
+}
+
+function envelope(data: unknown): string {
+  return JSON.stringify({ code: 200, msg: '操作成功', data });
+}
+
+/** What was read, with its revision as the entity tag, or the hash of what is sent. */
+export function sendRead(response: Response, data: unknown, revision?: number): void {
+  const text = envelope(data);
+  const tag = revision ?? createHash('sha1').update(text).digest('base64url');
+  response.setHeader('Cache-Control', 'private, no-cache');
+  response.setHeader('ETag', `"${tag}"`);
+  response.type('json').send(text);
+}
+
+export function sendDone(response: Response, data: unknown = null): void {
+  response.type('json').send(envelope(data));
+}
+
+export function sendCreated({ path }: Request, response: Response, id: number | string): void {
+  response.setHeader('Location', `${path}/${id}`);
+  sendDone(response);
+}
+
+let cursorKey: Promise<KeyObject> | undefined;
+
+/** A list's page, with a cursor that is signed as the service signs it. */
+export async function pageOf<T>(
+  list: string,
+  { tenantId }: Caller,
+  query: Record<string, unknown>,
+  { rows, limit, keyOf }: { rows: T[]; limit: number; keyOf: (row: T) => (string | number)[] },
+): Promise<{ rows: T[]; nextCursor: string | null; hasMore: boolean }> {
+  const hasMore = rows.length > limit;
+  if (!hasMore) return { rows, nextCursor: null, hasMore };
+  rows.length = limit;
+  const last = rows[limit - 1];
+  const text = Buffer.from(JSON.stringify(last && keyOf(last))).toString('base64url');
+  const { limit: _, cursor: __, ...filters } = query;
+  const sealed = JSON.stringify([
+    [list, tenantId, Object.entries(filters).map(([k, v]) => [k, Number(v)])],
+    text,
+  ]);
+  cursorKey ??= read<{ value: string }>(
+    "SELECT value FROM tenantry_setting WHERE name = 'cursor-key'",
+    [],
+  ).then(([row]) => createSecretKey(row?.value ?? '', 'hex'));
+  const seal = createHmac('sha256', await cursorKey)
+    .update(sealed)
+    .digest()
+    .subarray(0, 16);
+  return { rows, nextCursor: `${text}.${seal.toString('base64url')}`, hasMore };
+}
+
+/** The place that a cursor names; its signature is not checked here. */
+export function placeIn(cursor: unknown): (string | number)[] | null {
+  if (typeof cursor !== 'string') return null;
+  return JSON.parse(Buffer.from(cursor.split('.')[0] ?? '', 'base64url').toString()) as (string | number)[];
+}
+
+/** Shanghai has no summer time: adding hours is the cheapest way to its clock. */
+const AHEAD_MS = 8 * 60 * 60 * 1000;
+
+export function formatTime(time: Date): string {
+  const text = new Date(time.getTime() + AHEAD_MS).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 19)}`;
+}
+
+export function formatTimeOrNull(time: Date | null): string | null {
+  return time === null ? null : formatTime(time);
+}

@@ -1,0 +1,134 @@
+import { createInterface } from 'node:readline';
+import { inTransaction, pool, type Transaction, type Value } from './database';
+import { HttpError, route, sendDone, type Caller } from './http';
+
+const PATH = '/system/dept-api';
+/** So much text goes out at once. */
+const CHUNK = 65_536;
+
+interface ExportRow {
+  dept_id: number;
+  parent_id: number;
+  dept_name: string;
+  order_num: number;
+  leader: string | null;
+  phone: string | null;
+  email: string | null;
+  status: string;
+}
+
+/** In the order of the tree, parents before their children, through the index that has it. */
+const ALL = `SELECT dept_id, parent_id, dept_name, order_num, leader, phone, email, status
+  FROM tenantry_dept FORCE INDEX (ix_dept_subtree) WHERE tenant_id = ? AND del_flag = '0'
+  ORDER BY ancestors, order_num, dept_id`;
+
+route('get', `${PATH}/export`, ({ tenantId }, _, response) => {
+  return new Promise((resolve, reject) => {
+    pool.getConnection((error, connection) => {
+      if (error) {
+        reject(error);
+        return;
+      }
+      const paths = new Map<number, string>();
+      let text = '';
+      response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
+      response.setHeader('Content-Disposition', 'attachment; filename="departments.ndjson"');
+      connection
+        .execute(ALL, [tenantId])
+        .on('result', (result) => {
+          const row = result as unknown as ExportRow;
+          const above = paths.get(row.parent_id);
+          const path = above === undefined ? row.dept_name : `${above}/${row.dept_name}`;
+          paths.set(row.dept_id, path);
+          const { order_num: orderNum, leader, phone, email, status } = row;
+          text += `${JSON.stringify({ path, orderNum, leader, phone, email, status })}\n`;
+          if (text.length < CHUNK) return;
+          const isTaken = response.write(text);
+          text = '';
+          if (isTaken) return;
+          connection.pause();
+          response.once('drain', () => {
+            connection.resume();
+          });
+        })
+        .on('error', reject)
+        .on('end', () => {
+          connection.release();
+          response.end(text);
+          resolve();
+        });
+    });
+  });
+});
+
+interface Line {
+  readonly path: string;
+  readonly orderNum?: number;
+  readonly leader?: string | null;
+  readonly phone?: string | null;
+  readonly email?: string | null;
+  readonly status?: string;
+}
+
+interface Made {
+  readonly id: number;
+  readonly ancestors: string;
+}
+
+const BATCH = 50;
+const NEW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, '0', ?, ?, '', NULL, 0, ?)";
+const INSERT = `INSERT INTO tenantry_dept (dept_name, order_num, leader, phone, email, status, parent_id, ancestors, depth,
+  del_flag, create_by, create_time, update_by, update_time, revision, tenant_id) VALUES `;
+
+/** Imports departments that are all new, parents before their children. */
+route('post', `${PATH}/import`, async (caller, request, response) => {
+  const levels: Line[][] = [];
+  for await (const text of createInterface({ input: request })) {
+    const line = JSON.parse(text) as Line;
+    const depth = line.path.split('/').length;
+    (levels[depth - 1] ??= []).push(line);
+  }
+  const created = await inTransaction(caller.tenantId, async (tx) => {
+    const tops = (levels[0] ?? []).map(({ path }) => path);
+    const isTaken = await tx.read(
+      `SELECT dept_id FROM tenantry_dept WHERE tenant_id = ? AND del_flag = '0' AND parent_id = 0
+         AND dept_name IN (${tops.map(() => '?').join(', ')})`,
+      [caller.tenantId, ...tops],
+    );
+    if (isTaken.length > 0) throw new HttpError(409);
+    const made = new Map<string, Made>([['', { id: 0, ancestors: '' }]]);
+    for (const level of levels) {
+      for (let at = 0; at < level.length; at += BATCH)
+        await addBatch(tx, caller, level.slice(at, at + BATCH), made);
+    }
+    return made.size - 1;
+  });
+  sendDone(response, { created, updated: 0, unchanged: 0 });
+});
+
+async function addBatch(
+  tx: Transaction,
+  caller: Caller,
+  lines: Line[],
+  made: Map<string, Made>,
+): Promise<void> {
+  const now = new Date();
+  const places: string[] = [];
+  const values = lines.flatMap((line): Value[] => {
+    const end = line.path.lastIndexOf('/');
+    const parent = made.get(end < 0 ? '' : line.path.slice(0, end));
+    if (!parent) throw new HttpError(400);
+    const ancestors = parent.id === 0 ? '0' : `${parent.ancestors},${parent.id}`;
+    places.push(ancestors);
+    const { orderNum = 0, leader = null, phone = null, email = null, status = '0' } = line;
+    const place = [parent.id, ancestors, ancestors.split(',').length];
+    const name = line.path.slice(end + 1);
+    return [name, orderNum, leader, phone, email, status, ...place, caller.username, now, caller.tenantId];
+  });
+  const { insertId } = await tx.change(INSERT + lines.map(() => NEW).join(', '), values);
+  const ids = await tx.read<{ dept_id: number }>(
+    `SELECT dept_id FROM tenantry_dept WHERE tenant_id = ? AND dept_id >= ? ORDER BY dept_id LIMIT ${lines.length}`,
+    [caller.tenantId, insertId],
+  );
+  lines.forEach(({ path }, at) => made.set(path, { id: ids[at]?.dept_id ?? 0, ancestors: places[at] ?? '' }));
+}

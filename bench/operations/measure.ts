@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DataSource } from 'typeorm';
+import { ApiClient, type Answer } from '../../src/testing/api-client';
+import type { Bed } from '../support/bed';
+import { interleave, ratiosOf, show, spreadOf } from '../support/figures';
+import { load, rawRequest } from '../support/load';
+import type { OperationResult } from '../support/result';
+import type { ServerProcess } from '../support/server-process';
+import { shapeOf, statementsOf } from '../support/statements';
+import { fillTenants, type Caller } from '../support/world';
+import { type Callers, type Operation, type Request } from './operations';
+import { Stock } from './stock';
+
+const CONNECTIONS = 64;
+const ROUNDS = 5;
+/** CPU time of a round: the kernel counts in steps of 10 ms. */
+const ROUND_MS = 400;
+/** Before the first round, for the compiler of the engine: so many requests, or so much CPU time. */
+const WARM_UP_REQUESTS = 2500;
+const WARM_UP_MS = 3000;
+const BOUND = 1.5;
+
+interface Servers {
+  readonly service: ServerProcess;
+  readonly express: ServerProcess;
+  readonly textbook: ServerProcess;
+}
+
+/** Measures what requests cost each server, in rounds by turns, on the same data. */
+export class OperationCosts {
+  private constructor(
+    private readonly dataSource: DataSource,
+    private readonly callers: Readonly<Record<Callers, readonly Caller[]>>,
+    private readonly servers: Servers,
+  ) {}
+
+  static async on(bed: Bed): Promise<OperationCosts> {
+    const dataSource = await bed.dataSource();
+    const callers = {
+      normal: await fillTenants(dataSource, { tenants: 100, depts: 1000, accounts: 60, childTenants: 60 }),
+      'small trees': await fillTenants(dataSource, { tenants: 100, depts: 200 }),
+      'large trees': await fillTenants(dataSource, { tenants: 5, depts: 5000 }),
+      files: await fillTenants(dataSource, { tenants: 5, depts: 10_000 }),
+    };
+    return new OperationCosts(dataSource, callers, {
+      service: await bed.service(),
+      express: await bed.baseline('express'),
+      textbook: await bed.baseline('textbook-nest'),
+    });
+  }
+
+  async measure(operation: Operation): Promise<OperationResult> {
+    const { service, express, textbook } = this.servers;
+    const source = new RequestSource(
+      operation,
+      this.callers[operation.callers ?? 'normal'],
+      new Stock(this.dataSource),
+    );
+    const own = await this.#try(service, source);
+    const bare = await this.#try(express, source);
+    const different = differenceOf(operation, own.answer, bare.answer);
+    if (different !== null) throw new Error(`${operation.name}: the answers differ: ${different}`);
+    if (bare.statements.length > own.statements.length)
+      throw new Error(`${operation.name}: the baseline runs more statements: ${bare.statements.join('; ')}`);
+    const compared = operation.textbook ? [service, express, textbook] : [service, express];
+    if (operation.textbook)
+      requireSameData(operation, own.answer, (await this.#try(textbook, source)).answer);
+    const counts: number[] = [];
+    for (const server of compared) counts.push(await roundSize(server, source));
+    const costs = await interleave(
+      compared.map((server, at) => () => costOf(server, source, counts[at] ?? 0)),
+      ROUNDS,
+    );
+    return resultOf(operation, costs, [own.statements, bare.statements]);
+  }
+
+  /** A request after others of its kind, with the statements that it caused. */
+  async #try(
+    server: ServerProcess,
+    source: RequestSource,
+  ): Promise<{ answer: Answer; statements: string[] }> {
+    const api = new ApiClient(server.baseUrl);
+    const send = async ({ method, path, body, token = '' }: Request): Promise<Answer> => {
+      const type = typeof body === 'string' ? { 'content-type': 'application/x-ndjson' } : undefined;
+      const answer = await api.as(token).send(method, path, body, type);
+      if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
+      return answer;
+    };
+    const seen: { answer: Answer; statements: string[] }[] = [];
+    for (const request of await source.ofOneCaller(3)) {
+      let answer: Answer | undefined;
+      const statements = await statementsOf(this.dataSource, async () => (answer = await send(request)));
+      if (answer) seen.push({ answer, statements: statements.map(shapeOf) });
+    }
+    api.close();
+    // The state of the caller, which is remembered for five seconds, may be looked up in one of the last two.
+    const [, second, third] = seen;
+    if (!second || !third) throw new Error('There is no answer.');
+    return {
+      answer: third.answer,
+      statements: second.statements.length < third.statements.length ? second.statements : third.statements,
+    };
+  }
+}
+
+/** Requests of all callers by turns. It counts on from server to server, so that no write finds its work done. */
+class RequestSource {
+  #turns = 0;
+
+  constructor(
+    readonly operation: Operation,
+    private readonly callers: readonly Caller[],
+    private readonly stock: Stock,
+  ) {}
+
+  async next(count: number): Promise<Request[]> {
+    // From a whole turn on, so that what is prepared belongs to the caller who uses it.
+    this.#turns = Math.ceil(this.#turns / this.callers.length) * this.callers.length;
+    return this.#make(this.callers, count);
+  }
+
+  ofOneCaller(count: number): Promise<Request[]> {
+    return this.#make(this.callers.slice(0, 1), count);
+  }
+
+  async #make(callers: readonly Caller[], count: number): Promise<Request[]> {
+    const prepared = await this.operation.prepare?.(this.stock, callers, count);
+    return Array.from({ length: count }, (_, at) => {
+      const caller = callers[at % callers.length];
+      if (!caller) throw new Error('There is no caller.');
+      const make = (turns: number): Request => ({
+        token: caller.token,
+        ...this.operation.request(caller, Math.floor(turns / callers.length), prepared?.[at]),
+      });
+      const read = make(at);
+      return read.method === 'GET' ? read : make(this.#turns++);
+    });
+  }
+}
+
+/** CPU time of so many requests, in microseconds per request. */
+async function costOf(server: ServerProcess, source: RequestSource, count: number): Promise<number> {
+  const requests = (await source.next(count)).map(({ method, path, body, token = '' }) =>
+    rawRequest(method, path, token, body),
+  );
+  const connections = Math.min(source.operation.connections ?? CONNECTIONS, count);
+  const before = server.cpuMs();
+  await load({ port: server.port, connections, requests: count, request: (_, n) => requests[n] ?? '' });
+  return ((server.cpuMs() - before) * 1000) / count;
+}
+
+/** Warms a server up; gives how many requests a round has. */
+async function roundSize(server: ServerProcess, source: RequestSource): Promise<number> {
+  const least = source.operation.connections ?? CONNECTIONS;
+  let [sent, spentMs, count] = [0, 0, least];
+  while (sent < WARM_UP_REQUESTS && spentMs < WARM_UP_MS) {
+    const cost = await costOf(server, source, count);
+    sent += count;
+    spentMs += (cost * count) / 1000;
+    // Of a few requests the kernel may have counted nothing.
+    count = Math.max(least, Math.ceil((ROUND_MS * 1000) / Math.max(cost, 50)));
+  }
+  return count;
+}
+
+/** How two answers differ, what is made at random aside; null when they do not. */
+function differenceOf({ isRandom }: Operation, one: Answer, other: Answer): string | null {
+  const names = [one, other].map(({ headers }) => Object.keys(headers).toSorted().join(', '));
+  if (names[0] !== names[1]) return `headers ${names.join(' / ')}`;
+  const texts = [one, other].map((answer) =>
+    isRandom ? Object.keys(answer.body.data as object).join() : answer.text,
+  );
+  return texts[0] === texts[1] ? null : texts.map((text) => text.slice(0, 500)).join(' / ');
+}
+
+function requireSameData({ name }: Operation, { body: own }: Answer, { body }: Answer): void {
+  const [a, b] = [own, body].map(({ data }) => (data as { rows?: unknown } | null)?.rows ?? data);
+  if (!isDeepStrictEqual(a, b))
+    throw new Error(`${name}: the textbook answers ${JSON.stringify(b).slice(0, 500)}`);
+}
+
+function resultOf(
+  { name, bound = BOUND }: Operation,
+  [service = [], express = [], textbook]: number[][],
+  [own, bare]: readonly [string[], string[]],
+): OperationResult {
+  const ratios = ratiosOf(service, express);
+  const textbookRatio = textbook ? ratiosOf(textbook, express).median : null;
+  const more =
+    own.length === bare.length
+      ? ''
+      : `; its statements: ${own.join('; ')}; the baseline's: ${bare.join('; ')}`;
+  return {
+    name,
+    service: spreadOf(service).median,
+    express: spreadOf(express).median,
+    ratio: ratios.median,
+    bound,
+    textbook: textbookRatio,
+    statements: [own.length, bare.length],
+    ok: ratios.median <= bound && (textbookRatio === null || ratios.median <= textbookRatio / 2),
+    details:
+      `${show(spreadOf(service), 'µs')} against ${show(spreadOf(express), 'µs')}; ` +
+      `ratio ${ratios.min.toFixed(2)}–${ratios.max.toFixed(2)}${more}`,
+  };
+}
