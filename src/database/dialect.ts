@@ -1,4 +1,4 @@
-import type { DataSource, DataSourceOptions } from 'typeorm';
+import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
 import type { MysqlPool } from './mysql/mysql-pool';
 import type { SqliteDriver } from './sqlite/sqlite.driver';
 
@@ -14,7 +14,7 @@ export interface Dialect {
   charset(charset: Charset): { readonly charset?: string; readonly collation?: string };
   /** The id of the first of so many rows, from what their INSERT gave. */
   firstId(raw: unknown, count: number): number;
-  isolationFor(dataSource: DataSource): Promise<Isolation>;
+  isolationFor(runner: QueryRunner): Promise<Isolation>;
   poolState(dataSource: DataSource): PoolState;
 }
 
@@ -44,10 +44,10 @@ const MYSQL: Dialect = {
   charset: (charset) => ({ charset, collation: `${charset}_bin` }),
   firstId: (raw) => Number((raw as { insertId: number | string }).insertId),
   // Sessions of a host's own DataSource may default to another level.
-  isolationFor: async (dataSource) => {
-    const rows = await dataSource.query<{ Value: string }[]>(
+  isolationFor: async (runner) => {
+    const rows = (await runner.query(
       "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')",
-    );
+    )) as { Value: string }[];
     return rows.every((row) => row.Value === 'READ-COMMITTED') ? undefined : 'READ COMMITTED';
   },
   poolState: ({ driver }) => {

@@ -4,15 +4,25 @@ export type UnitFault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'crowded'
 /** Is told what the library's units of work and cleanups go through, to count it; it must be quick and must not throw. */
 export abstract class Meter {
   /** A unit's turn has come, after this long in the queue of its tenant. */
-  unitBegan?(waitedMs: number): void;
+  abstract unitBegan(waitedMs: number): void;
   /** A try was interrupted; there will be another. */
-  unitRetried?(fault: UnitFault): void;
+  abstract unitRetried(fault: UnitFault): void;
   /** There will be none: the caller gets a 503. `queue` when its turn did not come in time. */
-  unitGaveUp?(cause: UnitFault | 'queue'): void;
+  abstract unitGaveUp(cause: UnitFault | 'queue'): void;
   /** An hourly cleanup has removed so many rows. Told at the start with 0, for each table. */
   rowsRemoved?(table: string, count: number): void;
   /** An hourly cleanup has failed; there will be another in an hour. */
   cleanupFailed?(table: string): void;
 }
 
-export class SilentMeter extends Meter {}
+export class SilentMeter extends Meter {
+  override unitBegan(): void {
+    return;
+  }
+  override unitRetried(): void {
+    return;
+  }
+  override unitGaveUp(): void {
+    return;
+  }
+}

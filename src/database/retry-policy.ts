@@ -39,6 +39,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['PROTOCOL_CONNECTION_LOST', 'lost'],
   ['ECONNRESET', 'lost'],
   ['EPIPE', 'lost'],
+  ['ERR_STREAM_DESTROYED', 'lost'], // closed for its silence in the very moment of a statement
   ['ETIMEDOUT', 'lost'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'lost'],
 ]);

@@ -10,7 +10,7 @@ import { DomainEvents, type DomainEvent, type Emit } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
 import { inTime, KeyedMutex } from './mutex';
-import { faultOf, isDuplicate, NO_CONNECTION, RetryBudget, type Fault } from './retry-policy';
+import { BUDGET_MS, faultOf, isDuplicate, NO_CONNECTION, RetryBudget, type Fault } from './retry-policy';
 import { TenantryDataSource } from './tenantry.data-source';
 
 type Statements<T> = (manager: EntityManager) => Promise<T>;
@@ -21,7 +21,7 @@ const REPEAT_WAIT_MS = 60_000;
 
 /** For a connection of the pool, and for making one. */
 const CONNECTION_WAIT = {
-  ms: 2000,
+  ms: BUDGET_MS,
   refusal: () =>
     Object.assign(new Error('No connection to the database came in time.'), { code: NO_CONNECTION }),
 };
@@ -85,7 +85,7 @@ export class UnitOfWork {
     const budget = new RetryBudget();
     const arrived = performance.now();
     const inTurn = async (): Promise<T> => {
-      this.meter.unitBegan?.(performance.now() - arrived);
+      this.meter.unitBegan(performance.now() - arrived);
       // Many repeats at once wait here; once the first of them is through, the others need no lock.
       const before = request && (await this.#findAnswer(request, budget));
       if (before) return replay(request, before) as T;
@@ -106,7 +106,7 @@ export class UnitOfWork {
   }
 
   #refuseInQueue(): Error {
-    this.meter.unitGaveUp?.('queue');
+    this.meter.unitGaveUp('queue');
     return DatabaseErrors.UNAVAILABLE();
   }
 
@@ -122,7 +122,7 @@ export class UnitOfWork {
     return async (isLast) => {
       const runner = await this.#connect();
       try {
-        await runner.startTransaction(await this.#isolationLevel());
+        await runner.startTransaction(await this.#isolationLevel(runner));
         await lock(runner.manager);
         const done = await this.#findDone<T>(runner.manager, unitId, request, unanswered);
         if (done) {
@@ -203,19 +203,20 @@ export class UnitOfWork {
         const wait: number | null = isLast ? null : budget.next(error.fault);
         isLast = wait === null && error.mayBeDone && !isLast;
         if (wait === null && !isLast) {
-          this.meter.unitGaveUp?.(error.fault);
+          this.meter.unitGaveUp(error.fault);
           this.#logger.warn({ err: error }, 'gave up on the database');
           throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
         }
-        this.meter.unitRetried?.(error.fault);
+        this.meter.unitRetried(error.fault);
         await sleep(wait ?? LAST_LOOK_MS);
       }
     }
   }
 
-  #isolationLevel(): Promise<Isolation> {
+  /** Asked once, on a connection that the unit has already: a second one might never come. */
+  #isolationLevel(runner: QueryRunner): Promise<Isolation> {
     this.#isolation ??= dialectOf(this.dataSource)
-      .isolationFor(this.dataSource)
+      .isolationFor(runner)
       .catch((error: unknown) => {
         this.#isolation = undefined;
         throw error;

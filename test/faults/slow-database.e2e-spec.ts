@@ -79,8 +79,8 @@ describe('a database that is slow, or hangs, under load', () => {
         `hung ${ms} ms: ready after ${recovered} ms, ${JSON.stringify({ byStatus, good, refused })}\n`,
       );
       expect([errors, unsent, Object.keys(byStatus).sort()]).toEqual([0, 0, ['200', '503']]);
-      // Two seconds for a turn, three in the queue of the tenant, two for a connection, five until a silent one is closed.
-      expect(Math.max(good.most, refused.most)).toBeLessThan(12_500);
+      // Five seconds until a silent connection is closed, and what the request waited for before it had one.
+      expect(Math.max(good.most, refused.most)).toBeLessThan(9500);
       const after = whole(await flow(2));
       expect(after.byStatus).toEqual({ 200: 2 * RATE });
     },
