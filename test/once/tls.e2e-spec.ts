@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dialectOf, limitSilence } from '../../src/database/dialect';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { Authority } from '../support/certificates';
 import { ChildService } from '../support/child-service';
@@ -8,6 +9,7 @@ import { mariadbBinary } from '../support/mariadb-binary.js';
 import { startTlsMariadb, type MariadbServer } from '../support/mariadb-server';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
 const SETTINGS = { JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'admin-password', PORT: '0' };
 
@@ -60,6 +62,11 @@ describe('TLS to the database', () => {
       expect(status?.Value).toMatch(/^TLS_|^ECDHE/);
       expect((await service.anonymous.get('/health/ready')).status).toBe(200);
       expect((await service.as().post('/system/dept-api', { deptName: '研发部' })).status).toBe(200);
+      // A connection that is closed for its silence is replaced.
+      limitSilence(service.dataSource, 50);
+      await until(() => dialectOf(service.dataSource).poolState(service.dataSource).idle === 0);
+      limitSilence(service.dataSource, 5000);
+      expect((await service.as().post('/system/dept-api', { deptName: '市场部' })).status).toBe(200);
       const { code, out } = await runCli(database, ['doctor']);
       expect([code, out]).toEqual([0, 'The database is sound.\n']);
       await service.stop();

@@ -19,6 +19,8 @@ export class MysqlPool {
   createPool(options: PoolOptions): Pool {
     const pool = createPool({ ...options, stream: () => this.#connect(options) });
     pool.on('connection', (connection) => {
+      // The pool listens for one error; a second one, as TLS has, would end the process.
+      connection.on('error', () => undefined);
       // Statements on one connection run in order, so these come first.
       for (const sql of SESSION) {
         connection.query(sql, (error) => {
@@ -41,9 +43,14 @@ export class MysqlPool {
   #connect({ host = 'localhost', port = 3306 }: PoolOptions): Socket {
     const socket = connect({ host, port, noDelay: true, keepAlive: true });
     socket.setTimeout(this.#silenceMs);
-    socket.on('timeout', () => socket.destroy());
+    // With an error: without one mysql2 ends the TLS session of a socket that is gone, which is an error of its own.
+    socket.on('timeout', () => socket.destroy(silent()));
     socket.on('close', () => this.#sockets.delete(socket));
     this.#sockets.add(socket);
     return socket;
   }
+}
+
+function silent(): Error {
+  return Object.assign(new Error('The database server was silent for too long.'), { code: 'ETIMEDOUT' });
 }
