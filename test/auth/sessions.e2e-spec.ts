@@ -15,20 +15,18 @@ interface Tokens {
 }
 
 describe('a session', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let admin: ApiClient;
   let username: string;
   let userId: number;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
     admin = service.as({ tenantId });
     username = 'somebody';
     userId = await aUser(admin, { username });
   });
-  afterAll(() => service.stop());
 
   const login = (password = PASSWORD) =>
     service.anonymous.post('/auth/login', { tenantId, username, password });

@@ -19,17 +19,14 @@ interface Tokens {
 }
 
 describe('signing in', () => {
-  let service: ServiceUnderTest;
-  let clock: HandClock;
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({ MAX_WAIT_MS: '60000' }, clock);
   let root: ApiClient;
   let tenant: Readonly<TenantDto>;
   let username: string;
   let userId: number;
 
   beforeAll(async () => {
-    clock = new HandClock();
-    // Many tries at once wait for each other, on a busy machine for longer than usual.
-    service = await ServiceUnderTest.start({ MAX_WAIT_MS: '60000' }, clock);
     root = service.as({ roles: ['superadmin'] });
     tenant = await aTenant(root, { packageBo: { menuIds: '1, 20,300' } });
   });
@@ -41,7 +38,6 @@ describe('signing in', () => {
       roles: ['tenant_admin'],
     });
   });
-  afterAll(() => service.stop());
 
   const login = (body: object = {}) =>
     service.anonymous.post('/auth/login', {

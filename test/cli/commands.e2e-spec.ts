@@ -7,12 +7,7 @@ import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 describe('the command line', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use();
 
   const cli = (args: string[], input?: string) => runCli(service.database, args, input);
 

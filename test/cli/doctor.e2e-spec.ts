@@ -10,12 +10,11 @@ import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 describe('the doctor', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let [top, child]: [number, number] = [0, 0];
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     await breakOnPurpose(service.database);
   });
   beforeEach(async () => {
@@ -25,7 +24,6 @@ describe('the doctor', () => {
     child = await aDept(api, { parentId: top, deptName: 'child' });
     expect(await findings()).toEqual([]);
   });
-  afterAll(() => service.stop());
 
   const findings = async () => (await examine(new DoctorRepository(service.dataSource))).findings;
   const setDept = (deptId: number, values: Partial<DeptEntity>) =>

@@ -7,12 +7,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const PATH = '/system/dept-api';
 
 describe('concurrent units of work', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use();
 
   it('keep every acknowledged write and no refused one: 100 at once, half refused inside their transaction', async () => {
     for (let round = 0; round < times(5, 2); round += 1) {

@@ -6,14 +6,12 @@ import { ServiceUnderTest } from '../support/service-under-test';
 
 /** Units whose work waits for something else halfway, as a host's own directory of users may. */
 describe('units of work that give way to each other', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let units: UnitOfWork;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     units = service.app.get(UnitOfWork);
   });
-  afterAll(() => service.stop());
 
   const nothing = () => Promise.resolve();
   const write = (manager: EntityManager, unitId: string) =>

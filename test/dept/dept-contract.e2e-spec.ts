@@ -22,18 +22,14 @@ const READ_KEYS = [
 ];
 
 describe('departments', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId, username: 'alice' });
   });
-  afterAll(() => service.stop());
 
   const read = async (id: number) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
 

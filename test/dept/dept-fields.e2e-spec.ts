@@ -78,14 +78,12 @@ const RULES: readonly FieldRule[] = [
 ];
 
 describe.each(RULES)('department field $field', ({ field, reset, kept, changed = [], refused }) => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     api = service.as();
   });
-  afterAll(() => service.stop());
 
   const read = async (id: number) =>
     ((await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>)[field];

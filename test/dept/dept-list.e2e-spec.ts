@@ -13,18 +13,14 @@ interface ListPage {
 }
 
 describe('the list of departments', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   async function list(query: Record<string, string | number> = {}): Promise<ListPage> {
     const search = new URLSearchParams();

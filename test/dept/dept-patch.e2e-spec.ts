@@ -7,18 +7,14 @@ const PATH = '/system/dept-api';
 const WHOLE = { deptName: '研发部', orderNum: 3, leader: '张三', phone: '1', email: 'a@b.cn', status: '0' };
 
 describe('changing a part of a department', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const read = async (deptId: number) => (await api.get(`${PATH}/${deptId}`)).body.data;
 

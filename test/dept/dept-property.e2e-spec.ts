@@ -35,12 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('random programs of create, move and delete', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start({ LOG_LEVEL: 'warn' });
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
   it(`answer as a plain model does, and leave the same tree (${RUNS} programs of ${STEPS} steps)`, async () => {
     const lane = (_: unknown, n: number) =>

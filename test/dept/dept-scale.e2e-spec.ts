@@ -9,18 +9,14 @@ import { onMariadb } from '../support/test-database';
 const PATH = '/system/dept-api';
 
 describe('department trees of any size', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   /** Rows put into the database directly: this is about what the service does with them. */
   async function childrenOf(parentId: number, count: number): Promise<void> {

@@ -22,18 +22,16 @@ function gist(sql: string): string {
 }
 
 describe('the statements of a write', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
     // The first request of a process also asks what later ones remember.
     await aDept(api);
   });
-  afterAll(() => service.stop());
 
   async function statementsOf(work: () => Promise<{ readonly status: number }>): Promise<string[]> {
     const queries = await recordQueries(service.dataSource, async () => {

@@ -12,18 +12,14 @@ const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 
 describe('imports and exports are bounded', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const send = (text: string, to = api) =>
     to.send('POST', `${PATH}/import`, text, { 'content-type': NDJSON });

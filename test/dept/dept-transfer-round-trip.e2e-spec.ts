@@ -16,12 +16,7 @@ interface Node {
 }
 
 describe('a file of departments that goes out and comes back', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use();
 
   const another = async () => service.as({ tenantId: await aTenantRow(service.dataSource) });
   const fetchFile = (from: ApiClient, type: string, query = '') =>

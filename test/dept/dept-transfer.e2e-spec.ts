@@ -24,7 +24,7 @@ interface Report {
 }
 
 describe('moving departments between tenants as a file', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
@@ -33,13 +33,9 @@ describe('moving departments between tenants as a file', () => {
     return { tenantId: id, api: service.as({ tenantId: id }) };
   };
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     ({ tenantId, api } = await another());
   });
-  afterAll(() => service.stop());
 
   const send = (text: string, { to = api, type = NDJSON, query = '', headers = {} } = {}): Promise<Answer> =>
     to.send('POST', `${PATH}/import${query}`, text, { 'content-type': type, ...headers });

@@ -13,18 +13,14 @@ interface Node {
 }
 
 describe('the tree of departments', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   async function tree(query = ''): Promise<{ rows: Node[]; truncated: boolean }> {
     const answer = await api.get(`${PATH}/tree${query}`);

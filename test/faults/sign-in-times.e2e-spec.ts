@@ -5,12 +5,7 @@ const PAIRS = 300;
 
 /** A measurement of times; `npm test` compares the statements instead. */
 describe('a sign-in that is refused', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use();
 
   const timeOf = async (username: string): Promise<number> => {
     const begun = performance.now();

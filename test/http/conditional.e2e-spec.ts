@@ -15,16 +15,12 @@ interface Resource {
 }
 
 describe('conditional requests', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     api = service.as({ tenantId: await aTenantRow(service.dataSource) });
   });
-  afterAll(() => service.stop());
 
   const resources: Record<string, () => Promise<Resource>> = {
     department: async () => {

@@ -6,13 +6,9 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const PATH = '/system/dept-api';
 
 describe('every answer', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => service.stop());
 
   function expectRefusal(answer: Answer, status: number, reason: string): void {
     expect([answer.status, answer.headers['content-type']]).toEqual([

@@ -8,12 +8,7 @@ import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 const COUNT = 400;
 
 describe('hostile input', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start({ LOG_LEVEL: 'warn' });
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
   it(`is always answered in the envelope, never by a failure (${COUNT} requests)`, async () => {
     const seed = faultsSeed('hostile input');

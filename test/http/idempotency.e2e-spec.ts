@@ -19,20 +19,15 @@ const MANY = times(1000, 150);
 const withKey = (key: string) => ({ 'idempotency-key': key });
 
 describe('a POST with an Idempotency-Key', () => {
-  let service: ServiceUnderTest;
-  let clock: HandClock;
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({}, clock);
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    clock = new HandClock();
-    service = await ServiceUnderTest.start({}, clock);
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const depts = (where: object = {}) =>
     service.dataSource.manager.countBy(DeptEntity, { tenantId, ...where });

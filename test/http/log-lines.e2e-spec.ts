@@ -21,16 +21,14 @@ interface Line {
 }
 
 describe('the log', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     api = service.as();
     await api.get(`${PATH}/1`);
   });
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => service.stop());
 
   const linesOf = (fits: (line: Line) => boolean, log = service.log): Line[] =>
     log.map((line) => JSON.parse(line) as Line).filter(fits);

@@ -6,14 +6,12 @@ const PATH = '/system/dept-api';
 const MOST = 200;
 
 describe('the headers of a request', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     api = service.as();
   });
-  afterAll(() => service.stop());
 
   /** Sends these header lines as they are, and a body. */
   async function send(line: string, headers: readonly string[], body = ''): Promise<RawAnswer> {

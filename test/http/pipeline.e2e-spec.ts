@@ -8,16 +8,14 @@ const PATH = '/system/dept-api';
 
 /** Tokens, accounts and tenants are cached between requests; each test asks twice, so that the second answer may come from a cache. */
 describe('the pipeline that every request passes', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use({ RATE_LIMIT: 'on' });
   let root: ApiClient;
   let deptId: number;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start({ RATE_LIMIT: 'on' });
     root = service.as({ roles: ['superadmin'] });
     deptId = await aDept(root, { deptName: '研发部' });
   });
-  afterAll(() => service.stop());
 
   it('shows every committed change at once', async () => {
     for (let n = 1; n <= 20; n += 1) {

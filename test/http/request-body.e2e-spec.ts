@@ -20,14 +20,12 @@ const UNREADABLE: [string, string | Buffer, Record<string, string>][] = [
 ];
 
 describe('the body of a request', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     api = service.as();
   });
-  afterAll(() => service.stop());
 
   const bearer = () => `Authorization: Bearer ${mintToken()}\r\n`;
 

@@ -8,12 +8,7 @@ const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 const LINKS = /href="([^"]+)"/g;
 
 describe('the root of the service', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start({ DOCS: 'on' });
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use({ DOCS: 'on' });
 
   it('says what this is, in the envelope', async () => {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'image/png' }]) {

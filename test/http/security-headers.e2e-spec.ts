@@ -15,16 +15,14 @@ const ALWAYS = {
 };
 
 describe('what answers tell browsers', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use({ CORS_ORIGINS: `https://other.example,${PAGE}` });
   let api: ApiClient;
   let deptId: number;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start({ CORS_ORIGINS: `https://other.example,${PAGE}` });
     api = service.as();
     deptId = await aDept(api);
   });
-  afterAll(() => service.stop());
 
   function expectAlways({ headers }: Pick<Answer, 'headers'>, cacheControl: string): void {
     expect(headers).toMatchObject({ ...ALWAYS, 'cache-control': cacheControl });

@@ -6,14 +6,9 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 describe('the typed client', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   /** The operations that were called. */
   const called = new Set<string>();
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
 
   /** A client that notes what it calls, by method and path as the document writes them. */
   function noting(token?: string): TenantryClient {

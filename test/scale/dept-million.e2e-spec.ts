@@ -59,7 +59,7 @@ const LISTS: Record<string, (base: number, count: number) => string> = {
 };
 
 describe('a tenant of a million departments', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   const tenants: {
     readonly api: ApiClient;
     readonly base: number;
@@ -68,7 +68,6 @@ describe('a tenant of a million departments', () => {
   }[] = [];
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     await isTooLarge(service.database);
     // A connection of its own: the service's would be cut after ten seconds.
     const filler = await (await createDataSource(parseDatabaseUrl(service.database.url))).initialize();
@@ -80,7 +79,6 @@ describe('a tenant of a million departments', () => {
     await filler.query('ANALYZE TABLE tenantry_dept');
     await filler.destroy();
   });
-  afterAll(() => service.stop());
 
   const [small, large] = [() => tenants[0]!, () => tenants[1]!];
   const pathIn = (name: string, { base, count }: { base: number; count: number }) =>

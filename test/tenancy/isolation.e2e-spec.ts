@@ -11,14 +11,12 @@ const SHARE = 0.08;
 const OF_SESSIONS = ['logout', 'refresh', 'token'];
 
 describe('tenant isolation', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
   let routes: Route[];
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start({ LOG_LEVEL: 'warn' });
+  beforeAll(() => {
     routes = routesOf(service.app);
   });
-  afterAll(() => service.stop());
 
   it('knows every operation: one without probes fails here', () => {
     const operations = Object.values(readDocument().paths).flatMap((item) => Object.values(item));

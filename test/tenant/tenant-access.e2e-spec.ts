@@ -56,13 +56,8 @@ const OPERATIONS: readonly Operation[] = [
 ];
 
 describe('who may do what with tenants', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenants: Record<Place, Target>;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
 
   /** A family of its own for every case, because deletes are among them; seeded, because there are many. */
   beforeEach(async () => {

@@ -22,14 +22,12 @@ const KEYS = [
 ];
 
 describe('tenants', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     api = service.as({ roles: ['superadmin'], username: 'root' });
   });
-  afterAll(() => service.stop());
 
   const adminOf = ({ tenantId }: { tenantId: string }) => service.as({ tenantId });
   const read = async (id: string) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;

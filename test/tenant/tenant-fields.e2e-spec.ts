@@ -110,14 +110,12 @@ const bodyWith = (field: string, value: unknown): Record<string, unknown> => {
 };
 
 describe('tenant fields', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     api = service.as({ roles: ['superadmin'] });
   });
-  afterAll(() => service.stop());
 
   const read = async (id: string, field: string): Promise<unknown> => {
     const tenant: unknown = (await api.get(`${PATH}/${id}`)).body.data;

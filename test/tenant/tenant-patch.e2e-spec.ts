@@ -17,18 +17,14 @@ const WHOLE = {
 };
 
 describe('changing a part of a tenant', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
   let id: string;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     api = service.as({ tenantId: await aTenantRow(service.dataSource) });
     id = (await aTenant(api, WHOLE)).id;
   });
-  afterAll(() => service.stop());
 
   const read = async () => (await api.get(`${PATH}/${id}`)).body.data;
   const patch = async (body: object) => {

@@ -7,15 +7,13 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const PATH = '/system/tenant-api';
 
 describe('the state of a tenant, on every request of its users', () => {
-  let service: ServiceUnderTest;
-  let clock: HandClock;
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({}, clock);
   let root: ApiClient;
   let tenant: Readonly<TenantDto>;
   let user: ApiClient;
 
-  beforeAll(async () => {
-    clock = new HandClock();
-    service = await ServiceUnderTest.start({}, clock);
+  beforeAll(() => {
     root = service.as({ roles: ['superadmin'] });
   });
   beforeEach(async () => {
@@ -24,7 +22,6 @@ describe('the state of a tenant, on every request of its users', () => {
     user = service.as({ tenantId: tenant.tenantId });
     expect(await verdict()).toBe('served');
   });
-  afterAll(() => service.stop());
 
   /** What a user with a live token meets, on both resources. */
   async function verdict(): Promise<string> {

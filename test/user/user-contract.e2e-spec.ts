@@ -10,20 +10,18 @@ const PATH = '/system/user-api';
 const PASSWORD = 'a-long-password';
 
 describe('accounts', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let root: ApiClient;
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
+  beforeAll(() => {
     root = service.as({ roles: ['superadmin'], username: 'root' });
   });
   beforeEach(async () => {
     tenantId = (await aTenant(root)).tenantId;
     api = service.as({ tenantId, username: 'alice' });
   });
-  afterAll(() => service.stop());
 
   const read = async (userId: number, by = api) =>
     (await by.get(`${PATH}/${userId}`)).body.data as Record<string, unknown>;

@@ -10,18 +10,14 @@ const PATH = '/system/user-api';
 const PASSWORD = 'a-long-password';
 
 describe('user names', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const create = (username: string) => api.post(PATH, { username, password: PASSWORD });
   const login = (username: string) =>
