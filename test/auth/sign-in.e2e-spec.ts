@@ -7,6 +7,7 @@ import type { TenantDto } from '../../src/tenant/tenant-view.dto';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { recordQueries } from '../support/query-recorder';
 import { HandClock } from '../support/hand-clock';
+import { expectRefused } from '../support/refusals';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
 
 const PASSWORD = 'a-long-password';
@@ -119,7 +120,7 @@ describe('signing in', () => {
         { tenantId: tenant.tenantId, username, password: PASSWORD, ...body },
         same,
       );
-      expect([body, answer.status, answer.refusal.reason]).toEqual([body, 401, 'BAD_CREDENTIALS']);
+      expectRefused(answer, 401, 'BAD_CREDENTIALS', { told: body });
       texts.push(answer.text);
     }
     expect(new Set(texts).size).toBe(1);

@@ -9,6 +9,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { nextCommits } from '../support/commit-faults';
+import { expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -29,11 +30,10 @@ if (onMariadb) {
 
     beforeAll(async () => {
       database = await emptyDatabase();
-      const url = new URL(database.url);
-      proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
-      url.host = `127.0.0.1:${proxy.port}`;
+      const through = await TcpProxy.before(database.url);
+      proxy = through.proxy;
       // As by default: of many writes of one tenant, those who do not come in are refused like those who do.
-      service = await ServiceUnderTest.on({ ...database, url: url.href }, { MAX_WAIT_MS: '2000' });
+      service = await ServiceUnderTest.on({ ...database, url: through.url }, { MAX_WAIT_MS: '2000' });
     });
     afterEach(() => {
       proxy.frozen = false;
@@ -240,7 +240,7 @@ if (onMariadb) {
         api.get(`${PATH}/${deptId}`),
       ]);
       for (const answer of answers) {
-        expect([answer.status, answer.refusal.reason]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+        expectRefused(answer, 503, 'DATABASE_UNAVAILABLE');
         expect(answer.headers['retry-after']).toBe('1');
       }
       const ready = await service.anonymous.get('/health/ready');
@@ -313,7 +313,7 @@ if (onMariadb) {
       rival.exec('BEGIN IMMEDIATE');
       const answer = await service.as().post(PATH, { deptName: 'impatient' });
       rival.exec('COMMIT');
-      expect([answer.status, answer.refusal.reason]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+      expectRefused(answer, 503, 'DATABASE_UNAVAILABLE');
       expect(await named(service, 'impatient')).toBe(0);
     });
   });

@@ -1,4 +1,5 @@
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { anAccount, aTenantRow, deptRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -89,21 +90,21 @@ describe('departments', () => {
       const foreign = await aDept(service.as());
       for (const parentId of [999_999_999, deleted, foreign]) {
         const answer = await api.post(PATH, { parentId });
-        expect([answer.status, answer.refusal.reason]).toEqual([404, 'PARENT_NOT_FOUND']);
+        expectRefused(answer, 404, 'PARENT_NOT_FOUND');
       }
     });
 
     it('refuses a disabled parent', async () => {
       const parentId = await aDept(api, { status: '1' });
       const answer = await api.post(PATH, { parentId });
-      expect([answer.status, answer.refusal.reason]).toEqual([409, 'PARENT_DISABLED']);
+      expectRefused(answer, 409, 'PARENT_DISABLED');
     });
 
     it('accepts its own tenant in the body and refuses another, writing nothing', async () => {
       expect((await api.post(PATH, { tenantId })).status).toBe(200);
       const before = await count();
       const answer = await api.post(PATH, { tenantId: '000000' });
-      expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_MISMATCH']);
+      expectRefused(answer, 403, 'TENANT_MISMATCH');
       expect(await count()).toBe(before);
     });
   });
@@ -168,7 +169,7 @@ describe('departments', () => {
       const c = await aDept(api, { parentId: b });
       for (const parentId of [a, b, c]) {
         const answer = await api.put(PATH, { deptId: a, parentId });
-        expect([answer.status, answer.refusal.reason]).toEqual([409, 'DEPT_CYCLE']);
+        expectRefused(answer, 409, 'DEPT_CYCLE');
       }
       expect(await read(a)).toMatchObject({ parentId: 0, ancestors: '0', updateTime: null });
     });
@@ -176,7 +177,7 @@ describe('departments', () => {
     it('refuses a missing deptId', async () => {
       for (const deptId of [undefined, null]) {
         const answer = await api.put(PATH, { deptId, deptName: 'x' });
-        expect([answer.status, answer.refusal.reason]).toEqual([400, 'INVALID_INPUT']);
+        expectRefused(answer, 400, 'INVALID_INPUT');
         expect(answer.refusal.fields).toEqual([{ field: 'deptId', message: expect.any(String) as string }]);
       }
     });
@@ -188,13 +189,13 @@ describe('departments', () => {
       expect((await api.put(PATH, { deptId, parentId, deptName: 'stays' })).status).toBe(200);
       const other = await aDept(api);
       const answer = await api.put(PATH, { deptId: other, parentId });
-      expect([answer.status, answer.refusal.reason]).toEqual([409, 'PARENT_DISABLED']);
+      expectRefused(answer, 409, 'PARENT_DISABLED');
     });
 
     it('refuses another tenant in the body', async () => {
       const deptId = await aDept(api);
       const answer = await api.put(PATH, { deptId, tenantId: '000000', deptName: 'x' });
-      expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_MISMATCH']);
+      expectRefused(answer, 403, 'TENANT_MISMATCH');
       expect(await read(deptId)).toMatchObject({ deptName: '' });
     });
 
@@ -223,7 +224,7 @@ describe('departments', () => {
         await api.put(PATH, { deptId }),
         await api.delete(`${PATH}/${deptId}`),
       ]) {
-        expect([answer.status, answer.refusal.reason]).toEqual([404, 'DEPT_NOT_FOUND']);
+        expectRefused(answer, 404, 'DEPT_NOT_FOUND');
       }
     });
 
@@ -233,11 +234,7 @@ describe('departments', () => {
       const free = await aDept(api);
       for (const ids of [`${parent}`, `${free},${parent},${child}`]) {
         const answer = await api.delete(`${PATH}/${ids}`);
-        expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([
-          409,
-          'DEPT_HAS_CHILDREN',
-          [parent],
-        ]);
+        expectRefused(answer, 409, 'DEPT_HAS_CHILDREN', { ids: [parent] });
       }
       expect(await read(free)).toMatchObject({ delFlag: '0' });
       const second = await aDept(api);
@@ -254,18 +251,14 @@ describe('departments', () => {
       await anAccount(service.dataSource, { tenantId, deptId: occupied });
       await anAccount(service.dataSource, { tenantId, deptId: other });
       const answer = await api.delete(`${PATH}/${other},${free},${occupied}`);
-      expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([
-        409,
-        'DEPT_HAS_USERS',
-        [occupied, other],
-      ]);
+      expectRefused(answer, 409, 'DEPT_HAS_USERS', { ids: [occupied, other] });
       expect(await read(free)).toMatchObject({ delFlag: '0' });
     });
 
     it('takes a batch: all or nothing, duplicates collapsed', async () => {
       const ids = [await aDept(api), await aDept(api), await aDept(api)];
       const withUnknown = await api.delete(`${PATH}/${ids.join(',')},999999999`);
-      expect([withUnknown.status, withUnknown.refusal.reason]).toEqual([404, 'DEPT_NOT_FOUND']);
+      expectRefused(withUnknown, 404, 'DEPT_NOT_FOUND');
       expect(await read(ids[0]!)).toMatchObject({ delFlag: '0' });
       expect((await api.delete(`${PATH}/${[...ids, ...ids].join(',')}`)).status).toBe(200);
       for (const id of ids) expect((await api.get(`${PATH}/${id}`)).status).toBe(404);
@@ -274,7 +267,7 @@ describe('departments', () => {
     it('takes at most 500 ids', async () => {
       const ids = Array.from({ length: 501 }, (_, index) => index + 1);
       const answer = await api.delete(`${PATH}/${ids.join(',')}`);
-      expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'ids']);
+      expectInvalid(answer, 'ids');
       expect((await api.delete(`${PATH}/${ids.slice(1).join(',')}`)).status).toBe(404);
     });
   });
@@ -293,7 +286,7 @@ describe('departments', () => {
       '1,',
     ]) {
       for (const answer of [await api.get(`${PATH}/${id}`), await api.delete(`${PATH}/${id}`)]) {
-        expect([id, answer.status, answer.refusal.reason]).toEqual([id, 400, 'INVALID_INPUT']);
+        expectRefused(answer, 400, 'INVALID_INPUT', { told: id });
       }
     }
     expect((await api.get(`${PATH}/9007199254740991`)).status).toBe(404);
@@ -309,7 +302,7 @@ describe('departments', () => {
       await member.put(PATH, { deptId }),
       await member.delete(`${PATH}/${deptId}`),
     ]) {
-      expect([answer.status, answer.refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
+      expectRefused(answer, 403, 'ROLE_REQUIRED');
     }
     expect((await service.as({ roles: ['superadmin'] }).post(PATH, {})).status).toBe(200);
   });
@@ -317,9 +310,9 @@ describe('departments', () => {
   it('refuses users of a disabled or unknown tenant', async () => {
     const disabled = await aTenantRow(service.dataSource, { status: '1' });
     const answer = await service.as({ tenantId: disabled }).get(`${PATH}/1`);
-    expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_DISABLED']);
+    expectRefused(answer, 403, 'TENANT_DISABLED');
     const unknown = await service.as({ tenantId: '987654' }).post(PATH, {});
-    expect([unknown.status, unknown.refusal.reason]).toEqual([403, 'TENANT_DELETED']);
+    expectRefused(unknown, 403, 'TENANT_DELETED');
   });
 
   const count = () => service.dataSource.getRepository('DeptEntity').count();

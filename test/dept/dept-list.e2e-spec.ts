@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -238,7 +239,7 @@ describe('the list of departments', () => {
         other.get(elsewhere),
       ];
       for (const answer of await Promise.all(refused)) {
-        expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'cursor']);
+        expectInvalid(answer, 'cursor');
       }
     });
 
@@ -253,7 +254,7 @@ describe('the list of departments', () => {
       ]; // prettier-ignore
       for (const each of forged) {
         const answer = await api.get(`${PATH}?cursor=${encodeURIComponent(each)}`);
-        expect([each, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([each, 400, 'cursor']);
+        expectInvalid(answer, 'cursor', each);
       }
       expect((await api.get(`${PATH}?cursor=${cursor}&cursor=${cursor}`)).status).toBe(400);
     });
@@ -272,19 +273,14 @@ describe('the list of departments', () => {
     for (const [field, values] of Object.entries(wrong)) {
       for (const value of values) {
         const answer = await api.get(`${PATH}?${field}=${encodeURIComponent(value)}`);
-        expect([field, value, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([
-          field,
-          value,
-          400,
-          field,
-        ]);
+        expectInvalid(answer, field, value);
       }
       expect((await api.get(`${PATH}?${field}=1&${field}=1`)).status).toBe(400);
     }
     expect((await api.get(`${PATH}?deptName=&leader=`)).status).toBe(200);
     for (const broken of ['%ff', '%E0%A4%A', '%ED%A0%80', '100%']) {
       const answer = await api.get(`${PATH}?deptName=${broken}`);
-      expect([broken, answer.status, answer.refusal.reason]).toEqual([broken, 400, 'MALFORMED_REQUEST']);
+      expectRefused(answer, 400, 'MALFORMED_REQUEST', { told: broken });
     }
   });
 

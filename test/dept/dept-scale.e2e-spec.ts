@@ -1,6 +1,7 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { MAX_DEPTH } from '../../src/tree/tree-path';
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { expectRefused } from '../support/refusals';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -55,7 +56,7 @@ describe('department trees of any size', () => {
     const last = (await api.get(`${PATH}/${ids.at(-1)!}`)).body.data;
     expect(last).toMatchObject({ ancestors: [0, ...ids.slice(0, -1)].join(',') });
     const answer = await api.post(PATH, { parentId: ids.at(-1) });
-    expect([answer.status, answer.refusal.reason]).toEqual([400, 'DEPT_TOO_DEEP']);
+    expectRefused(answer, 400, 'DEPT_TOO_DEEP');
     expect(answer.refusal.fields?.[0]?.field).toBe('parentId');
   });
 
@@ -63,7 +64,7 @@ describe('department trees of any size', () => {
     const tall = await chain(MAX_DEPTH - 2);
     const [low] = await chain(3);
     const answer = await api.put(PATH, { deptId: low, parentId: tall.at(-1) });
-    expect([answer.status, answer.refusal.reason]).toEqual([400, 'DEPT_TOO_DEEP']);
+    expectRefused(answer, 400, 'DEPT_TOO_DEEP');
     expect((await api.put(PATH, { deptId: low, parentId: tall.at(-2) })).status).toBe(200);
   });
 

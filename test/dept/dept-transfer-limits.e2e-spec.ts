@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantSlots } from '../../src/dept/transfer/tenant-slots';
 import { mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
+import { expectRefused } from '../support/refusals';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -89,7 +90,7 @@ describe('imports and exports are bounded', () => {
     it('others get a 429 that says when to come again, and a slot is free when its client goes away', async () => {
       const first = await beginAndHold();
       const refused = await send('{"path":"b"}');
-      expect([refused.status, refused.refusal.reason]).toEqual([429, 'TOO_MANY_IMPORTS']);
+      expectRefused(refused, 429, 'TOO_MANY_IMPORTS');
       expect(refused.headers['retry-after']).toBe('5');
       const dryRun = await api.send('POST', `${PATH}/import?dryRun=true`, '', { 'content-type': NDJSON });
       expect(dryRun.refusal.reason).toBe('TOO_MANY_IMPORTS');
@@ -148,7 +149,7 @@ describe('imports and exports are bounded', () => {
       expect(response.statusCode).toBe(200);
       response.on('error', () => undefined);
       const refused = await fetchFile(service.as({ tenantId, roles: ['member'] }));
-      expect([refused.status, refused.refusal.reason]).toEqual([429, 'TOO_MANY_EXPORTS']);
+      expectRefused(refused, 429, 'TOO_MANY_EXPORTS');
       expect(refused.headers['retry-after']).toBe('5');
       const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
       expect((await fetchFile(other)).status).toBe(200);

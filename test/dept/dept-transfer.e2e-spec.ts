@@ -2,6 +2,7 @@ import { get as httpGet } from 'node:http';
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type Answer, type ApiClient, mintToken } from '../../src/server/testing';
+import { expectRefused } from '../support/refusals';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { treeProblems } from '../support/tree-check';
@@ -82,7 +83,7 @@ describe('moving departments between tenants as a file', () => {
     expect(await typeFor('*/*')).toBe(NDJSON);
     expect(await typeFor('text/html, text/csv;q=0.5, */*;q=0.1')).toBe(CSV);
     const answer = await api.get(`${PATH}/export`, { accept: 'image/png' });
-    expect([answer.status, answer.refusal.reason]).toEqual([406, 'NOT_ACCEPTABLE']);
+    expectRefused(answer, 406, 'NOT_ACCEPTABLE');
   });
 
   it.each([NDJSON, CSV])(

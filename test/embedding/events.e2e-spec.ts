@@ -262,10 +262,8 @@ describe('domain events', () => {
 if (onMariadb) {
   it('events are told once when the answer to COMMIT is lost on the way', async () => {
     const database = await emptyDatabase();
-    const url = new URL(database.url);
-    const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
-    url.host = `127.0.0.1:${proxy.port}`;
-    const host = await Host.on(database, parts, { url: url.href });
+    const { proxy, url } = await TcpProxy.before(database.url);
+    const host = await Host.on(database, parts, { url });
     const { heard } = host.app.get(Listener);
     for (const fault of ['cut-before', 'cut-after', 'cut-before', 'cut-after'] as const) {
       proxy.fault = fault;

@@ -19,6 +19,7 @@ import {
   type TenantryOptions,
 } from '../../src/index';
 import { aDept } from '../../src/server/testing';
+import { expectRefused } from '../support/refusals';
 import { HeaderResolver, Host, system } from '../support/host';
 import { HostUserEntity } from '../support/host-tables';
 import { deptRow } from '../support/seeds';
@@ -165,7 +166,7 @@ describe('a host chooses', () => {
         await host.as({ roles: ['superadmin'] }).post('/system/tenant-api', { tenantName: 'x' }),
         await host.anonymous.get(`${DEPTS}/1`),
       ]) {
-        expect([answer.status, answer.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+        expectRefused(answer, 401, 'TOKEN_MISSING');
       }
     });
   });
@@ -186,7 +187,7 @@ describe('a host chooses', () => {
       const [full, empty] = [await aDept(host.as()), await aDept(host.as())];
       await host.dataSource.manager.insert(HostUserEntity, { tenantId: '000000', deptId: full });
       const refused = await host.as().delete(`${DEPTS}/${full},${empty}`);
-      expect([refused.status, refused.refusal.reason]).toEqual([409, 'DEPT_HAS_USERS']);
+      expectRefused(refused, 409, 'DEPT_HAS_USERS');
       expect(refused.refusal.ids).toEqual([full]);
       expect((await host.as().delete(`${DEPTS}/${empty}`)).status).toBe(200);
       expect(await deptRow(host.dataSource, full)).toMatchObject({ delFlag: '0' });

@@ -18,6 +18,7 @@ import { APP_GUARD } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
 import { aDept } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { HeaderResolver, Host, system } from '../support/host';
 import { aTenantRow, deptRow } from '../support/seeds';
 
@@ -168,11 +169,11 @@ describe('a host that imports TenantryModule', () => {
 
     it('refuses in our envelope', async () => {
       const nobody = await host.anonymous.get('/system/dept-api/1');
-      expect([nobody.status, nobody.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+      expectRefused(nobody, 401, 'TOKEN_MISSING');
       const member = await host.as({ roles: ['member'] }).post('/system/dept-api', {});
-      expect([member.status, member.refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
+      expectRefused(member, 403, 'ROLE_REQUIRED');
       const long = await host.as().post('/system/dept-api', { deptName: 'x'.repeat(65) });
-      expect([long.status, long.refusal.fields?.[0]?.field]).toEqual([400, 'deptName']);
+      expectInvalid(long, 'deptName');
     });
 
     it.each([

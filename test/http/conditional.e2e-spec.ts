@@ -1,5 +1,6 @@
 import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { times } from '../support/long-run';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -88,7 +89,7 @@ describe('conditional requests', () => {
           await resource.put({ 'if-match': sent }),
           await resource.delete({ 'if-match': sent }),
         ]) {
-          expect([sent, answer.status, answer.refusal.reason]).toEqual([sent, 412, 'STALE']);
+          expectRefused(answer, 412, 'STALE', { told: sent });
         }
       }
       expect((await api.get(resource.path)).text).toBe(read);
@@ -101,7 +102,7 @@ describe('conditional requests', () => {
     it('refuse a header that is no tag', async () => {
       for (const sent of ['1', '"1', 'x"1"', '"1" "2"', '', '"1",']) {
         const answer = await resource.put({ 'if-match': sent });
-        expect([sent, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([sent, 400, 'If-Match']);
+        expectInvalid(answer, 'If-Match', sent);
       }
     });
   });
@@ -109,7 +110,7 @@ describe('conditional requests', () => {
   it('cannot hold one tag against several departments or accounts', async () => {
     const ids = [await aDept(api), await aDept(api)].join();
     const answer = await api.delete(`${DEPTS}/${ids}`, { 'if-match': '"0"' });
-    expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'If-Match']);
+    expectInvalid(answer, 'If-Match');
     expect((await api.delete(`${DEPTS}/${ids}`, { 'if-match': '*' })).status).toBe(200);
   });
 

@@ -33,9 +33,7 @@ type Settings = Record<string, string>;
 
 /** The service of the kit, on the database of this run, with every answer held against the OpenAPI document. */
 export class ServiceUnderTest {
-  #started?: TestService;
-
-  private constructor() {}
+  private constructor(private started?: TestService) {}
 
   /** Starts a service for the tests of the surrounding block, and stops it after them. */
   static use(env: Settings = {}, clock?: Clock): ServiceUnderTest {
@@ -59,13 +57,13 @@ export class ServiceUnderTest {
       checkConformance(exchange, alwaysOk);
     };
     const options = { database, env: { ...ROOMY, ...env }, inspect, ...(clock && { clock }) };
-    this.#started = await TestService.start(options);
+    this.started = await TestService.start(options);
     return this;
   }
 
   get #service(): TestService {
-    if (!this.#started) throw new Error('The service has not started yet.');
-    return this.#started;
+    if (!this.started) throw new Error('The service has not started yet.');
+    return this.started;
   }
 
   get app(): NestExpressApplication {

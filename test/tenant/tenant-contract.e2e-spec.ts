@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { type ApiClient, aTenant } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -81,7 +82,7 @@ describe('tenants', () => {
     it('needs a name', async () => {
       for (const tenantName of [undefined, null, '', '   ']) {
         const answer = await api.post(PATH, { tenantName });
-        expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'tenantName']);
+        expectInvalid(answer, 'tenantName');
       }
     });
 
@@ -110,11 +111,7 @@ describe('tenants', () => {
         '000000',
       ]) {
         const answer = await adminOf(parent).post(PATH, { tenantName: 'x', tenantParent });
-        expect([tenantParent, answer.status, answer.refusal.reason]).toEqual([
-          tenantParent,
-          404,
-          'PARENT_TENANT_NOT_FOUND',
-        ]);
+        expectRefused(answer, 404, 'PARENT_TENANT_NOT_FOUND', { told: tenantParent });
       }
     });
 
@@ -212,7 +209,7 @@ describe('tenants', () => {
         [{ id }, 'tenantName'],
       ] as const) {
         const answer = await api.put(PATH, body);
-        expect([body, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([body, 400, field]);
+        expectInvalid(answer, field, body);
       }
     });
 
@@ -236,10 +233,10 @@ describe('tenants', () => {
       const c = await aTenant(api, { tenantParent: b.tenantId });
       for (const { tenantId: tenantParent } of [a, b, c]) {
         const answer = await api.put(PATH, { ...a, tenantParent });
-        expect([answer.status, answer.refusal.reason]).toEqual([409, 'TENANT_CYCLE']);
+        expectRefused(answer, 409, 'TENANT_CYCLE');
       }
       const outside = await adminOf(a).put(PATH, { ...c, tenantParent: '000000' });
-      expect([outside.status, outside.refusal.reason]).toEqual([404, 'PARENT_TENANT_NOT_FOUND']);
+      expectRefused(outside, 404, 'PARENT_TENANT_NOT_FOUND');
       expect(await read(a.id)).toEqual(a);
     });
 
@@ -270,7 +267,7 @@ describe('tenants', () => {
         await api.put(PATH, { id, tenantName: 'x' }),
         await api.delete(`${PATH}/${id}`),
       ]) {
-        expect([answer.status, answer.refusal.reason]).toEqual([404, 'TENANT_NOT_FOUND']);
+        expectRefused(answer, 404, 'TENANT_NOT_FOUND');
       }
     });
 
@@ -278,11 +275,7 @@ describe('tenants', () => {
       const parent = await aTenant(api);
       const child = await aTenant(api, { tenantParent: parent.tenantId });
       const answer = await api.delete(`${PATH}/${parent.id}`);
-      expect([answer.status, answer.refusal.reason, answer.refusal.ids]).toEqual([
-        409,
-        'TENANT_HAS_CHILDREN',
-        [parent.id],
-      ]);
+      expectRefused(answer, 409, 'TENANT_HAS_CHILDREN', { ids: [parent.id] });
       await api.delete(`${PATH}/${child.id}`);
       expect((await api.delete(`${PATH}/${parent.id}`)).status).toBe(200);
     });
@@ -302,7 +295,7 @@ describe('tenants', () => {
       { id: '1', tenantName: 'mine', tenantParent: other.tenantId },
     ]) {
       const answer = await api.put(PATH, body);
-      expect([answer.status, answer.refusal.reason]).toEqual([403, 'OWN_TENANT']);
+      expectRefused(answer, 403, 'OWN_TENANT');
     }
     expect((await api.delete(`${PATH}/1`)).refusal.reason).toBe('OWN_TENANT');
     expect(await read('1')).toMatchObject({ tenantId: '000000', tenantParent: null, status: '0' });

@@ -2,6 +2,7 @@ import type { TenantDto } from '../../src/tenant/tenant-view.dto';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { HandClock, HeldTime } from '../support/hand-clock';
 import { recordQueries } from '../support/query-recorder';
+import { expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -119,7 +120,7 @@ describe('the state of a tenant, on every request of its users', () => {
       await itsUser.post(PATH, { tenantName: 'x' }),
       await itsUser.put(PATH, { id: other.id, tenantName: 'x' }),
     ]) {
-      expect([answer.status, answer.refusal.reason]).toEqual([403, 'TENANT_DELETED']);
+      expectRefused(answer, 403, 'TENANT_DELETED');
     }
     // The time of day steps back: what is remembered must not live longer by it.
     clock.pass(-3_600_000);

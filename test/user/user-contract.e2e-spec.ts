@@ -4,6 +4,7 @@ import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { limitIsLowered } from '../support/examined-databases';
+import { expectInvalid } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/user-api';
@@ -132,12 +133,7 @@ describe('accounts', () => {
       ['phone', 'a'.repeat(33)],
     ] as const) {
       const answer = await api.post(PATH, { ...good, [field]: value });
-      expect([field, value, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([
-        field,
-        value,
-        400,
-        field,
-      ]);
+      expectInvalid(answer, field, value);
     }
     expect(((await api.get(PATH)).body.data as { rows: unknown[] }).rows).toEqual([]);
   });

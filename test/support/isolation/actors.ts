@@ -2,7 +2,7 @@ import { signToken } from '../../../src/server/auth/sign-token';
 import type { Role } from '../../../src/tenancy/roles';
 import { mintToken } from '../../../src/server/testing';
 import { JWT } from '../service-under-test';
-import type { Kind, Outcome, Probe } from './probe';
+import type { Kind, Outcome, Probe } from './probes';
 import type { IsolationWorld, Place } from './world';
 
 /** Somebody who probes. */

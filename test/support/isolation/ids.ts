@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../../src/server/testing';
 import { mayRead, NEVER, type Actor } from './actors';
-import type { Kind, Own, Thing } from './probe';
+import type { Kind, Own, Thing } from './probes';
 import type { IsolationWorld, Place } from './world';
 
 /** An id to probe with; `of` is whose it is, where it is somebody's. */
@@ -11,7 +11,7 @@ export interface ProbedId {
 }
 
 /** Cursors and keys of one tenant, taken the way its own users get them. */
-export interface FindOptions {
+export interface Taken {
   readonly deptCursor: string | null;
   readonly userCursor: string | null;
   readonly tenantCursor: string | null;
@@ -19,7 +19,7 @@ export interface FindOptions {
 }
 
 /** Lets the administrator of a tenant list everything and use a key. */
-export async function takeFrom(api: ApiClient, place: Place): Promise<FindOptions> {
+export async function takeFrom(api: ApiClient, place: Place): Promise<Taken> {
   const cursor = async (path: string) =>
     ((await api.get(`${path}?limit=1`)).body.data as { nextCursor: string | null }).nextCursor;
   const key = `key of ${place.rowMark}`;
@@ -37,7 +37,7 @@ export function idsFor(
   world: IsolationWorld,
   actor: Actor,
   thing: Thing,
-  taken: ReadonlyMap<string, FindOptions>,
+  taken: ReadonlyMap<string, Taken>,
   own: Own,
 ): ProbedId[] {
   const all = Object.values(world.places);
@@ -110,7 +110,7 @@ function malformed(thing: Thing): ProbedId[] {
   ];
 }
 
-function valueOf(place: Place, thing: Thing, taken: FindOptions | undefined): string | null {
+function valueOf(place: Place, thing: Thing, taken: Taken | undefined): string | null {
   switch (thing) {
     case 'dept':
       return String(place.depts.live);
