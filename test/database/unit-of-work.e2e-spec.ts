@@ -1,9 +1,7 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MysqlPool } from '../../src/database/mysql/mysql-pool';
+import type { MysqlPool } from '../../src/database/mysql/mysql-pool';
 import { NOT_WAITED_FOR } from '../../src/database/retry-policy';
-import { CommitLogCleaner } from '../../src/database/commit-log-cleaner';
-import { CommitRecord } from '../../src/database/commit-record.entity';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
@@ -166,44 +164,6 @@ if (onMariadb) {
       expect((await api.get(`${PATH}/${deptId}`)).status).toBe(200);
     });
 
-    it('cuts a connection by the time of one holder, not of all who had it in turn', async () => {
-      const { hostname: host, port, pathname } = new URL(database.url);
-      const sessions = new MysqlPool();
-      const pool = sessions.createPool({
-        host,
-        port: Number(port),
-        user: 'root',
-        database: pathname.slice(1),
-        connectionLimit: 1,
-      });
-      sessions.limitHolding(300);
-      // Only the timers that cut connections, and that give up waiting for one, run by hand.
-      jest.useFakeTimers({
-        doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setInterval', 'Date', 'performance'],
-      });
-      const hold = () =>
-        new Promise<Error | null>((resolve) => {
-          pool.getConnection((refused, connection) => {
-            if (refused) {
-              resolve(refused);
-              return;
-            }
-            jest.advanceTimersByTime(100);
-            connection.query('SELECT 1', (error) => {
-              connection.release();
-              resolve(error);
-            });
-          });
-        });
-      try {
-        const results = await Promise.all(Array.from({ length: 10 }, hold));
-        expect(results.filter((error) => error !== null)).toEqual([]);
-      } finally {
-        jest.useRealTimers();
-      }
-      await pool.promise().end();
-    });
-
     it('lets an import go on for as long as its statements are answered, and cuts one that is not', async () => {
       const sessions = (service.dataSource.options as { driver: MysqlPool }).driver;
       const api = service.as({ tenantId: await aTenantRow(service.dataSource) });
@@ -338,25 +298,6 @@ describe('a unit of work whose COMMIT is not answered before its time is over', 
     const answer = await service.as().post(PATH, { deptName: 'late' });
     late.mockRestore();
     expect([answer.status, await named(service, 'late')]).toEqual([200, 1]);
-    await service.stop();
-  });
-});
-
-describe('the ledger of units', () => {
-  it('keeps a row per committed unit for a day', async () => {
-    const service = await ServiceUnderTest.start();
-    const { manager } = service.dataSource;
-    await aDept(service.as());
-    await service.as().post(PATH, { parentId: 999_999 });
-    expect(await manager.count(CommitRecord)).toBe(1);
-    await manager.insert(CommitRecord, {
-      unitId: 'old',
-      createdAt: new Date(Date.now() - 25 * 60 * 60 * 1000),
-    });
-    await service.app.get(CommitLogCleaner).run();
-    expect((await manager.find(CommitRecord)).map(({ unitId }) => unitId)).toEqual([
-      expect.stringMatching(/^[0-9a-f-]{36}$/),
-    ]);
     await service.stop();
   });
 });

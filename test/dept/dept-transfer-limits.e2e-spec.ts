@@ -5,7 +5,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantSlots } from '../../src/dept/transfer/tenant-slots';
 import { mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
 import { expectRefused } from '../support/refusals';
-import { aTenantRow, bulkInsert, life } from '../support/seeds';
+import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -129,13 +129,7 @@ describe('imports and exports are bounded', () => {
       await send(names.map((_, n) => JSON.stringify({ path: names.slice(0, n + 1).join('/') })).join('\n'));
       const parent = await service.dataSource.manager.findOneByOrFail(DeptEntity, { tenantId, depth: 40 });
       const place = { parentId: parent.deptId, ancestors: `${parent.ancestors},${parent.deptId}`, depth: 41 };
-      const rows = Array.from({ length: 8000 }, (_, n) => ({
-        ...{ tenantId, ...place, deptName: String(n), orderNum: 0 },
-        ...life(),
-      }));
-      for (let start = 0; start < rows.length; start += 1000) {
-        await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
-      }
+      await deptRows(service.dataSource, 8000, (n) => ({ tenantId, ...place, deptName: String(n) }));
     }
 
     it('others of it get a 429, and it is over when its client goes away', async () => {

@@ -26,11 +26,16 @@ describe('the pipeline that every request passes', () => {
   });
 
   it('reads a department with one statement, which names the tenant', async () => {
-    const api = service.as();
-    const deptId = await aDept(api);
-    const queries = await recordQueries(service.dataSource, () => api.get(`${PATH}/${deptId}`));
-    expect(queries).toHaveLength(1);
-    expect(queries[0]!.sql).toMatch(/WHERE .tenant_id. = \? AND .del_flag. = \? AND .dept_id. IN \(\?/);
-    expect(queries[0]!.parameters[0]).toBe('000000');
+    const deptId = await aDept(service.as());
+    const admin = { username: 'admin', password: 'admin-password' };
+    const { data } = (await service.anonymous.post('/auth/login', admin)).body;
+    const signedIn = service.anonymous.as((data as { accessToken: string }).accessToken);
+    for (const api of [service.as(), signedIn]) {
+      await api.get(`${PATH}/${deptId}`);
+      const queries = await recordQueries(service.dataSource, () => api.get(`${PATH}/${deptId}`));
+      expect(queries).toHaveLength(1);
+      expect(queries[0]!.sql).toMatch(/WHERE .tenant_id. = \? AND .del_flag. = \? AND .dept_id. IN \(\?/);
+      expect(queries[0]!.parameters[0]).toBe('000000');
+    }
   });
 });
