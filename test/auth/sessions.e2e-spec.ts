@@ -109,7 +109,6 @@ describe('a session', () => {
     const second = await refresh((first.body.data as Tokens).refreshToken);
     expect(second.status).toBe(200);
     expect((await whoAmI((second.body.data as Tokens).accessToken)).status).toBe(200);
-    // Theft is still theft.
     expect((await refresh(refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
     expect((await refresh((second.body.data as Tokens).refreshToken)).status).toBe(401);
   });

@@ -113,7 +113,6 @@ describe('wrong passwords', () => {
     expect(await statements(() => login(PASSWORD, HERE, disabled))).toEqual(real);
     const elsewhere = { tenantId: '999999', username, password: WRONG };
     expect(await statements(() => at(HERE).post('/auth/login', elsewhere))).toEqual(real);
-    // Also when both are locked.
     for (let n = 0; n < 5; n += 1) await login(WRONG, HERE, 'nobody');
     await failures(5);
     const locked = await statements(() => login(PASSWORD));

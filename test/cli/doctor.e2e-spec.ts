@@ -33,7 +33,6 @@ describe('the doctor', () => {
   const setAdmin = (values: Partial<AccountEntity>) =>
     service.dataSource.manager.update(AccountEntity, { username: 'admin' }, values);
 
-  /** Breaks something, hears what the doctor says, and puts it right again. */
   async function heard(breaks: () => Promise<unknown>, mends: () => Promise<unknown>): Promise<string[]> {
     await breaks();
     const found = await findings();

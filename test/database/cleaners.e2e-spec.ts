@@ -10,7 +10,6 @@ import { bulkInsert } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Rows that one statement may remove at most. */
 const MOST = 500;
 const EXPIRED = 1234;
 const LIVE = 3;

@@ -42,7 +42,6 @@ if (onMariadb) {
       await proxy.close();
     });
 
-    /** Whether a transaction of this database waits for another one. */
     async function isWaitingForLock(): Promise<boolean> {
       // InnoDB makes this list anew only when nobody has read it for 0.1 s.
       await sleep(150);
@@ -98,7 +97,6 @@ if (onMariadb) {
     });
 
     describe('while another session holds the tenant', () => {
-      /** Until the returned function is called. */
       async function holding(): Promise<() => Promise<void>> {
         const rival = service.dataSource.createQueryRunner();
         await rival.startTransaction();
@@ -143,7 +141,6 @@ if (onMariadb) {
       expect(answers.map(({ status }) => status)).toEqual([503, 503]);
       const logged = service.log.length;
       expect((await read()).refusal.reason).toBe('DATABASE_UNAVAILABLE');
-      // The server was not even asked.
       await until(() => NOT_ASKED.test(service.log.slice(logged).join('')));
       const ready = await service.anonymous.get('/health/ready');
       expect([ready.status, JSON.parse(ready.text)]).toMatchObject([503, { checks: { database: 'down' } }]);

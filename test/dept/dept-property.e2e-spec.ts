@@ -7,7 +7,6 @@ import { ServiceUnderTest } from '../support/service-under-test';
 import { SEEDED, times } from '../support/long-run';
 
 const PATH = '/system/dept-api';
-/** On each of the two databases. */
 const RUNS = times(160, 16);
 const STEPS = 40;
 /** Programs that run side by side, each in a tenant of its own. */
@@ -59,7 +58,6 @@ describe('random programs of create, move and delete', () => {
   });
 });
 
-/** Sends one step and expects the model's own verdict on it. */
 async function runStep(api: ApiClient, model: DeptModel, each: Step): Promise<void> {
   // Number 0 is the top level; a number that no department has yet is an id that never existed.
   const idOf = (number: number) => (number === 0 ? 0 : (model.ids()[number - 1] ?? 900_000_000 + number));

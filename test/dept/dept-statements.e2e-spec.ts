@@ -15,7 +15,6 @@ import { onMariadb } from '../support/test-database';
 const PATH = '/system/dept-api';
 const BEGIN = onMariadb ? 'START TRANSACTION' : 'BEGIN IMMEDIATE';
 
-/** What a statement does, and to which table. */
 function gist(sql: string): string {
   const [, verb, table] = /^\s*(\w+)\b.*?\b(tenantry_\w+)/s.exec(sql) ?? [];
   return verb && table ? `${verb} ${table.replace('tenantry_', '')}` : sql;
@@ -114,7 +113,6 @@ describe('the statements of a write', () => {
       );
     }
 
-    /** A row that was written in one way, and found in each. */
     function writeAndFind(write: 'insert' | 'insertRow'): Promise<(DeptEntity | null)[]> {
       const createTime = new Date('2026-02-28T23:59:59.987Z');
       return inUnit(async (depts) => {

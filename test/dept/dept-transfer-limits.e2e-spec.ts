@@ -26,7 +26,6 @@ describe('imports and exports are bounded', () => {
     to.send('POST', `${PATH}/import`, text, { 'content-type': NDJSON });
   const fetchFile = (from = api) => from.get(`${PATH}/export`);
 
-  /** An import of which this much arrives, and no more. */
   function begin(part: string, { of = tenantId, type = NDJSON, headers = {} } = {}): ClientRequest {
     const request = httpRequest(`${service.anonymous.baseUrl}${PATH}/import`, {
       method: 'POST',
@@ -103,7 +102,6 @@ describe('imports and exports are bounded', () => {
       expect(await untilFree(() => send('{"path":"b"}', last))).toBe(200);
       for (const request of [first, ...held]) request.destroy();
       expect(await untilFree(() => send('{"path":"b"}'))).toBe(200);
-      // What had come of the first one was not taken.
       expect((await fetchFile()).text).not.toContain('"path":"a"');
     });
 

@@ -72,7 +72,6 @@ describe('domain events', () => {
   });
   afterAll(() => host.stop());
 
-  /** What was told since the last time. */
   const names = (): string[] => listener.heard.splice(0).map((event) => event.constructor.name);
 
   it('tell what happens to departments, and who did it', async () => {

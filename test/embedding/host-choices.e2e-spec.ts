@@ -27,7 +27,6 @@ import { deptRow } from '../support/seeds';
 const DEPTS = '/system/dept-api';
 const principalResolver = new HeaderResolver();
 
-/** A host with these parts, for the length of `work`. */
 async function during(
   parts: Parameters<typeof Host.start>[0],
   work: (host: Host) => Promise<void>,

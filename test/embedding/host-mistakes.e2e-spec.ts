@@ -70,7 +70,6 @@ describe('mistakes of a host', () => {
   });
   afterAll(() => host.stop());
 
-  /** One more host on the same database. */
   const another = (imports: DynamicModule[]) =>
     Host.on({ ...host.database, drop: () => Promise.resolve() }, { imports });
 

@@ -118,7 +118,6 @@ describe('a backup that is taken while clients write', () => {
     await expectWhole(url.href, before);
   });
 
-  /** A server on the restored files. */
   async function serve(data: string): Promise<number> {
     const port = await freePort();
     const server = spawn(

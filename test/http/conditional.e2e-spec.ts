@@ -8,7 +8,6 @@ const DEPTS = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
 const USERS = '/system/user-api';
 
-/** A resource of its own for a test, with the ways to change it. */
 interface Resource {
   readonly path: string;
   put(headers?: Record<string, string>): Promise<Answer>;

@@ -3,7 +3,7 @@ import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { ServiceUnderTest } from '../support/service-under-test';
 
-/** The long form is test/faults/hostile-input.e2e-spec.ts. */
+/** The long form is test/faults/at-length.e2e-spec.ts. */
 const COUNT = 400;
 
 describe('hostile input', () => {

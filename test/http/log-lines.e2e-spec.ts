@@ -133,7 +133,6 @@ describe('the log', () => {
     const destroy = (socket: Socket) => socket.destroy();
     const reset = (socket: Socket) => socket.resetAndDestroy();
     const endHalf = (socket: Socket) => socket.end();
-    /** A whole request beside it, with its line. */
     const another = async (requestId: string) => {
       await api.get(`${PATH}/x`, { 'x-request-id': requestId });
       await linesAbout(requestId);

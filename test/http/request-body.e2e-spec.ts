@@ -59,7 +59,6 @@ describe('the body of a request', () => {
     const envelope = { data: { reason: 'BODY_TOO_LARGE' } };
     const told = path === '/auth/token' ? { error: 'invalid_request' } : envelope;
     expect(JSON.parse(larger.text)).toMatchObject(told);
-    // A token does not make it more.
     expect((await post(16_385, service.as())).status).toBe(413);
   });
 

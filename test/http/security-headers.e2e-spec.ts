@@ -5,7 +5,6 @@ import { exchange } from '../support/wire';
 const PATH = '/system/dept-api';
 const PAGE = 'https://app.example';
 
-/** What each answer must carry, whoever gives it. */
 const ALWAYS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',

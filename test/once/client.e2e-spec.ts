@@ -7,7 +7,6 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 describe('the typed client', () => {
   const service = ServiceUnderTest.use();
-  /** The operations that were called. */
   const called = new Set<string>();
 
   /** A client that notes what it calls, by method and path as the document writes them. */
@@ -22,7 +21,6 @@ describe('the typed client', () => {
     return client;
   }
 
-  /** Holds these answers against the document, too. */
   async function inspected(request: Request): Promise<Response> {
     const response = await fetch(request);
     const { pathname, search } = new URL(request.url);
@@ -36,7 +34,6 @@ describe('the typed client', () => {
     return response;
   }
 
-  /** What a call gave, or an error with what was refused. */
   async function done<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
     const { data, error } = await call;
     if (data === undefined) throw new Error(JSON.stringify(error));

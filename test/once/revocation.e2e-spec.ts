@@ -10,7 +10,6 @@ const FRESH_MS = 5000;
 
 interface Subject {
   readonly tenant: { readonly id: string; readonly tenantId: string; readonly tenantName: string };
-  /** An administrator of the tenant, at the first replica. */
   readonly admin: ApiClient;
   readonly userId: number;
   readonly username: string;
@@ -71,7 +70,6 @@ const withRedis = () => {
     return { tenant, admin, userId, username, here, there };
   }
 
-  /** What the other replica says when it no longer lets this caller in. */
   async function refusalAt(there: ApiClient): Promise<number> {
     let status = 200;
     await until(async () => (status = (await there.get('/auth/me')).status) !== 200);

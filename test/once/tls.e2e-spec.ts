@@ -11,7 +11,6 @@ import { ServiceUnderTest } from '../support/service-under-test';
 
 const SETTINGS = { JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'admin-password', PORT: '0' };
 
-/** What a start on this database prints before it gives up. */
 async function refusal(DATABASE_URL: string): Promise<string> {
   const service = ChildService.spawn({ ...SETTINGS, DATABASE_URL });
   expect(await service.ended()).toBe(1);

@@ -11,7 +11,6 @@ const PATH = '/system/dept-api';
 const COUNT = 1_000_000;
 /** As many rows as one statement of a list may look at, whatever the tenant's size. */
 const FEW = 20_001;
-/** A name that one department has. */
 const RARE = (COUNT + 99_999).toString(36);
 /** Every list with every filter, for a tenant whose ids begin after `base`. */
 const LISTS: Record<string, (base: number) => string> = {

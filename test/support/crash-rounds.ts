@@ -21,11 +21,9 @@ export interface CrashReport {
   readonly rounds: number;
   readonly acknowledged: number;
   readonly retried: number;
-  /** The longest time until everything worked again. */
   readonly slowestMs: number;
 }
 
-/** Opens a second connection to the database, past the service. */
 export async function openBeside({ url }: Pick<ThrowAwayDatabase, 'url'>): Promise<DataSource> {
   return (await createDataSource(parseDatabaseUrl(url))).initialize();
 }
@@ -74,7 +72,6 @@ export async function killServerOften(
   return endure(() => service, database, rounds, chance, kill);
 }
 
-/** `kill` gives the moment from which everything could work again. */
 async function endure(
   service: () => ChildService,
   database: ThrowAwayDatabase,
@@ -114,7 +111,6 @@ export interface UnknownCommitReport {
   readonly hung: number;
   readonly acknowledged: number;
   readonly retried: number;
-  /** What is wrong with the database, or with what clients were told. */
   readonly problems: string[];
   /** Made without a key, there, and answered as if it were not. */
   readonly untold: string[];

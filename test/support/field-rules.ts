@@ -3,9 +3,7 @@ export interface FieldRule {
   readonly field: string;
   /** Read back when it is not sent, or null. */
   readonly reset: unknown;
-  /** Sent and read back the same. */
   readonly kept: readonly unknown[];
-  /** Sent and read back otherwise. */
   readonly changed?: readonly (readonly [sent: unknown, read: unknown])[];
   readonly refused: readonly unknown[];
 }

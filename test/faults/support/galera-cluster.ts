@@ -18,12 +18,10 @@ const PATIENCE_MS = 60_000;
 export const NODES = [1, 2, 3] as const;
 export type NodeNumber = (typeof NODES)[number];
 
-/** The cluster of deploy/galera in a temp folder, and what can happen to its nodes. */
 export class GaleraCluster {
   private constructor(
     readonly folder: string,
     private readonly port: number,
-    /** Through HAProxy. */
     readonly url: string,
     readonly startMs: number,
   ) {
@@ -75,7 +73,6 @@ export class GaleraCluster {
     await this.#asRoot(node, `SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);
   }
 
-  /** Undoes whatever happened to it. */
   async mend(node: NodeNumber, fault: 'kill' | 'freeze' | 'isolate'): Promise<void> {
     if (fault === 'kill') await cluster(this.folder, this.port, 'node', 'start', String(node));
     else if (fault === 'isolate') await this.isolate(node, false);
@@ -95,7 +92,6 @@ export class GaleraCluster {
     return readFileSync(join(this.folder, `node${node}`, 'node.log'), 'utf8').slice(-3000);
   }
 
-  /** What the doctor finds on one node. */
   async findings(node: NodeNumber): Promise<string[]> {
     const dataSource = await createDataSource(parseDatabaseUrl(this.urlOf(node)));
     await dataSource.initialize();
@@ -106,7 +102,6 @@ export class GaleraCluster {
     }
   }
 
-  /** A sum over each table's rows on one node. */
   async sums(node: NodeNumber): Promise<Record<string, unknown>> {
     const tables = await ask(
       this.urlOf(node),
@@ -140,7 +135,6 @@ export class GaleraCluster {
       const pid = Number(readFileSync(join(this.folder, pidFile), 'utf8'));
       if (pid > 1) process.kill(pid, signal);
     } catch (error) {
-      // It is gone already, or never was.
       if (!['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }

@@ -10,7 +10,6 @@ export interface Strike {
   readonly onWriter: boolean;
 }
 
-/** What one fault did, its mending included. */
 export interface Outage extends Strike {
   readonly node: NodeNumber;
   /** The longest time without an acknowledged write, and how long after the strike it began. */
@@ -19,9 +18,7 @@ export interface Outage extends Strike {
   readonly retries: number;
 }
 
-/** How long a node stays as the fault left it. */
 const HOLD_MS = 4000;
-/** And how long everything runs well before the next. */
 const REST_MS = 1000;
 
 /** Each kind four times: twice on the node that writes, twice on one that does not. */

@@ -12,7 +12,6 @@ export interface HostileRun {
 
 export interface HostileReport {
   readonly problems: readonly string[];
-  /** How often each status came. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -24,7 +23,6 @@ interface HostileAnswer {
 
 /** Requests that are under way at once, each on a connection of its own. */
 const LANES = 12;
-/** More would only say the same again. */
 const ENOUGH = 20;
 /** Only bounds a hang. */
 const GIVE_UP_MS = 60_000;
@@ -110,7 +108,6 @@ function problemOfEnvelope({ status, headers, text }: HostileAnswer): string | n
   return body.data?.reason && body.data.requestId === headers['x-request-id'] ? null : 'does not say why';
 }
 
-/** Whether the document knows this answer to this operation. */
 function conformance(method: string, path: string, { status, headers, text }: HostileAnswer): string | null {
   try {
     checkConformance({ method, path, status, headers, text });

@@ -5,7 +5,6 @@ import { JWT } from '../service-under-test';
 import type { Kind, Outcome, Probe } from './probes';
 import type { IsolationWorld, Place } from './world';
 
-/** Somebody who probes. */
 export interface Actor {
   readonly name: string;
   readonly place: Place;

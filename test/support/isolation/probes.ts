@@ -42,36 +42,50 @@ export interface Probe extends Rules {
   readonly send: Send;
 }
 
-type Row = readonly [operation: string, position: string, send: Send, differences?: Partial<Rules>];
+/**
+ * `METHOD path`, and a body. In both, `<id>` is the probed id, `<num>` the same as JSON, `<dept>`, `<user>` and `<tenant>` are
+ * new rows of the caller's own, and `<name>` is a new name.
+ */
+type Row = readonly [operation: string, position: string, request: string, body?: string | undefined, more?: More];
+interface More extends Partial<Rules> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 const probes = (rules: Rules, rows: readonly Row[]): Probe[] =>
-  rows.map(([operation, position, send, differences]) => ({
-    ...rules,
-    ...differences,
-    operation,
-    position,
-    send,
+  rows.map(([operation, position, request, body, { headers, ...differences } = {}]) => ({
+    ...{ ...rules, ...differences, operation, position },
+    send: async (api, id, own) => {
+      const [method = '', path = ''] = (await filled(request, id, own)).split(' ');
+      const json = { 'content-type': 'application/json' };
+      return api.send(method, path, body && (await filled(body, id, own)), { ...(body && json), ...headers });
+    },
   }));
 
+async function filled(template: string, id: string, own: Own): Promise<string> {
+  let text = template.replaceAll('<id>', id).replaceAll('<num>', JSON.stringify(num(id)));
+  if (text.includes('<dept>')) text = text.replace('<dept>', String(await own.dept()));
+  if (text.includes('<user>')) text = text.replace('<user>', String(await own.user()));
+  if (text.includes('<tenant>')) text = text.replace('<tenant>', (await own.tenant()).id);
+  return text.replace('<name>', `probe ${Math.random()}`);
+}
+
 /** As a JSON number, where it is one. */
-const num = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : id);
+function num(id: string): string | number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : id;
+}
 
 const DEPTS = '/system/dept-api';
 const USERS = '/system/user-api';
 const TENANTS = '/system/tenant-api';
-const PASSWORD = 'a-long-password';
 const CSV = { 'content-type': 'text/csv' };
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 const ANY = { 'if-match': '*' };
 const FIRST = { 'if-match': '"1"' };
-const tenantName = 'probe';
-const username = () => `probe ${Math.random()}`;
+const ACCOUNT = '"username":"<name>","password":"a-long-password"';
 const allSay = (reason: Outcome) => ({ unknown: reason, below: reason, text: reason, huge: reason });
 
 const reads: Rules = { thing: 'dept', needs: 'reader', unknown: 'DEPT_NOT_FOUND', own: 'OK' };
 const writes: Rules = { ...reads, needs: 'manager' };
-const moves: Rules = { ...writes, unknown: 'PARENT_NOT_FOUND' };
-/** No tenant but the caller's own can be named, known or not. */
-const codes: Rules = { ...writes, thing: 'code', ...allSay('TENANT_MISMATCH') };
 const searches: Rules = { thing: 'mark', needs: 'reader', unknown: 'EMPTY', own: 'OK' };
 const users: Rules = { thing: 'user', needs: 'manager', unknown: 'USER_NOT_FOUND', own: 'OK' };
 const tenants: Rules = {
@@ -81,250 +95,174 @@ const tenants: Rules = {
   own: 'OWN_TENANT',
   below: 'OK',
 };
-const parents: Rules = {
-  ...{ thing: 'code', needs: 'manager', own: 'OK', below: 'OK' },
-  ...{ unknown: 'PARENT_TENANT_NOT_FOUND', text: 'PARENT_TENANT_NOT_FOUND' },
-};
+const NO_PARENT = 'PARENT_TENANT_NOT_FOUND';
+const parents: Rules = { ...users, thing: 'code', below: 'OK', unknown: NO_PARENT, text: NO_PARENT };
+const none = undefined;
 
-const DEPT_PROBES = [
+export const PROBES: readonly Probe[] = [
   ...probes(reads, [
-    ['getDept', 'path', (api, id) => api.get(`${DEPTS}/${id}`)],
-    ['getDept', 'path, with a tag', (api, id) => api.get(`${DEPTS}/${id}`, { 'if-none-match': '"x"' })],
-    ['getDeptAncestors', 'path', (api, id) => api.get(`${DEPTS}/${id}/ancestors`)],
-    ['listDepts', 'ancestorId', (api, id) => api.get(`${DEPTS}?ancestorId=${id}`)],
-    [
-      'listDepts',
-      'parentId',
-      (api, id) => api.get(`${DEPTS}?parentId=${id}`),
-      { unknown: 'EMPTY', own: 'EMPTY' },
-    ],
-    ['listDepts', 'ids', (api, id) => api.get(`${DEPTS}?ids=${id}`), { unknown: 'EMPTY' }],
-    ['listDepts', 'ids, among own', (api, id, own) => among(api, id, own), { unknown: 'OK' }],
-    ['getDeptTree', 'rootId', (api, id) => api.get(`${DEPTS}/tree?rootId=${id}`)],
+    ['getDept', 'path', `GET ${DEPTS}/<id>`],
+    ['getDept', 'path, with a tag', `GET ${DEPTS}/<id>`, none, { headers: { 'if-none-match': '"x"' } }],
+    ['getDeptAncestors', 'path', `GET ${DEPTS}/<id>/ancestors`],
+    ['listDepts', 'ancestorId', `GET ${DEPTS}?ancestorId=<id>`],
+    ['listDepts', 'parentId', `GET ${DEPTS}?parentId=<id>`, none, { unknown: 'EMPTY', own: 'EMPTY' }],
+    ['listDepts', 'ids', `GET ${DEPTS}?ids=<id>`, none, { unknown: 'EMPTY' }],
+    ['listDepts', 'ids, among own', `GET ${DEPTS}?ids=<dept>,<id>`, none, { unknown: 'OK' }],
+    ['getDeptTree', 'rootId', `GET ${DEPTS}/tree?rootId=<id>`],
   ]),
   ...probes(searches, [
-    ['listDepts', 'deptName', (api, id) => api.get(`${DEPTS}?limit=500&deptName=${id}`)],
-    ['listDepts', 'leader', (api, id) => api.get(`${DEPTS}?limit=500&leader=${id}%20leader`)],
-    ['getDeptTree', 'deptName', (api, id) => api.get(`${DEPTS}/tree?deptName=${id}`)],
-    [
-      'exportDepts',
-      'an unknown parameter',
-      (api, id) => api.get(`${DEPTS}/export?tenantId=${id}`),
-      { unknown: 'OK' },
-    ],
+    ['listDepts', 'deptName', `GET ${DEPTS}?limit=500&deptName=<id>`],
+    ['listDepts', 'leader', `GET ${DEPTS}?limit=500&leader=<id>%20leader`],
+    ['getDeptTree', 'deptName', `GET ${DEPTS}/tree?deptName=<id>`],
+    ['exportDepts', 'an unknown parameter', `GET ${DEPTS}/export?tenantId=<id>`, none, { unknown: 'OK' }],
   ]),
   ...probes({ ...searches, thing: 'deptCursor', unknown: 'INVALID_INPUT' }, [
-    ['listDepts', 'cursor', (api, id) => api.get(`${DEPTS}?limit=1&cursor=${id}`)],
+    ['listDepts', 'cursor', `GET ${DEPTS}?limit=1&cursor=<id>`],
   ]),
-  ...probes(moves, [
-    ['createDept', 'parentId', (api, id) => api.post(DEPTS, { parentId: num(id), deptName: 'probe' })],
-    [
-      'updateDept',
-      'parentId',
-      async (api, id, own) => api.put(DEPTS, { deptId: await own.dept(), parentId: num(id) }),
-    ],
-    [
-      'patchDept',
-      'parentId',
-      async (api, id, own) => api.patch(`${DEPTS}/${await own.dept()}`, { parentId: num(id) }),
-    ],
+  ...probes({ ...writes, unknown: 'PARENT_NOT_FOUND' }, [
+    ['createDept', 'parentId', `POST ${DEPTS}`, '{"parentId":<num>,"deptName":"probe"}'],
+    ['updateDept', 'parentId', `PUT ${DEPTS}`, '{"deptId":<dept>,"parentId":<num>}'],
+    ['patchDept', 'parentId', `PATCH ${DEPTS}/<dept>`, '{"parentId":<num>}'],
     [
       'orderDepts',
       'parentId',
-      async (api, id, own) => order(api, [await own.dept()], num(id)),
+      `PUT ${DEPTS}/order`,
+      '{"parentId":<num>,"deptIds":[<dept>]}',
       { own: 'DEPT_NOT_A_CHILD' },
     ],
   ]),
-  ...probes(codes, [
-    ['createDept', 'tenantId', (api, id) => api.post(DEPTS, { tenantId: id })],
-    [
-      'updateDept',
-      'tenantId',
-      async (api, id, own) => api.put(DEPTS, { deptId: await own.dept(), tenantId: id }),
-    ],
+  // No tenant but the caller's own can be named, known or not.
+  ...probes({ ...writes, thing: 'code', ...allSay('TENANT_MISMATCH') }, [
+    ['createDept', 'tenantId', `POST ${DEPTS}`, '{"tenantId":"<id>"}'],
+    ['updateDept', 'tenantId', `PUT ${DEPTS}`, '{"deptId":<dept>,"tenantId":"<id>"}'],
   ]),
   ...probes(writes, [
-    ['updateDept', 'deptId', (api, id) => api.put(DEPTS, { deptId: num(id), deptName: 'probe' })],
+    ['updateDept', 'deptId', `PUT ${DEPTS}`, '{"deptId":<num>,"deptName":"probe"}'],
     [
       'updateDept',
       'deptId, with a tag',
-      (api, id) => api.put(DEPTS, { deptId: num(id) }, FIRST),
-      { own: 'STALE' },
+      `PUT ${DEPTS}`,
+      '{"deptId":<num>}',
+      { headers: FIRST, own: 'STALE' },
     ],
+    ['updateDept', 'deptId, to an own parent', `PUT ${DEPTS}`, '{"deptId":<num>,"parentId":<dept>}'],
+    ['patchDept', 'path', `PATCH ${DEPTS}/<id>`, '{"leader":"probe"}'],
+    ['patchDept', 'path, with a tag', `PATCH ${DEPTS}/<id>`, '{"leader":"probe"}', { headers: ANY }],
+    ['orderDepts', 'deptIds', `PUT ${DEPTS}/order`, '{"deptIds":[<num>]}'],
+    ['orderDepts', 'deptIds, among own', `PUT ${DEPTS}/order`, '{"deptIds":[<dept>,<num>]}'],
+    ['deleteDepts', 'path', `DELETE ${DEPTS}/<id>`],
+    ['deleteDepts', 'path, with a tag', `DELETE ${DEPTS}/<id>`, none, { headers: FIRST, own: 'STALE' }],
+    ['deleteDepts', 'path, among own', `DELETE ${DEPTS}/<dept>,<id>`],
+  ]),
+  ...probes({ ...writes, unknown: 'OK', text: 'OK', huge: 'OK' }, [
     [
-      'updateDept',
-      'deptId, to an own parent',
-      async (api, id, own) => api.put(DEPTS, { deptId: num(id), parentId: await own.dept() }),
-    ],
-    ['patchDept', 'path', (api, id) => api.patch(`${DEPTS}/${id}`, { leader: 'probe' })],
-    ['patchDept', 'path, with a tag', (api, id) => api.patch(`${DEPTS}/${id}`, { leader: 'probe' }, ANY)],
-    ['orderDepts', 'deptIds', (api, id) => order(api, [num(id)])],
-    ['orderDepts', 'deptIds, among own', async (api, id, own) => order(api, [await own.dept(), num(id)])],
-    ['deleteDepts', 'path', (api, id) => api.delete(`${DEPTS}/${id}`)],
-    ['deleteDepts', 'path, with a tag', (api, id) => api.delete(`${DEPTS}/${id}`, FIRST), { own: 'STALE' }],
-    [
-      'deleteDepts',
-      'path, among own',
-      async (api, id, own) => api.delete(`${DEPTS}/${await own.dept()},${id}`),
-    ],
-    [
-      'createDept',
-      'Idempotency-Key',
-      (api, id) => api.post(DEPTS, { deptName: 'once' }, { 'idempotency-key': id }),
-      { thing: 'key', unknown: 'OK' },
+      'importDepts',
+      'columns of others',
+      `POST ${DEPTS}/import`,
+      '{"path":"probed","deptId":<num>}\n',
+      { headers: NDJSON },
     ],
     [
       'importDepts',
       'path',
-      (api, id) => api.post(`${DEPTS}/import?dryRun=true`, `path,leader\r\n${id} live,x\r\n`, CSV),
-      { thing: 'mark', unknown: 'OK' },
-    ],
-    [
-      'importDepts',
-      'columns of others',
-      (api, id) => importColumns(api, id),
-      { unknown: 'OK', text: 'OK', huge: 'OK' },
+      `POST ${DEPTS}/import?dryRun=true`,
+      'path,leader\r\n<id> live,x\r\n',
+      { thing: 'mark', headers: CSV },
     ],
   ]),
-];
-
-async function among(api: ApiClient, id: string, own: Own): Promise<Answer> {
-  return api.get(`${DEPTS}?ids=${await own.dept()},${id}`);
-}
-
-function order(api: ApiClient, deptIds: unknown[], parentId?: unknown): Promise<Answer> {
-  return api.put(`${DEPTS}/order`, { parentId, deptIds });
-}
-
-function importColumns(api: ApiClient, id: string): Promise<Answer> {
-  const line = JSON.stringify({ path: 'probed', deptId: num(id), parentId: num(id) });
-  return api.post(`${DEPTS}/import`, `${line}\n`, NDJSON);
-}
-
-const USER_PROBES = [
+  keyProbe(),
   ...probes({ ...users, thing: 'dept', unknown: 'DEPT_NOT_FOUND' }, [
-    [
-      'createUser',
-      'deptId',
-      (api, id) => api.post(USERS, { username: username(), password: PASSWORD, deptId: num(id) }),
-    ],
-    [
-      'updateUser',
-      'deptId',
-      async (api, id, own) =>
-        api.put(USERS, { userId: await own.user(), username: username(), deptId: num(id) }),
-    ],
-    [
-      'listUsers',
-      'deptId',
-      (api, id) => api.get(`${USERS}?deptId=${id}`),
-      { unknown: 'EMPTY', own: 'EMPTY' },
-    ],
+    ['createUser', 'deptId', `POST ${USERS}`, `{${ACCOUNT},"deptId":<num>}`],
+    ['updateUser', 'deptId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","deptId":<num>}'],
+    ['listUsers', 'deptId', `GET ${USERS}?deptId=<id>`, none, { unknown: 'EMPTY', own: 'EMPTY' }],
   ]),
   ...probes({ ...users, thing: 'code', ...allSay('TENANT_NOT_FOUND'), below: 'OK' }, [
-    [
-      'createUser',
-      'tenantId',
-      (api, id) =>
-        api.post(USERS, { username: username(), password: PASSWORD, tenantId: id, roles: ['tenant_admin'] }),
-    ],
+    ['createUser', 'tenantId', `POST ${USERS}`, `{${ACCOUNT},"tenantId":"<id>","roles":["tenant_admin"]}`],
   ]),
   ...probes({ ...users, thing: 'code', ...allSay('TENANT_MISMATCH') }, [
-    [
-      'updateUser',
-      'tenantId',
-      async (api, id, own) =>
-        api.put(USERS, { userId: await own.user(), username: username(), tenantId: id }),
-    ],
+    ['updateUser', 'tenantId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","tenantId":"<id>"}'],
+  ]),
+  ...probes({ ...users, thing: 'mark', unknown: 'EMPTY' }, [
+    ['listUsers', 'username', `GET ${USERS}?limit=500&username=<id>`],
+  ]),
+  ...probes({ ...users, thing: 'userCursor', unknown: 'INVALID_INPUT' }, [
+    ['listUsers', 'cursor', `GET ${USERS}?limit=1&cursor=<id>`],
   ]),
   ...probes(users, [
-    ['getUser', 'path', (api, id) => api.get(`${USERS}/${id}`)],
-    [
-      'listUsers',
-      'username',
-      (api, id) => api.get(`${USERS}?limit=500&username=${id}`),
-      { thing: 'mark', unknown: 'EMPTY' },
-    ],
-    [
-      'listUsers',
-      'cursor',
-      (api, id) => api.get(`${USERS}?limit=1&cursor=${id}`),
-      { thing: 'userCursor', unknown: 'INVALID_INPUT' },
-    ],
-    ['updateUser', 'userId', (api, id) => api.put(USERS, { userId: num(id), username: username() })],
+    ['getUser', 'path', `GET ${USERS}/<id>`],
+    ['updateUser', 'userId', `PUT ${USERS}`, '{"userId":<num>,"username":"<name>"}'],
     [
       'updateUser',
       'userId, with a tag',
-      (api, id) => api.put(USERS, { userId: num(id), username: username() }, ANY),
+      `PUT ${USERS}`,
+      '{"userId":<num>,"username":"<name>"}',
+      { headers: ANY },
     ],
     [
       'changePassword',
       'userId',
-      (api, id) => api.put(`${USERS}/password`, { userId: num(id), newPassword: PASSWORD }),
+      `PUT ${USERS}/password`,
+      '{"userId":<num>,"newPassword":"a-long-password"}',
       { isLate: true },
     ],
-    ['deleteUsers', 'path', (api, id) => api.delete(`${USERS}/${id}`)],
-    [
-      'deleteUsers',
-      'path, among own',
-      async (api, id, own) => api.delete(`${USERS}/${await own.user()},${id}`),
-    ],
+    ['deleteUsers', 'path', `DELETE ${USERS}/<id>`],
+    ['deleteUsers', 'path, among own', `DELETE ${USERS}/<user>,<id>`],
   ]),
-];
-
-const TENANT_PROBES = [
   ...probes(parents, [
-    ['createTenant', 'tenantParent', (api, id) => api.post(TENANTS, { tenantName, tenantParent: id })],
+    ['createTenant', 'tenantParent', `POST ${TENANTS}`, '{"tenantName":"probe","tenantParent":"<id>"}'],
     [
       'updateTenant',
       'tenantParent',
-      async (api, id, own) => api.put(TENANTS, { id: (await own.tenant()).id, tenantName, tenantParent: id }),
+      `PUT ${TENANTS}`,
+      '{"id":"<tenant>","tenantName":"probe","tenantParent":"<id>"}',
     ],
-    [
-      'patchTenant',
-      'tenantParent',
-      async (api, id, own) => api.patch(`${TENANTS}/${(await own.tenant()).id}`, { tenantParent: id }),
-    ],
-    [
-      'listTenants',
-      'tenantParent',
-      (api, id) => api.get(`${TENANTS}?limit=500&tenantParent=${id}`),
-      { unknown: 'EMPTY', below: 'EMPTY', above: 'OK', text: 'INVALID_INPUT' },
-    ],
+    ['patchTenant', 'tenantParent', `PATCH ${TENANTS}/<tenant>`, '{"tenantParent":"<id>"}'],
+  ]),
+  ...probes({ ...parents, unknown: 'EMPTY', below: 'EMPTY', above: 'OK', text: 'INVALID_INPUT' }, [
+    ['listTenants', 'tenantParent', `GET ${TENANTS}?limit=500&tenantParent=<id>`],
+  ]),
+  ...probes({ ...tenants, thing: 'tenantMark', unknown: 'EMPTY', own: 'OK' }, [
+    ['listTenants', 'tenantName', `GET ${TENANTS}?limit=500&tenantName=<id>`],
+  ]),
+  ...probes({ ...tenants, thing: 'tenantCursor', unknown: 'INVALID_INPUT', own: 'OK' }, [
+    ['listTenants', 'cursor', `GET ${TENANTS}?limit=1&cursor=<id>`],
   ]),
   ...probes(tenants, [
-    ['getTenant', 'path', (api, id) => api.get(`${TENANTS}/${id}`), { own: 'OK' }],
+    ['getTenant', 'path', `GET ${TENANTS}/<id>`, none, { own: 'OK' }],
+    ['updateTenant', 'id', `PUT ${TENANTS}`, '{"id":"<id>","tenantName":"probe"}'],
     [
-      'listTenants',
-      'tenantName',
-      (api, id) => api.get(`${TENANTS}?limit=500&tenantName=${id}`),
-      { thing: 'tenantMark', unknown: 'EMPTY', own: 'OK' },
+      'updateTenant',
+      'id, with a tag',
+      `PUT ${TENANTS}`,
+      '{"id":"<id>","tenantName":"probe"}',
+      { headers: ANY },
     ],
-    [
-      'listTenants',
-      'cursor',
-      (api, id) => api.get(`${TENANTS}?limit=1&cursor=${id}`),
-      { thing: 'tenantCursor', unknown: 'INVALID_INPUT', own: 'OK' },
-    ],
-    ['updateTenant', 'id', (api, id) => api.put(TENANTS, { id, tenantName })],
-    ['updateTenant', 'id, with a tag', (api, id) => api.put(TENANTS, { id, tenantName }, ANY)],
-    ['patchTenant', 'path', (api, id) => api.patch(`${TENANTS}/${id}`, { tenantName })],
-    ['deleteTenant', 'path', (api, id) => api.delete(`${TENANTS}/${id}`)],
+    ['patchTenant', 'path', `PATCH ${TENANTS}/<id>`, '{"tenantName":"probe"}'],
+    ['deleteTenant', 'path', `DELETE ${TENANTS}/<id>`],
   ]),
-];
-
-/** They take no id but that of a token; what they tell must be the caller's own all the same. */
-const SIGN_IN_PROBES = [
+  // They take no id but that of a token; what they tell must be the caller's own all the same.
   ...probes({ thing: 'mark', needs: 'reader', unknown: 'OK', own: 'OK' }, [
-    ['getMe', 'an unknown parameter', (api, id) => api.get(`/auth/me?tenantId=${id}`)],
+    ['getMe', 'an unknown parameter', 'GET /auth/me?tenantId=<id>'],
   ]),
   ...probes({ thing: 'code', needs: 'nothing', own: 'BAD_CREDENTIALS', ...allSay('BAD_CREDENTIALS') }, [
     [
       'login',
       'tenantId',
-      (api, id) => api.post('/auth/login', { tenantId: id, username: 'nobody', password: 'wrong-password' }),
+      'POST /auth/login',
+      '{"tenantId":"<id>","username":"nobody","password":"wrong-password"}',
     ],
   ]),
 ];
 
-export const PROBES: readonly Probe[] = [...DEPT_PROBES, ...USER_PROBES, ...TENANT_PROBES, ...SIGN_IN_PROBES];
+/** The same key in two tenants is two keys. */
+function keyProbe(): Probe {
+  const send: Send = (api, id) => api.post(DEPTS, { deptName: 'once' }, { 'idempotency-key': id });
+  return {
+    ...writes,
+    thing: 'key',
+    unknown: 'OK',
+    operation: 'createDept',
+    position: 'Idempotency-Key',
+    send,
+  };
+}
