@@ -92,7 +92,7 @@ describe('the list of departments', () => {
     });
 
     it('as a plain filter would, by names with every kind of character', async () => {
-      const parts = [...'aAé%_\\\'"`研部😀😁 *\tß０0#/?&\u{10ffff}', 'e\u0301', 'ss'];
+      const parts = [...Array.from('aAé%_\\\'"`研部😀😁 *\tß０0#/?&\u{10ffff}'), 'e\u0301', 'ss'];
       const text = fc
         .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 })
         .map((all) => all.join('').trim());
@@ -105,17 +105,6 @@ describe('the list of departments', () => {
         const found = (await list({ deptName: part, limit: 500 })).rows.map(({ deptName }) => deptName);
         expect([part, found]).toEqual([part, [...ids.values()].filter((name) => name.includes(part))]);
       }
-    });
-
-    it('by what names are now: after a new name, a patch, a deletion', async () => {
-      const deptId = await aDept(api, { deptName: 'before' });
-      await api.put(PATH, { deptId, deptName: 'between' });
-      expect(idsOf(await list({ deptName: 'before' }))).toEqual([]);
-      await api.patch(`${PATH}/${deptId}`, { deptName: 'after' });
-      expect(idsOf(await list({ deptName: 'between' }))).toEqual([]);
-      expect(idsOf(await list({ deptName: 'fte' }))).toEqual([deptId]);
-      await api.delete(`${PATH}/${deptId}`);
-      expect(idsOf(await list({ deptName: 'fte' }))).toEqual([]);
     });
   });
 

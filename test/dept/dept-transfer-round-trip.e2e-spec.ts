@@ -49,16 +49,6 @@ describe('a file of departments that goes out and comes back', () => {
       expect(await shown(to)).toEqual(await shown(from));
     }
 
-    it('where some of them share a name and some an orderNum', async () => {
-      const from = await another();
-      const siblings = ['a 0', 'a 0', 'b 0', 'c 1', 'b 1', 'a -1'].map((each) => each.split(' '));
-      for (const [n, [deptName, orderNum]] of siblings.entries())
-        await aDept(from, { deptName, orderNum: Number(orderNum), leader: `${n}` });
-      const to = await another();
-      await take(to, (await fetchFile(from, NDJSON)).text, NDJSON);
-      expect(await shown(to)).toEqual(await shown(from));
-    });
-
     it.each([NDJSON, CSV])('whatever the tree, as %s', async (type) => {
       const depts = fc.array(
         fc.record({

@@ -169,23 +169,6 @@ describe('moving departments between tenants as a file', () => {
     expect(linesOf(whole).find(({ path }) => path === 'a#2')).toMatchObject({ leader: 'two' });
   });
 
-  it('writes families whole and in parts, with twins among parents and children, each department once', async () => {
-    const nth = (n: number) => (n === 0 ? '' : `#${n + 1}`);
-    const tops = Array.from({ length: 30 }, (_, n) => ({ path: `top${nth(n)}`, orderNum: (n * 7) % 30 }));
-    const below = tops.flatMap(({ path }, at) =>
-      Array.from({ length: at === 3 ? 700 : 25 }, (_, n) => ({
-        path: `${path}/${n % 20}${nth(Math.floor(n / 20))}`,
-        orderNum: -n,
-      })),
-    );
-    const lines = [...tops, ...below];
-    expect(report(await send(ndjson(...lines)))).toMatchObject({ created: lines.length });
-    const paths = linesOf(await fetchFile(api)).map(({ path }) => path);
-    expect(paths.toSorted()).toEqual(lines.map(({ path }) => path).toSorted());
-    const placeOf = new Map(paths.map((path, at) => [path, at]));
-    expect(below.filter(({ path }) => placeOf.get(path)! < placeOf.get(path.split('/')[0]!)!)).toEqual([]);
-  });
-
   describe('refuses a file, and changes nothing,', () => {
     const bad: [string, string, string[]][] = [
       ['a line that is no object', '{"path":"a"}\n[1]\n{', ['line 2: line', 'line 3: line']],

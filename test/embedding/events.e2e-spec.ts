@@ -82,7 +82,7 @@ describe('domain events', () => {
     const facts = { tenantId, by: 'ann', deptId };
     const kinds = ['DeptCreated', 'DeptCreated', 'DeptUpdated', 'DeptMoved', 'DeptUpdated', 'DeptDeleted'];
     expect(listener.heard.map((event) => event.constructor.name)).toEqual(kinds);
-    const told = listener.heard.slice(1).map((event) => ({ ...event }));
+    const told = listener.heard.slice(1).map((event) => Object.assign({}, event));
     const moved = { ...facts, fromParentId: 0, toParentId: top };
     expect(told).toEqual([facts, facts, moved, facts, facts]);
     expect(listener.moves.splice(0)).toMatchObject([{ deptId, fromParentId: 0, toParentId: top }]);
@@ -177,7 +177,7 @@ describe('domain events', () => {
         const answer = await api.post(DEPTS, { deptName: 'tried' }, headers);
         expect([answer.status, toCome()]).toEqual([200, 0]);
         const deptId = Number(answer.headers.location!.split('/').at(-1));
-        const told = listener.heard.map((event) => ({ ...event }));
+        const told = listener.heard.map((event) => Object.assign({}, event));
         expect(told).toEqual([{ tenantId, by: 'ann', deptId }]);
         names();
         expect((await api.get(answer.headers.location!)).status).toBe(200);

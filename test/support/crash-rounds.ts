@@ -80,7 +80,8 @@ async function endure(
   kill: () => Promise<number>,
 ): Promise<CrashReport> {
   const dataSource = await openBeside(database);
-  const load = await WriteLoad.on([() => service().anonymous], dataSource, chance);
+  const clients = [() => service().anonymous];
+  const load = await WriteLoad.on(clients, dataSource, chance, { shared: 4 });
   let slowestMs = 0;
   for (let round = 0; round < rounds; round += 1) {
     load.begin();

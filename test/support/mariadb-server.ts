@@ -145,15 +145,20 @@ export async function freePort(): Promise<number> {
     const port = firstPort + Math.floor(Math.random() * PORTS);
     if (given.has(port)) continue;
     given.add(port);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      const settle = (isFree: boolean) => () => {
-        resolve(isFree);
-      };
-      server.once('error', settle(false)).listen(port, '127.0.0.1', settle(true));
-    });
-    if (!free) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
+    if (await isFree(port)) return port;
   }
+}
+
+export function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
+  });
 }

@@ -74,14 +74,6 @@ describe('the state of a tenant, on every request of its users', () => {
     }
   });
 
-  it('flips at midnight even for what was just remembered', async () => {
-    await change({ endTime: '2026-06-15' });
-    clock.set('2026-06-15T15:59:59.000Z');
-    expect(await verdict()).toBe('served');
-    clock.pass(1500);
-    expect(await verdict()).toBe('TENANT_EXPIRED');
-  });
-
   it("does not stop its parent's administrators from managing it, nor its children's users", async () => {
     const child = await aTenant(root, { tenantParent: tenant.tenantId });
     await change({ status: '1' });

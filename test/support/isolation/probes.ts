@@ -46,7 +46,13 @@ export interface Probe extends Rules {
  * `METHOD path`, and a body. In both, `<id>` is the probed id, `<num>` the same as JSON, `<dept>`, `<user>` and `<tenant>` are
  * new rows of the caller's own, and `<name>` is a new name.
  */
-type Row = readonly [operation: string, position: string, request: string, body?: string | undefined, more?: More];
+type Row = readonly [
+  operation: string,
+  position: string,
+  request: string,
+  body?: string | undefined,
+  more?: More,
+];
 interface More extends Partial<Rules> {
   readonly headers?: Readonly<Record<string, string>>;
 }
