@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import type { SqliteDriver } from '../../src/database/sqlite/sqlite.driver';
 import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
@@ -6,6 +5,7 @@ import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing'
 import { holdNext, loseNextAnswer, nextCommits } from '../support/commit-faults';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { onMariadb } from '../support/test-database';
+import { deferred, until } from '../support/until';
 
 const PASSWORD = 'a-long-password';
 
@@ -15,20 +15,18 @@ interface Tokens {
 }
 
 describe('a session', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let admin: ApiClient;
   let username: string;
   let userId: number;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
     admin = service.as({ tenantId });
     username = 'somebody';
     userId = await aUser(admin, { username });
   });
-  afterAll(() => service.stop());
 
   const login = (password = PASSWORD) =>
     service.anonymous.post('/auth/login', { tenantId, username, password });
@@ -45,31 +43,25 @@ describe('a session', () => {
     return Number(rows[0]!.Value);
   }
 
-  async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await holds())) await sleep(5);
-  }
-
   it('begins while its tenant is being written to: after one write at most, never after those that queue', async () => {
-    let finish: () => void = () => undefined;
     const order: string[] = [];
-    const begun = new Promise<void>((resolve) => {
-      const long = service.app.get(UnitOfWork).run(
-        tenantId,
-        (manager) => raiseTreeVersion(manager, tenantId),
-        () => {
-          resolve();
-          return new Promise<void>((done) => (finish = done));
-        },
-      );
-      void long.then(() => order.push('long write'));
-    });
-    await begun;
+    const [begun, finish] = [deferred(), deferred()];
+    const long = service.app.get(UnitOfWork).run(
+      tenantId,
+      (manager) => raiseTreeVersion(manager, tenantId),
+      () => {
+        begun.resolve();
+        return finish.promise;
+      },
+    );
+    void long.then(() => order.push('long write'));
+    await begun.promise;
     const later = Array.from({ length: 3 }, () => aDept(admin).then(() => order.push('later write')));
     const session = login().then(({ status }) => order.push(`sign-in ${status}`));
     // MariaDB writes other rows meanwhile; SQLite has one writer.
     if (onMariadb) await session;
     else await until(async () => (await waiting()) > 0);
-    finish();
+    finish.resolve();
     await Promise.all([...later, session]);
     const sequence = ['long write', 'sign-in 200'];
     expect(order.slice(0, 2)).toEqual(onMariadb ? sequence.reverse() : sequence);
@@ -117,7 +109,6 @@ describe('a session', () => {
     const second = await refresh((first.body.data as Tokens).refreshToken);
     expect(second.status).toBe(200);
     expect((await whoAmI((second.body.data as Tokens).accessToken)).status).toBe(200);
-    // Theft is still theft.
     expect((await refresh(refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
     expect((await refresh((second.body.data as Tokens).refreshToken)).status).toBe(401);
   });

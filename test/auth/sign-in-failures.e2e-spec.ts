@@ -13,16 +13,14 @@ const THERE = '203.0.113.2';
 const MINUTE = 60_000;
 
 describe('wrong passwords', () => {
-  let service: ServiceUnderTest;
-  let clock: HandClock;
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({ TRUST_PROXY: '1' }, clock);
   let tenantId: string;
   let admin: ApiClient;
   let username: string;
   let userId: number;
 
   beforeAll(async () => {
-    clock = new HandClock();
-    service = await ServiceUnderTest.start({ TRUST_PROXY: '1' }, clock);
     tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
     admin = service.as({ tenantId });
   });
@@ -30,7 +28,6 @@ describe('wrong passwords', () => {
     username = `u${Math.random()}`;
     userId = await aUser(admin, { username });
   });
-  afterAll(() => service.stop());
 
   const at = (address: string) => service.anonymous.with({ 'x-forwarded-for': address });
   const login = (password: string, address = HERE, name = username) =>
@@ -116,7 +113,6 @@ describe('wrong passwords', () => {
     expect(await statements(() => login(PASSWORD, HERE, disabled))).toEqual(real);
     const elsewhere = { tenantId: '999999', username, password: WRONG };
     expect(await statements(() => at(HERE).post('/auth/login', elsewhere))).toEqual(real);
-    // Also when both are locked.
     for (let n = 0; n < 5; n += 1) await login(WRONG, HERE, 'nobody');
     await failures(5);
     const locked = await statements(() => login(PASSWORD));

@@ -9,12 +9,11 @@ import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 describe('the doctor', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let [top, child]: [number, number] = [0, 0];
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start();
     await breakOnPurpose(service.database);
   });
   beforeEach(async () => {
@@ -24,7 +23,6 @@ describe('the doctor', () => {
     child = await aDept(api, { parentId: top, deptName: 'child' });
     expect(await findings()).toEqual([]);
   });
-  afterAll(() => service.stop());
 
   const findings = async () => (await examine(new DoctorRepository(service.dataSource))).findings;
   const setDept = (deptId: number, values: Partial<DeptEntity>) =>
@@ -34,7 +32,6 @@ describe('the doctor', () => {
   const setAdmin = (values: Partial<AccountEntity>) =>
     service.dataSource.manager.update(AccountEntity, { username: 'admin' }, values);
 
-  /** Breaks something, hears what the doctor says, and puts it right again. */
   async function heard(breaks: () => Promise<unknown>, mends: () => Promise<unknown>): Promise<string[]> {
     await breaks();
     const found = await findings();

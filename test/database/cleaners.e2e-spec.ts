@@ -10,21 +10,15 @@ import { bulkInsert } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Rows that one statement may remove at most. */
 const MOST = 500;
 const EXPIRED = 1234;
 const LIVE = 3;
 
-const aSession = (n: number, expiresAt: Date) => ({
-  sessionId: `session-${n}`,
-  tenantId: '000000',
-  userId: 1,
-  refreshHash: '-',
-  createdAt: expiresAt,
-  expiresAt,
-  endedAt: null,
+const aSession = (expiresAt: Date, n: number) => ({
+  ...{ sessionId: `session-${n}`, tenantId: '000000', userId: 1, refreshHash: '-' },
+  ...{ createdAt: expiresAt, expiresAt, endedAt: null },
 });
-const aUnit = (n: number, createdAt: Date) => ({ unitId: `unit-${n}`, createdAt });
+const aUnit = (createdAt: Date, n: number) => ({ unitId: `unit-${n}`, createdAt });
 
 describe('the hourly cleaners', () => {
   let service: ServiceUnderTest;
@@ -41,30 +35,19 @@ describe('the hourly cleaners', () => {
   });
 
   const metrics = async () => readExposition((await scraper.get('/metrics')).text);
-  const times = (kept: Date, expired: Date) => [
-    ...Array.from({ length: EXPIRED }, () => expired),
-    ...Array.from({ length: LIVE }, () => kept),
-  ];
+  /** Times of rows that are kept and of rows that are over, each so many milliseconds from now. */
+  const times = (kept: number, expired: number) =>
+    Array.from({ length: EXPIRED + LIVE }, (_, n) => new Date(Date.now() + (n < EXPIRED ? expired : kept)));
   const cleaners = {
     sessions: {
       run: () => service.app.get(SessionCleaner).run(),
-      fill: () =>
-        bulkInsert(
-          service.dataSource,
-          SessionEntity,
-          times(new Date(Date.now() + DAY_MS), new Date(Date.now() - 1000)).map((at, n) => aSession(n, at)),
-        ),
+      fill: () => bulkInsert(service.dataSource, SessionEntity, times(DAY_MS, -1000).map(aSession)),
       count: () => service.dataSource.manager.count(SessionEntity),
       table: 'tenantry_session',
     },
     units: {
       run: () => service.app.get(CommitLogCleaner).run(),
-      fill: () =>
-        bulkInsert(
-          service.dataSource,
-          CommitRecord,
-          times(new Date(), new Date(Date.now() - DAY_MS - 1000)).map((at, n) => aUnit(n, at)),
-        ),
+      fill: () => bulkInsert(service.dataSource, CommitRecord, times(0, -DAY_MS - 1000).map(aUnit)),
       count: () => service.dataSource.manager.count(CommitRecord),
       table: 'tenantry_unit',
     },
@@ -97,13 +80,8 @@ describe('the hourly cleaners', () => {
       }
       expect((await metrics()).get(failed)).toBe(before + 1);
       const told = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
-      expect(told).toContainEqual(
-        expect.objectContaining({
-          level: 40,
-          table: name,
-          msg: 'the cleanup failed; it is tried again in an hour',
-        }),
-      );
+      const msg = 'the cleanup failed; it is tried again in an hour';
+      expect(told).toContainEqual(expect.objectContaining({ level: 40, table: name, msg }));
       await run();
       expect((await metrics()).get(failed)).toBe(before + 1);
     });

@@ -1,10 +1,9 @@
 import { throwAwayDatabase } from '../../src/server/testing';
-import { killServerOften, killServiceOften } from '../support/crash-rounds';
+import { killServerOften, killServiceOften, swallowCommits } from '../support/crash-rounds';
 import { mariadbBinary } from '../support/mariadb-binary.js';
 import { startMortalMariadb } from '../support/mariadb-server';
 import { Chance, faultsSeed } from '../support/chance';
 import { emptyDatabase, onMariadb } from '../support/test-database';
-import { swallowCommits } from '../support/unknown-commits';
 
 // How long it takes until everything works again is measured by `npm run test:faults`.
 describe('a crash under write load loses and doubles nothing', () => {

@@ -12,7 +12,6 @@ import { ChildService } from '../support/child-service';
 import { emptyDatabase, onMariadb } from '../support/test-database';
 import { until } from '../support/until';
 
-/** Takes migrations back, the newest first, up to and with this one. */
 async function undoUntil(dataSource: DataSource, name: string): Promise<void> {
   const isDone = async () => {
     const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM tenantry_migrations');

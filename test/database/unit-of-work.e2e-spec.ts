@@ -2,13 +2,12 @@ import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dialectOf, limitSilence } from '../../src/database/dialect';
 import { faultOf } from '../../src/database/retry-policy';
-import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
-import { CommitRecord } from '../../src/database/commit-log';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { nextCommits } from '../support/commit-faults';
+import { expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -29,11 +28,10 @@ if (onMariadb) {
 
     beforeAll(async () => {
       database = await emptyDatabase();
-      const url = new URL(database.url);
-      proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
-      url.host = `127.0.0.1:${proxy.port}`;
+      const through = await TcpProxy.before(database.url);
+      proxy = through.proxy;
       // As by default: of many writes of one tenant, those who do not come in are refused like those who do.
-      service = await ServiceUnderTest.on({ ...database, url: url.href }, { MAX_WAIT_MS: '2000' });
+      service = await ServiceUnderTest.on({ ...database, url: through.url }, { MAX_WAIT_MS: '2000' });
       limitSilence(service.dataSource, ROOMY_MS);
     });
     afterEach(() => {
@@ -45,7 +43,6 @@ if (onMariadb) {
       await proxy.close();
     });
 
-    /** Whether a transaction of this database waits for another one. */
     async function isWaitingForLock(): Promise<boolean> {
       // InnoDB makes this list anew only when nobody has read it for 0.1 s.
       await sleep(150);
@@ -101,7 +98,6 @@ if (onMariadb) {
     });
 
     describe('while another session holds the tenant', () => {
-      /** Until the returned function is called. */
       async function holding(): Promise<() => Promise<void>> {
         const rival = service.dataSource.createQueryRunner();
         await rival.startTransaction();
@@ -232,7 +228,7 @@ if (onMariadb) {
         api.get(`${PATH}/${deptId}`),
       ]);
       for (const answer of answers) {
-        expect([answer.status, answer.refusal.reason]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+        expectRefused(answer, 503, 'DATABASE_UNAVAILABLE');
         expect(answer.headers['retry-after']).toBe('1');
       }
       const ready = await service.anonymous.get('/health/ready');
@@ -305,7 +301,7 @@ if (onMariadb) {
       rival.exec('BEGIN IMMEDIATE');
       const answer = await service.as().post(PATH, { deptName: 'impatient' });
       rival.exec('COMMIT');
-      expect([answer.status, answer.refusal.reason]).toEqual([503, 'DATABASE_UNAVAILABLE']);
+      expectRefused(answer, 503, 'DATABASE_UNAVAILABLE');
       expect(await named(service, 'impatient')).toBe(0);
     });
   });
@@ -330,25 +326,6 @@ describe('a unit of work whose COMMIT is not answered before its time is over', 
     const answer = await service.as().post(PATH, { deptName: 'late' });
     late.mockRestore();
     expect([answer.status, await named(service, 'late')]).toEqual([200, 1]);
-    await service.stop();
-  });
-});
-
-describe('the ledger of units', () => {
-  it('keeps a row per committed unit for a day', async () => {
-    const service = await ServiceUnderTest.start();
-    const { manager } = service.dataSource;
-    await aDept(service.as());
-    await service.as().post(PATH, { parentId: 999_999 });
-    expect(await manager.count(CommitRecord)).toBe(1);
-    await manager.insert(CommitRecord, {
-      unitId: 'old',
-      createdAt: new Date(Date.now() - 25 * 60 * 60 * 1000),
-    });
-    await service.app.get(CommitLogCleaner).run();
-    expect((await manager.find(CommitRecord)).map(({ unitId }) => unitId)).toEqual([
-      expect.stringMatching(/^[0-9a-f-]{36}$/),
-    ]);
     await service.stop();
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -13,18 +14,14 @@ interface ListPage {
 }
 
 describe('the list of departments', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   async function list(query: Record<string, string | number> = {}): Promise<ListPage> {
     const search = new URLSearchParams();
@@ -95,34 +92,7 @@ describe('the list of departments', () => {
     });
 
     it('as a plain filter would, by names with every kind of character', async () => {
-      const parts = [
-        'a',
-        'A',
-        'é',
-        'e\u0301',
-        '%',
-        '_',
-        '\\',
-        "'",
-        '"',
-        '`',
-        '研',
-        '部',
-        '😀',
-        '😁',
-        ' ',
-        '*',
-        '\t',
-        'ß',
-        'ss',
-        '０',
-        '0',
-        '#',
-        '/',
-        '?',
-        '&',
-        '\u{10ffff}',
-      ];
+      const parts = [...Array.from('aAé%_\\\'"`研部😀😁 *\tß０0#/?&\u{10ffff}'), 'e\u0301', 'ss'];
       const text = fc
         .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 })
         .map((all) => all.join('').trim());
@@ -135,17 +105,6 @@ describe('the list of departments', () => {
         const found = (await list({ deptName: part, limit: 500 })).rows.map(({ deptName }) => deptName);
         expect([part, found]).toEqual([part, [...ids.values()].filter((name) => name.includes(part))]);
       }
-    });
-
-    it('by what names are now: after a new name, a patch, a deletion', async () => {
-      const deptId = await aDept(api, { deptName: 'before' });
-      await api.put(PATH, { deptId, deptName: 'between' });
-      expect(idsOf(await list({ deptName: 'before' }))).toEqual([]);
-      await api.patch(`${PATH}/${deptId}`, { deptName: 'after' });
-      expect(idsOf(await list({ deptName: 'between' }))).toEqual([]);
-      expect(idsOf(await list({ deptName: 'fte' }))).toEqual([deptId]);
-      await api.delete(`${PATH}/${deptId}`);
-      expect(idsOf(await list({ deptName: 'fte' }))).toEqual([]);
     });
   });
 
@@ -173,18 +132,12 @@ describe('the list of departments', () => {
       }
     });
 
-    it.each([
-      ['few families', 12, 8],
-      ['families that begin alike', 60, 1],
-      ['families of which many begin alike', 60, 3],
-      ['families of which some begin alike', 120, 7],
-      ['more families than are looked at one by one', 210, 5],
-    ])('of a subtree with %s, as sorting all of it gives', async (_, families, orders) => {
+    it('of a subtree, as sorting all of it gives', async () => {
       const top = await aDept(api);
-      const lines = Array.from({ length: families }, (_each, n) => [
-        { path: `${top}/${n}`, orderNum: (n * 7) % orders },
-        { path: `${top}/${n}/x`, orderNum: (n * 5) % orders },
-        { path: `${top}/${n}/y`, orderNum: (n * 3) % orders },
+      const lines = Array.from({ length: 120 }, (_each, n) => [
+        { path: `${top}/${n}`, orderNum: (n * 7) % 6 },
+        { path: `${top}/${n}/x`, orderNum: (n * 5) % 6 },
+        { path: `${top}/${n}/y`, orderNum: (n * 3) % 6 },
       ]).flat();
       await api.put(PATH, { deptId: top, deptName: String(top) });
       const file = lines.map((line) => JSON.stringify(line)).join('\n');
@@ -195,21 +148,10 @@ describe('the list of departments', () => {
         .filter(({ ancestors }) => ancestors.split(',').includes(String(top)))
         .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)
         .map(({ deptId }) => deptId);
-      expect(expected).toHaveLength(3 * families);
+      expect(expected).toHaveLength(360);
       for (const limit of [1, 5, 11, 12, 50, 51])
         expect(idsOf(await list({ ancestorId: top, limit }))).toEqual(expected.slice(0, limit));
       expect(await allPages({ ancestorId: top, limit: 50 })).toEqual(expected);
-    });
-
-    it('of a subtree with a large family that is older than those beside it', async () => {
-      const top = await aDept(api, { deptName: 'top' });
-      const heads: number[] = [];
-      for (let n = 1; n <= 5; n += 1) heads.push(await aDept(api, { parentId: top, orderNum: n }));
-      const below: number[] = [];
-      for (let n = 0; n < 20; n += 1) below.push(await aDept(api, { parentId: heads[4]! }));
-      for (const head of heads.slice(0, 4)) below.push(await aDept(api, { parentId: head }));
-      for (const limit of [1, 4, 10, 19, 20, 22, 50])
-        expect(await allPages({ ancestorId: top, limit })).toEqual([...below, ...heads]);
     });
 
     it('that stay right while rows come and go between them', async () => {
@@ -242,7 +184,7 @@ describe('the list of departments', () => {
         other.get(elsewhere),
       ];
       for (const answer of await Promise.all(refused)) {
-        expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'cursor']);
+        expectInvalid(answer, 'cursor');
       }
     });
 
@@ -257,7 +199,7 @@ describe('the list of departments', () => {
       ]; // prettier-ignore
       for (const each of forged) {
         const answer = await api.get(`${PATH}?cursor=${encodeURIComponent(each)}`);
-        expect([each, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([each, 400, 'cursor']);
+        expectInvalid(answer, 'cursor', each);
       }
       expect((await api.get(`${PATH}?cursor=${cursor}&cursor=${cursor}`)).status).toBe(400);
     });
@@ -276,19 +218,14 @@ describe('the list of departments', () => {
     for (const [field, values] of Object.entries(wrong)) {
       for (const value of values) {
         const answer = await api.get(`${PATH}?${field}=${encodeURIComponent(value)}`);
-        expect([field, value, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([
-          field,
-          value,
-          400,
-          field,
-        ]);
+        expectInvalid(answer, field, value);
       }
       expect((await api.get(`${PATH}?${field}=1&${field}=1`)).status).toBe(400);
     }
     expect((await api.get(`${PATH}?deptName=&leader=`)).status).toBe(200);
     for (const broken of ['%ff', '%E0%A4%A', '%ED%A0%80', '100%']) {
       const answer = await api.get(`${PATH}?deptName=${broken}`);
-      expect([broken, answer.status, answer.refusal.reason]).toEqual([broken, 400, 'MALFORMED_REQUEST']);
+      expectRefused(answer, 400, 'MALFORMED_REQUEST', { told: broken });
     }
   });
 

@@ -1,4 +1,5 @@
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow, deptRow } from '../support/seeds';
 import { recordQueries } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -7,18 +8,14 @@ const PATH = '/system/dept-api';
 const WHOLE = { deptName: '研发部', orderNum: 3, leader: '张三', phone: '1', email: 'a@b.cn', status: '0' };
 
 describe('changing a part of a department', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const read = async (deptId: number) => (await api.get(`${PATH}/${deptId}`)).body.data;
 
@@ -58,7 +55,7 @@ describe('changing a part of a department', () => {
     expect((await api.patch(`${PATH}/${deptId}`, { leader: 'b' }, type)).status).toBe(200);
     expect(await read(deptId)).toMatchObject({ ...WHOLE, leader: 'b' });
     const other = await api.patch(`${PATH}/${deptId}`, { deptId: deptId + 1, leader: 'c' });
-    expect([other.status, other.refusal.fields?.[0]?.field]).toEqual([400, 'deptId']);
+    expectInvalid(other, 'deptId');
     expect((await api.patch(`${PATH}/${deptId}`, { deptId: String(deptId) })).status).toBe(200);
     expect((await api.put(PATH, { deptId }, type)).status).toBe(415);
   });
@@ -91,7 +88,7 @@ describe('changing a part of a department', () => {
     const { etag } = (await api.get(`${PATH}/${deptId}`)).headers;
     expect((await api.patch(`${PATH}/${deptId}`, { leader: 'a' }, { 'if-match': etag! })).status).toBe(200);
     const late = await api.patch(`${PATH}/${deptId}`, { leader: 'b' }, { 'if-match': etag! });
-    expect([late.status, late.refusal.reason]).toEqual([412, 'STALE']);
+    expectRefused(late, 412, 'STALE');
     expect(await read(deptId)).toMatchObject({ leader: 'a' });
   });
 

@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantSlots } from '../../src/dept/transfer/dept-transfer.service';
 import { mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
-import { aTenantRow, bulkInsert, life } from '../support/seeds';
+import { expectRefused } from '../support/refusals';
+import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -12,24 +13,19 @@ const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 
 describe('imports and exports are bounded', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const send = (text: string, to = api) =>
     to.send('POST', `${PATH}/import`, text, { 'content-type': NDJSON });
   const fetchFile = (from = api) => from.get(`${PATH}/export`);
 
-  /** An import of which this much arrives, and no more. */
   function begin(part: string, { of = tenantId, type = NDJSON, headers = {} } = {}): ClientRequest {
     const request = httpRequest(`${service.anonymous.baseUrl}${PATH}/import`, {
       method: 'POST',
@@ -93,7 +89,7 @@ describe('imports and exports are bounded', () => {
     it('others get a 429 that says when to come again, and a slot is free when its client goes away', async () => {
       const first = await beginAndHold();
       const refused = await send('{"path":"b"}');
-      expect([refused.status, refused.refusal.reason]).toEqual([429, 'TOO_MANY_IMPORTS']);
+      expectRefused(refused, 429, 'TOO_MANY_IMPORTS');
       expect(refused.headers['retry-after']).toBe('5');
       const dryRun = await api.send('POST', `${PATH}/import?dryRun=true`, '', { 'content-type': NDJSON });
       expect(dryRun.refusal.reason).toBe('TOO_MANY_IMPORTS');
@@ -106,7 +102,6 @@ describe('imports and exports are bounded', () => {
       expect(await untilFree(() => send('{"path":"b"}', last))).toBe(200);
       for (const request of [first, ...held]) request.destroy();
       expect(await untilFree(() => send('{"path":"b"}'))).toBe(200);
-      // What had come of the first one was not taken.
       expect((await fetchFile()).text).not.toContain('"path":"a"');
     });
 
@@ -132,13 +127,7 @@ describe('imports and exports are bounded', () => {
       await send(names.map((_, n) => JSON.stringify({ path: names.slice(0, n + 1).join('/') })).join('\n'));
       const parent = await service.dataSource.manager.findOneByOrFail(DeptEntity, { tenantId, depth: 40 });
       const place = { parentId: parent.deptId, ancestors: `${parent.ancestors},${parent.deptId}`, depth: 41 };
-      const rows = Array.from({ length: 8000 }, (_, n) => ({
-        ...{ tenantId, ...place, deptName: String(n), orderNum: 0 },
-        ...life(),
-      }));
-      for (let start = 0; start < rows.length; start += 1000) {
-        await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
-      }
+      await deptRows(service.dataSource, 8000, (n) => ({ tenantId, ...place, deptName: String(n) }));
     }
 
     it('others of it get a 429, and it is over when its client goes away', async () => {
@@ -152,7 +141,7 @@ describe('imports and exports are bounded', () => {
       expect(response.statusCode).toBe(200);
       response.on('error', () => undefined);
       const refused = await fetchFile(service.as({ tenantId, roles: ['member'] }));
-      expect([refused.status, refused.refusal.reason]).toEqual([429, 'TOO_MANY_EXPORTS']);
+      expectRefused(refused, 429, 'TOO_MANY_EXPORTS');
       expect(refused.headers['retry-after']).toBe('5');
       const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
       expect((await fetchFile(other)).status).toBe(200);

@@ -16,12 +16,7 @@ interface Node {
 }
 
 describe('a file of departments that goes out and comes back', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use();
 
   const another = async () => service.as({ tenantId: await aTenantRow(service.dataSource) });
   const fetchFile = (from: ApiClient, type: string, query = '') =>
@@ -53,16 +48,6 @@ describe('a file of departments that goes out and comes back', () => {
       await take(to, (await fetchFile(from, type)).text, type);
       expect(await shown(to)).toEqual(await shown(from));
     }
-
-    it('where some of them share a name and some an orderNum', async () => {
-      const from = await another();
-      const siblings = ['a 0', 'a 0', 'b 0', 'c 1', 'b 1', 'a -1'].map((each) => each.split(' '));
-      for (const [n, [deptName, orderNum]] of siblings.entries())
-        await aDept(from, { deptName, orderNum: Number(orderNum), leader: `${n}` });
-      const to = await another();
-      await take(to, (await fetchFile(from, NDJSON)).text, NDJSON);
-      expect(await shown(to)).toEqual(await shown(from));
-    });
 
     it.each([NDJSON, CSV])('whatever the tree, as %s', async (type) => {
       const depts = fc.array(

@@ -1,6 +1,5 @@
-import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
-import { aTenantRow, bulkInsert, life } from '../support/seeds';
+import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -13,18 +12,14 @@ interface Node {
 }
 
 describe('the tree of departments', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   async function tree(query = ''): Promise<{ rows: Node[]; truncated: boolean }> {
     const answer = await api.get(`${PATH}/tree${query}`);
@@ -94,21 +89,10 @@ describe('the tree of departments', () => {
 
   it('holds 5,000 departments, the upper levels first, and says when there are more', async () => {
     const tops = [await aDept(api, { deptName: 'p' }), await aDept(api, { deptName: 'q' })];
-    const rows = Array.from({ length: 4998 }, (_, n) => {
+    await deptRows(service.dataSource, 4998, (n) => {
       const parentId = tops[n % 2]!;
-      return {
-        tenantId,
-        parentId,
-        ancestors: `0,${parentId}`,
-        depth: 2,
-        deptName: 'x',
-        orderNum: n,
-        ...life(),
-      };
+      return { tenantId, parentId, ancestors: `0,${parentId}`, depth: 2, deptName: 'x', orderNum: n };
     });
-    for (let start = 0; start < rows.length; start += 1000) {
-      await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
-    }
     const count = (nodes: Node[]): number =>
       nodes.reduce((sum, { children }) => sum + 1 + count(children), 0);
     const whole = await tree();
@@ -128,13 +112,9 @@ describe('the tree of departments', () => {
 
   it('finds matches wherever they stand among many, and says truncated only when there are more', async () => {
     const top = await aDept(api, { deptName: 'the x root', orderNum: 9 });
-    const rows = Array.from({ length: 30_000 }, (_, n) => ({
+    await deptRows(service.dataSource, 30_000, (n) => ({
       ...{ tenantId, parentId: top, ancestors: `0,${top}`, depth: 2, deptName: 'y', orderNum: n % 7 },
-      ...life(),
     }));
-    for (let start = 0; start < rows.length; start += 1000) {
-      await bulkInsert(service.dataSource, DeptEntity, rows.slice(start, start + 1000));
-    }
     const late = await aDept(api, { deptName: 'late', orderNum: 99, parentId: top });
     await api.patch(`${PATH}/${late}`, { status: '1' });
     for (const [query, drawn] of [

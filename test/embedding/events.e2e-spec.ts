@@ -72,7 +72,6 @@ describe('domain events', () => {
   });
   afterAll(() => host.stop());
 
-  /** What was told since the last time. */
   const names = (): string[] => listener.heard.splice(0).map((event) => event.constructor.name);
 
   it('tell what happens to departments, and who did it', async () => {
@@ -81,16 +80,11 @@ describe('domain events', () => {
     await api.patch(`${DEPTS}/${deptId}`, { parentId: top });
     await api.delete(`${DEPTS}/${deptId}`);
     const facts = { tenantId, by: 'ann', deptId };
-    expect(listener.heard.map((event) => event.constructor.name)).toEqual([
-      ...['DeptCreated', 'DeptCreated', 'DeptUpdated', 'DeptMoved', 'DeptUpdated', 'DeptDeleted'],
-    ]);
-    expect(listener.heard.slice(1).map((event) => Object.fromEntries(Object.entries(event)))).toEqual([
-      facts,
-      facts,
-      { ...facts, fromParentId: 0, toParentId: top },
-      facts,
-      facts,
-    ]);
+    const kinds = ['DeptCreated', 'DeptCreated', 'DeptUpdated', 'DeptMoved', 'DeptUpdated', 'DeptDeleted'];
+    expect(listener.heard.map((event) => event.constructor.name)).toEqual(kinds);
+    const told = listener.heard.slice(1).map((event) => Object.assign({}, event));
+    const moved = { ...facts, fromParentId: 0, toParentId: top };
+    expect(told).toEqual([facts, facts, moved, facts, facts]);
     expect(listener.moves.splice(0)).toMatchObject([{ deptId, fromParentId: 0, toParentId: top }]);
     expect(listener.some.splice(0)).toMatchObject([facts]);
     expect(listener.heard.every((event) => Object.isFrozen(event))).toBe(true);
@@ -183,9 +177,8 @@ describe('domain events', () => {
         const answer = await api.post(DEPTS, { deptName: 'tried' }, headers);
         expect([answer.status, toCome()]).toEqual([200, 0]);
         const deptId = Number(answer.headers.location!.split('/').at(-1));
-        expect(listener.heard.map((event) => Object.fromEntries(Object.entries(event)))).toEqual([
-          { tenantId, by: 'ann', deptId },
-        ]);
+        const told = listener.heard.map((event) => Object.assign({}, event));
+        expect(told).toEqual([{ tenantId, by: 'ann', deptId }]);
         names();
         expect((await api.get(answer.headers.location!)).status).toBe(200);
       }
@@ -220,15 +213,10 @@ describe('domain events', () => {
     expect((await api.post(DEPTS, { deptName: 'fine' })).status).toBe(200);
     for (const end of ends) end();
     expect([later.length, names()]).toEqual([1, ['DeptCreated']]);
-    const errors = (log.mock.calls as [{ err: Error; event: string }][]).map(([{ err, event }]) => [
-      err.message,
-      event,
-    ]);
+    const calls = log.mock.calls as [{ err: Error; event: string }][];
+    const errors = calls.map(([{ err, event }]) => `${err.message} ${event}`);
     log.mockRestore();
-    expect(errors).toEqual([
-      ['thrown', 'DeptCreated'],
-      ['rejected', 'DeptCreated'],
-    ]);
+    expect(errors).toEqual(['thrown DeptCreated', 'rejected DeptCreated']);
   });
 
   it('may start work of their own in the same tenant', async () => {
@@ -262,10 +250,8 @@ describe('domain events', () => {
 if (onMariadb) {
   it('events are told once when the answer to COMMIT is lost on the way', async () => {
     const database = await emptyDatabase();
-    const url = new URL(database.url);
-    const proxy = await TcpProxy.to(url.hostname, Number(url.port || 3306));
-    url.host = `127.0.0.1:${proxy.port}`;
-    const host = await Host.on(database, parts, { url: url.href });
+    const { proxy, url } = await TcpProxy.before(database.url);
+    const host = await Host.on(database, parts, { url });
     const { heard } = host.app.get(Listener);
     for (const fault of ['cut-before', 'cut-after', 'cut-before', 'cut-after'] as const) {
       proxy.fault = fault;

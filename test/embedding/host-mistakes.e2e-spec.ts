@@ -14,6 +14,7 @@ import {
   type TenantBoundRepository,
 } from '../../src/index';
 import { aDept } from '../../src/server/testing';
+import { expectInvalid } from '../support/refusals';
 import { HeaderResolver, Host, system } from '../support/host';
 import { LineEntity, OrderEntity } from '../support/host-tables';
 import { aTenantRow, deptRow } from '../support/seeds';
@@ -69,7 +70,6 @@ describe('mistakes of a host', () => {
   });
   afterAll(() => host.stop());
 
-  /** One more host on the same database. */
   const another = (imports: DynamicModule[]) =>
     Host.on({ ...host.database, drop: () => Promise.resolve() }, { imports });
 
@@ -84,7 +84,7 @@ describe('mistakes of a host', () => {
     const put = await host.as().put(DEPTS, JSON.stringify({ deptId }), { 'content-type': 'text/plain' });
     const post = await host.as().send('POST', DEPTS);
     for (const answer of [patch, put, post]) {
-      expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'body']);
+      expectInvalid(answer, 'body');
     }
     expect(await deptRow(host.dataSource, deptId)).toEqual(before);
   });

@@ -18,6 +18,7 @@ import { APP_GUARD } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
 import { aDept } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { HeaderResolver, Host, system } from '../support/host';
 import { aTenantRow, deptRow } from '../support/seeds';
 
@@ -111,14 +112,10 @@ describe('a host that imports TenantryModule', () => {
     });
 
     it('keeps its own errors', async () => {
-      expect(await json('/host/wrong')).toEqual([
-        400,
-        { statusCode: 400, error: 'Bad Request', message: 'not like this' },
-      ]);
-      expect(await json('/host/broken')).toEqual([
-        500,
-        { statusCode: 500, message: 'Internal server error' },
-      ]);
+      const wrong = { statusCode: 400, error: 'Bad Request', message: 'not like this' };
+      expect(await json('/host/wrong')).toEqual([400, wrong]);
+      const broken = { statusCode: 500, message: 'Internal server error' };
+      expect(await json('/host/broken')).toEqual([500, broken]);
       expect(await json('/nowhere')).toMatchObject([404, { message: 'Cannot GET /nowhere' }]);
     });
 
@@ -139,19 +136,15 @@ describe('a host that imports TenantryModule', () => {
 
     it('answers refusals of a service with their status, in the words of Nest', async () => {
       const { status, text } = await host.as().get('/host/depts/999999');
-      expect([status, JSON.parse(text)]).toEqual([
-        404,
-        { statusCode: 404, reason: 'DEPT_NOT_FOUND', message: 'There is no such department' },
-      ]);
+      const told = { statusCode: 404, reason: 'DEPT_NOT_FOUND', message: 'There is no such department' };
+      expect([status, JSON.parse(text)]).toEqual([404, told]);
     });
 
     it('answers refusals of a service through its own filter, with all that they tell', async () => {
       const deptId = await aDept(host.as());
       await aDept(host.as(), { parentId: deptId });
-      expect(await json(`/host/filtered/${deptId}`)).toMatchObject([
-        409,
-        { host: true, told: { statusCode: 409, reason: 'DEPT_HAS_CHILDREN', ids: [deptId] } },
-      ]);
+      const told = { statusCode: 409, reason: 'DEPT_HAS_CHILDREN', ids: [deptId] };
+      expect(await json(`/host/filtered/${deptId}`)).toMatchObject([409, { host: true, told }]);
     });
   });
 
@@ -168,11 +161,11 @@ describe('a host that imports TenantryModule', () => {
 
     it('refuses in our envelope', async () => {
       const nobody = await host.anonymous.get('/system/dept-api/1');
-      expect([nobody.status, nobody.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+      expectRefused(nobody, 401, 'TOKEN_MISSING');
       const member = await host.as({ roles: ['member'] }).post('/system/dept-api', {});
-      expect([member.status, member.refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
+      expectRefused(member, 403, 'ROLE_REQUIRED');
       const long = await host.as().post('/system/dept-api', { deptName: 'x'.repeat(65) });
-      expect([long.status, long.refusal.fields?.[0]?.field]).toEqual([400, 'deptName']);
+      expectInvalid(long, 'deptName');
     });
 
     it.each([

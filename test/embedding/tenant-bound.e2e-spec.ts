@@ -267,7 +267,6 @@ describe('a tenant-bound repository', () => {
         const { run } = requests();
         await expect(run(result)).rejects.toThrow(message);
         expect((await stored(own)).length).toBe(3);
-        // Nothing is remembered of it either.
         expect(await run('right')).toBe('right');
         expect((await stored(own)).length).toBe(4);
       });

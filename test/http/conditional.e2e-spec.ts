@@ -1,5 +1,6 @@
 import { aDept, type Answer, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { times } from '../support/long-run';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -7,7 +8,6 @@ const DEPTS = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
 const USERS = '/system/user-api';
 
-/** A resource of its own for a test, with the ways to change it. */
 interface Resource {
   readonly path: string;
   put(headers?: Record<string, string>): Promise<Answer>;
@@ -15,16 +15,12 @@ interface Resource {
 }
 
 describe('conditional requests', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     api = service.as({ tenantId: await aTenantRow(service.dataSource) });
   });
-  afterAll(() => service.stop());
 
   const resources: Record<string, () => Promise<Resource>> = {
     department: async () => {
@@ -92,7 +88,7 @@ describe('conditional requests', () => {
           await resource.put({ 'if-match': sent }),
           await resource.delete({ 'if-match': sent }),
         ]) {
-          expect([sent, answer.status, answer.refusal.reason]).toEqual([sent, 412, 'STALE']);
+          expectRefused(answer, 412, 'STALE', { told: sent });
         }
       }
       expect((await api.get(resource.path)).text).toBe(read);
@@ -105,7 +101,7 @@ describe('conditional requests', () => {
     it('refuse a header that is no tag', async () => {
       for (const sent of ['1', '"1', 'x"1"', '"1" "2"', '', '"1",']) {
         const answer = await resource.put({ 'if-match': sent });
-        expect([sent, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([sent, 400, 'If-Match']);
+        expectInvalid(answer, 'If-Match', sent);
       }
     });
   });
@@ -113,7 +109,7 @@ describe('conditional requests', () => {
   it('cannot hold one tag against several departments or accounts', async () => {
     const ids = [await aDept(api), await aDept(api)].join();
     const answer = await api.delete(`${DEPTS}/${ids}`, { 'if-match': '"0"' });
-    expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'If-Match']);
+    expectInvalid(answer, 'If-Match');
     expect((await api.delete(`${DEPTS}/${ids}`, { 'if-match': '*' })).status).toBe(200);
   });
 

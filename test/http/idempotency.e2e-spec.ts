@@ -10,6 +10,7 @@ import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { HandClock } from '../support/hand-clock';
 import { times } from '../support/long-run';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -19,20 +20,15 @@ const MANY = times(1000, 150);
 const withKey = (key: string) => ({ 'idempotency-key': key });
 
 describe('a POST with an Idempotency-Key', () => {
-  let service: ServiceUnderTest;
-  let clock: HandClock;
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({}, clock);
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    clock = new HandClock();
-    service = await ServiceUnderTest.start({}, clock);
-  });
   beforeEach(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const depts = (where: object = {}) =>
     service.dataSource.manager.countBy(DeptEntity, { tenantId, ...where });
@@ -66,7 +62,7 @@ describe('a POST with an Idempotency-Key', () => {
   it('is refused with another body, and nothing is done', async () => {
     await api.post(DEPTS, { deptName: 'a' }, withKey('k'));
     const other = await api.post(DEPTS, { deptName: 'b' }, withKey('k'));
-    expect([other.status, other.refusal.reason]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expectRefused(other, 422, 'IDEMPOTENCY_KEY_REUSED');
     expect(await depts()).toBe(1);
   });
 
@@ -133,7 +129,7 @@ describe('a POST with an Idempotency-Key', () => {
   it('refuses a key that is none', async () => {
     for (const key of ['', 'x'.repeat(256), 'schl\u00fcssel']) {
       const answer = await api.post(DEPTS, {}, withKey(Buffer.from(key, 'latin1').toString('latin1')));
-      expect([key, answer.status, answer.refusal.fields?.[0]?.field]).toEqual([key, 400, 'Idempotency-Key']);
+      expectInvalid(answer, 'Idempotency-Key', key);
     }
     expect((await api.post(DEPTS, {}, withKey('x'.repeat(255)))).status).toBe(200);
   });

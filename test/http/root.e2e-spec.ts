@@ -1,48 +1,30 @@
 import { createHash } from 'node:crypto';
 import { version } from '../../src/server/config/version';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { connectTo } from '../support/wire';
+import { exchange } from '../support/wire';
 
 /** As a browser sends it for a page. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 const LINKS = /href="([^"]+)"/g;
 
 describe('the root of the service', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start({ DOCS: 'on' });
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use({ DOCS: 'on' });
 
   it('says what this is, in the envelope', async () => {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'image/png' }]) {
       const answer = await service.anonymous.get('/', headers);
-      expect([answer.status, answer.headers['content-type'], answer.headers.vary]).toEqual([
-        200,
-        'application/json; charset=utf-8',
-        'Accept',
-      ]);
-      expect(answer.body).toEqual({
-        code: 200,
-        msg: '操作成功',
-        data: {
-          name: 'Tenantry',
-          version,
-          docs: '/docs',
-          health: { live: '/health/live', ready: '/health/ready' },
-        },
-      });
+      const expected = { 'content-type': 'application/json; charset=utf-8', vary: 'Accept' };
+      expect([answer.status, answer.headers]).toMatchObject([200, expected]);
+      const health = { live: '/health/live', ready: '/health/ready' };
+      const data = { name: 'Tenantry', version, docs: '/docs', health };
+      expect(answer.body).toEqual({ code: 200, msg: '操作成功', data });
     }
   });
 
   it('is a page for browsers, whose links work', async () => {
     const page = await service.anonymous.get('/', BROWSER);
-    expect([page.status, page.headers['content-type'], page.headers.vary]).toEqual([
-      200,
-      'text/html; charset=utf-8',
-      'Accept',
-    ]);
+    const expected = { 'content-type': 'text/html; charset=utf-8', vary: 'Accept' };
+    expect([page.status, page.headers]).toMatchObject([200, expected]);
     expect(page.text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
     expect(page.text).toContain(`Tenantry ${version}`);
     const links = [...page.text.matchAll(LINKS)].map((match) => match[1]!);
@@ -72,13 +54,8 @@ describe('the root of the service', () => {
   it('takes GET and HEAD alone, of a path', async () => {
     expect((await service.anonymous.send('HEAD', '/')).status).toBe(200);
     expect((await service.anonymous.post('/', {})).refusal.reason).toBe('ROUTE_NOT_FOUND');
-    const statusOf = async (target: string) => {
-      const { socket, answer } = connectTo(service.anonymous.baseUrl);
-      socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      const { status } = await answer();
-      socket.destroy();
-      return status;
-    };
+    const statusOf = async (target: string) =>
+      (await exchange(service.anonymous.baseUrl, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).status;
     expect([await statusOf('http://x.example'), await statusOf('http://x.example?x=1')]).toEqual([200, 200]);
     expect(await statusOf('*')).toBe(404);
   });

@@ -1,11 +1,10 @@
-import { connect } from 'node:net';
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { exchange } from '../support/wire';
 
 const PATH = '/system/dept-api';
 const PAGE = 'https://app.example';
 
-/** What each answer must carry, whoever gives it. */
 const ALWAYS = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -15,16 +14,14 @@ const ALWAYS = {
 };
 
 describe('what answers tell browsers', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use({ CORS_ORIGINS: `https://other.example,${PAGE}` });
   let api: ApiClient;
   let deptId: number;
 
   beforeAll(async () => {
-    service = await ServiceUnderTest.start({ CORS_ORIGINS: `https://other.example,${PAGE}` });
     api = service.as();
     deptId = await aDept(api);
   });
-  afterAll(() => service.stop());
 
   function expectAlways({ headers }: Pick<Answer, 'headers'>, cacheControl: string): void {
     expect(headers).toMatchObject({ ...ALWAYS, 'cache-control': cacheControl });
@@ -51,16 +48,8 @@ describe('what answers tell browsers', () => {
   });
 
   it('is on answers to what never became a request', async () => {
-    const { port } = new URL(service.anonymous.baseUrl);
-    const text = await new Promise<string>((resolve) => {
-      let got = '';
-      const socket = connect(Number(port), '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
-      socket.on('data', (chunk) => (got += chunk.toString()));
-      socket.on('close', () => {
-        resolve(got);
-      });
-    });
-    const lines = text.split('\r\n\r\n', 1)[0]!.split('\r\n').slice(1);
+    const { head } = await exchange(service.anonymous.baseUrl, 'NONSENSE\r\n\r\n');
+    const lines = head.split('\r\n').slice(1);
     const headers = Object.fromEntries(
       lines.map((line) => [line.split(': ', 1)[0]!.toLowerCase(), line.slice(line.indexOf(': ') + 2)]),
     );

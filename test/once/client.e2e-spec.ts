@@ -6,14 +6,8 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 describe('the typed client', () => {
-  let service: ServiceUnderTest;
-  /** The operations that were called. */
+  const service = ServiceUnderTest.use();
   const called = new Set<string>();
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
 
   /** A client that notes what it calls, by method and path as the document writes them. */
   function noting(token?: string): TenantryClient {
@@ -27,7 +21,6 @@ describe('the typed client', () => {
     return client;
   }
 
-  /** Holds these answers against the document, too. */
   async function inspected(request: Request): Promise<Response> {
     const response = await fetch(request);
     const { pathname, search } = new URL(request.url);
@@ -41,7 +34,6 @@ describe('the typed client', () => {
     return response;
   }
 
-  /** What a call gave, or an error with what was refused. */
   async function done<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
     const { data, error } = await call;
     if (data === undefined) throw new Error(JSON.stringify(error));
@@ -54,9 +46,8 @@ describe('the typed client', () => {
     const open = noting();
     const credentials = { username: 'admin', password: 'admin-password' };
     const { data } = await done(open.POST('/auth/login', { body: credentials }));
-    const { data: fresh } = await done(
-      open.POST('/auth/refresh', { body: { refreshToken: data.refreshToken } }),
-    );
+    const { refreshToken } = data;
+    const { data: fresh } = await done(open.POST('/auth/refresh', { body: { refreshToken } }));
     const oauth = await done(open.POST('/auth/token', { body: { grant_type: 'password', ...credentials } }));
     expect(oauth.token_type).toBe('Bearer');
     const mine = noting(fresh.accessToken);
@@ -88,9 +79,8 @@ describe('the typed client', () => {
     expect(page.rows.map(({ leader, hasChildren }) => [leader, hasChildren])).toEqual([['李四', true]]);
     const { data: tree } = await done(api.GET('/system/dept-api/tree'));
     expect(tree.rows[0]?.children[0]?.deptId).toBe(child);
-    const { data: above } = await done(
-      api.GET('/system/dept-api/{id}/ancestors', { params: { path: { id: child } } }),
-    );
+    const ofChild = { params: { path: { id: child } } };
+    const { data: above } = await done(api.GET('/system/dept-api/{id}/ancestors', ofChild));
     expect(above.map(({ deptId }) => deptId)).toEqual([id]);
     const moved = await api.PUT('/system/dept-api', { body: { deptId: id, parentId: child } });
     expect(moved.error?.data).toMatchObject({ reason: 'DEPT_CYCLE' });
@@ -100,13 +90,10 @@ describe('the typed client', () => {
   it('moves departments as a file', async () => {
     const api = noting(mintToken());
     const file = await done(api.GET('/system/dept-api/export'));
-    const { data: report } = await done(
-      api.POST('/system/dept-api/import', { params: { query: { dryRun: true } }, body: file }),
-    );
-    const table = await api.GET('/system/dept-api/export', {
-      headers: { Accept: 'text/csv' },
-      parseAs: 'stream',
-    });
+    const dryRun = { params: { query: { dryRun: true } }, body: file };
+    const { data: report } = await done(api.POST('/system/dept-api/import', dryRun));
+    const csv = { headers: { Accept: 'text/csv' }, parseAs: 'stream' } as const;
+    const table = await api.GET('/system/dept-api/export', csv);
     const stream: ReadableStream | null | undefined = table.data;
     expect(await new Response(stream ?? null).text()).toMatch(/^path,orderNum/);
     expect(report).toMatchObject({ created: 0, refused: 0 });
@@ -114,18 +101,15 @@ describe('the typed client', () => {
 
   it('manages tenants', async () => {
     const api = noting(mintToken());
-    const made = await api.POST('/system/tenant-api', {
-      body: { tenantName: 'a', quotaBo: { merchant: 3 } },
-    });
-    const id = idIn(made.response);
+    const body = { tenantName: 'a', quotaBo: { merchant: 3 } };
+    const id = idIn((await api.POST('/system/tenant-api', { body })).response);
     const path = { id };
     const { data: tenant } = await done(api.GET('/system/tenant-api/{id}', { params: { path } }));
     expect([tenant.tenantName, tenant.quotaBo.merchant, tenant.ruleBo.modelZr]).toEqual(['a', 3, null]);
     await done(api.PUT('/system/tenant-api', { body: { id, tenantName: 'b' } }));
     await done(api.PATCH('/system/tenant-api/{id}', { params: { path }, body: { status: '1' } }));
-    const { data: page } = await done(
-      api.GET('/system/tenant-api', { params: { query: { state: 'DISABLED' } } }),
-    );
+    const disabled = { params: { query: { state: 'DISABLED' } } } as const;
+    const { data: page } = await done(api.GET('/system/tenant-api', disabled));
     expect(page.rows.map((row) => row.id)).toEqual([id]);
     await done(api.DELETE('/system/tenant-api/{id}', { params: { path } }));
   });

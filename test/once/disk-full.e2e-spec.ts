@@ -3,12 +3,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const PATH = '/system/dept-api';
 
 describe('a SQLite file that cannot grow', () => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use();
 
   it('is an unavailable database, not a bug; reading goes on, and writing when there is room again', async () => {
     const api = service.as();

@@ -33,49 +33,26 @@ describe('the OpenAPI document', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('gives every operation a name, a summary, and one of four tags', () => {
-    const names = operations.map(({ operationId }) => operationId);
-    expect(new Set(names).size).toBe(28);
-    for (const { operationId, summary, tags } of operations) {
-      expect(operationId).toMatch(/^[a-z]+([A-Z][a-z]+)*$/);
+  it('gives every operation a summary, and one of four tags', () => {
+    for (const { summary, tags } of operations) {
       expect(summary).not.toBe('');
       expect(['Departments', 'Tenants', 'Accounts', 'Signing in']).toContain(tags.join());
     }
   });
 
   it('has the names that clients rely on', () => {
-    expect(operations.map(({ operationId }) => operationId).sort()).toMatchInlineSnapshot(`
-     [
-       "changePassword",
-       "createDept",
-       "createTenant",
-       "createUser",
-       "deleteDepts",
-       "deleteTenant",
-       "deleteUsers",
-       "exportDepts",
-       "getDept",
-       "getDeptAncestors",
-       "getDeptTree",
-       "getMe",
-       "getTenant",
-       "getUser",
-       "importDepts",
-       "listDepts",
-       "listTenants",
-       "listUsers",
-       "login",
-       "logout",
-       "orderDepts",
-       "patchDept",
-       "patchTenant",
-       "refresh",
-       "token",
-       "updateDept",
-       "updateTenant",
-       "updateUser",
-     ]
-    `);
+    const names = operations.map(({ operationId }) => operationId);
+    expect(names.sort()).toEqual([
+      ...'changePassword createDept createTenant createUser deleteDepts deleteTenant deleteUsers exportDepts'.split(
+        ' ',
+      ),
+      ...'getDept getDeptAncestors getDeptTree getMe getTenant getUser importDepts listDepts listTenants listUsers'.split(
+        ' ',
+      ),
+      ...'login logout orderDepts patchDept patchTenant refresh token updateDept updateTenant updateUser'.split(
+        ' ',
+      ),
+    ]);
   });
 
   it('shows every reason of a refusal with an example', () => {
@@ -126,14 +103,8 @@ describe('the OpenAPI document', () => {
 
     it('is closed with DOCS=off', async () => {
       const service = await start({ DOCS: 'off' });
-      for (const path of [
-        '/docs',
-        '/docs/openapi.json',
-        '/docs/openapi.yaml',
-        '/docs-json',
-        '/docs/swagger-ui.css',
-      ])
-        expect((await service.anonymous.get(path)).status).toBe(404);
+      const paths = '/docs /docs/openapi.json /docs/openapi.yaml /docs-json /docs/swagger-ui.css'.split(' ');
+      for (const path of paths) expect((await service.anonymous.get(path)).status).toBe(404);
       await service.stop();
     });
   });

@@ -148,12 +148,7 @@ describe.each([
   ['with local keys alone', {}],
   ['beside an outside provider', { JWT_JWKS_URI: 'http://127.0.0.1:1/keys' }],
 ])('a forged or odd token, %s,', (_, env: Record<string, string>) => {
-  let service: ServiceUnderTest;
-
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start(env);
-  });
-  afterAll(() => service.stop());
+  const service = ServiceUnderTest.use(env);
 
   it('is told from a good one', async () => {
     expect((await service.anonymous.get(PATH, { authorization: `Bearer ${withClaims({})}` })).status).toBe(

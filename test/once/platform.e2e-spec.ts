@@ -14,17 +14,12 @@ describe('the example platform, with the packed package', () => {
   });
 
   it('holds what was built and what documents it, and no tests', () => {
-    expect([...new Set(files.map((file) => file.split('/')[0]))].sort()).toEqual(
-      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json'].sort(),
-    );
+    const top = [...new Set(files.map((file) => file.split('/')[0]))].sort().join(' ');
+    expect(top).toBe('CHANGELOG.md LICENSE README.md dist docs package.json');
     expect(files.filter((file) => /\.spec\.|(^|\/)(src|test)\/|\.tsbuildinfo$/.test(file))).toEqual([]);
-    expect(files).toEqual(
-      expect.arrayContaining([
-        'dist/index.d.ts',
-        'dist/client/index.d.ts',
-        'dist/server/testing.js',
-        'docs/openapi.yaml',
-      ]),
+    const needed = 'dist/index.d.ts dist/client/index.d.ts dist/server/testing.js docs/openapi.yaml'.split(
+      ' ',
     );
+    expect(files).toEqual(expect.arrayContaining(needed));
   });
 });

@@ -5,10 +5,12 @@ import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
 
 const PASSWORD = 'a-long-password';
+const USERS = '/system/user-api';
 const FRESH_MS = 5000;
 
 interface Subject {
   readonly tenant: { readonly id: string; readonly tenantId: string; readonly tenantName: string };
+  readonly admin: ApiClient;
   readonly userId: number;
   readonly username: string;
   /** With the tokens of a sign-in at the first replica. */
@@ -52,24 +54,22 @@ const withRedis = () => {
     await redis.kill();
   });
 
-  /** Somebody whom both replicas have just let in, and remember. */
+  const root = () => first.as({ roles: ['superadmin'] });
+
+  /** An account that both replicas have just let in, and remember. */
   async function aSubject(): Promise<Subject> {
-    const tenant = await aTenant(first.as({ roles: ['superadmin'] }));
+    const tenant = await aTenant(root());
     const admin = first.as({ tenantId: tenant.tenantId });
     const username = `user-${Math.random()}`;
     const userId = await aUser(admin, { username, password: PASSWORD });
-    const answer = await first.anonymous.post('/auth/login', {
-      tenantId: tenant.tenantId,
-      username,
-      password: PASSWORD,
-    });
+    const login = { tenantId: tenant.tenantId, username, password: PASSWORD };
+    const answer = await first.anonymous.post('/auth/login', login);
     const { accessToken } = answer.body.data as { accessToken: string };
     const [here, there] = [first.anonymous.as(accessToken), second.anonymous.as(accessToken)];
     for (const api of [here, there]) expect((await api.get('/auth/me')).status).toBe(200);
-    return { tenant, userId, username, here, there };
+    return { tenant, admin, userId, username, here, there };
   }
 
-  /** What the other replica says when it no longer lets this caller in. */
   async function refusalAt(there: ApiClient): Promise<number> {
     let status = 200;
     await until(async () => (status = (await there.get('/auth/me')).status) !== 200);
@@ -79,37 +79,25 @@ const withRedis = () => {
   /** What is said before both are connected is lost, so it is said until it is heard. */
   async function untilConnected(): Promise<void> {
     const { tenant, there } = await aSubject();
-    const root = first.as({ roles: ['superadmin'] });
     await until(async () => {
-      await root.patch(`/system/tenant-api/${tenant.id}`, { status: '1', companyName: `${Math.random()}` });
+      await root().patch(`/system/tenant-api/${tenant.id}`, { status: '1', companyName: `${Math.random()}` });
       return (await there.get('/auth/me')).status === 403;
     });
   }
 
-  const admin = ({ tenant }: Subject) => first.as({ tenantId: tenant.tenantId });
   const revocations: Readonly<Record<string, [(subject: Subject) => Promise<Answer>, number]>> = {
     'a sign-out': [({ here }) => here.post('/auth/logout', {}), 401],
     'a password reset': [
-      (subject) =>
-        admin(subject).put('/system/user-api/password', {
-          userId: subject.userId,
-          newPassword: 'another-password',
-        }),
+      ({ userId, admin }) => admin.put(`${USERS}/password`, { userId, newPassword: 'another-password' }),
       401,
     ],
     'a disabled account': [
-      (subject) =>
-        admin(subject).put('/system/user-api', {
-          userId: subject.userId,
-          username: subject.username,
-          status: '1',
-        }),
+      ({ userId, username, admin }) => admin.put(USERS, { userId, username, status: '1' }),
       401,
     ],
-    'a deleted account': [(subject) => admin(subject).delete(`/system/user-api/${subject.userId}`), 401],
+    'a deleted account': [({ userId, admin }) => admin.delete(`${USERS}/${userId}`), 401],
     'a disabled tenant': [
-      ({ tenant }) =>
-        first.as({ roles: ['superadmin'] }).patch(`/system/tenant-api/${tenant.id}`, { status: '1' }),
+      ({ tenant }) => root().patch(`/system/tenant-api/${tenant.id}`, { status: '1' }),
       403,
     ],
   };

@@ -13,7 +13,6 @@ import { until } from '../support/until';
 
 const SETTINGS = { JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'admin-password', PORT: '0' };
 
-/** What a start on this database prints before it gives up. */
 async function refusal(DATABASE_URL: string): Promise<string> {
   const service = ChildService.spawn({ ...SETTINGS, DATABASE_URL });
   expect(await service.ended()).toBe(1);
@@ -54,9 +53,8 @@ describe('TLS to the database', () => {
     });
 
     it.each(['', '&ssl-verify=ca'])('serves, migrates and examines, all encrypted (%p)', async (more) => {
-      const database = await throwAwayDatabase({
-        server: address(`?ssl=true&ssl-ca=${authority.file}${more}`),
-      });
+      const options = `?ssl=true&ssl-ca=${authority.file}${more}`;
+      const database = await throwAwayDatabase({ server: address(options) });
       const service = await ServiceUnderTest.on(database);
       const [status] = await service.dataSource.query<{ Value: string }[]>("SHOW STATUS LIKE 'Ssl_cipher'");
       expect(status?.Value).toMatch(/^TLS_|^ECDHE/);
@@ -77,20 +75,17 @@ describe('TLS to the database', () => {
     });
 
     it('refuses a certificate of an authority that is not trusted, and says what to do', async () => {
-      for (const options of ['ssl=true', `ssl=true&ssl-ca=${stranger.file}`]) {
-        expect(await refusal(address(`/mysql?${options}`))).toMatch(
-          /certificate of the database server was refused:.*certificate.*ssl-ca=/,
-        );
-      }
+      const told = /certificate of the database server was refused:.*certificate.*ssl-ca=/;
+      for (const options of ['ssl=true', `ssl=true&ssl-ca=${stranger.file}`])
+        expect(await refusal(address(`/mysql?${options}`))).toMatch(told);
     });
 
     it('refuses a certificate for another host, unless told not to look', async () => {
       const other = await startTlsMariadb(binary, authority.issue('db.example.com'));
       const url = other.url.replace('127.0.0.1', 'localhost');
       const options = `ssl=true&ssl-ca=${authority.file}`;
-      expect(await refusal(`${url}/mysql?${options}`)).toMatch(
-        /was refused: Hostname\/IP does not match.*db\.example\.com/,
-      );
+      const told = /was refused: Hostname\/IP does not match.*db\.example\.com/;
+      expect(await refusal(`${url}/mysql?${options}`)).toMatch(told);
       const database = await throwAwayDatabase({ server: `${other.url}?${options}&ssl-verify=ca` });
       const service = await ServiceUnderTest.on(database);
       expect((await service.anonymous.get('/health/ready')).status).toBe(200);

@@ -14,10 +14,9 @@ describe('the address of a client', () => {
 
   const from = (forwarded?: string) =>
     forwarded === undefined ? service.anonymous : service.anonymous.with({ 'x-forwarded-for': forwarded });
-  const login = async (username: string, forwarded?: string) =>
-    (await from(forwarded).post('/auth/login', { username, password: 'wrong-password' })).status;
-  const signIn = async (forwarded?: string) =>
-    (await from(forwarded).post('/auth/login', { username: 'admin', password: 'admin-password' })).status;
+  const login = async (username: string, forwarded?: string, password = 'wrong-password') =>
+    (await from(forwarded).post('/auth/login', { username, password })).status;
+  const signIn = (forwarded?: string) => login('admin', forwarded, 'admin-password');
   const refresh = async (refreshToken: string, forwarded?: string) =>
     (await from(forwarded).post('/auth/refresh', { refreshToken })).status;
   /** The addresses in the log, once there are as many lines as that. */

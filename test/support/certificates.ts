@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Files with a certificate and its private key. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
@@ -25,12 +24,10 @@ export class Authority {
     ]);
   }
 
-  /** What a client has to trust. */
   get file(): string {
     return this.#own.cert;
   }
 
-  /** A certificate for a server with this host name. */
   issue(host: string): Certificate {
     const stem = join(this.folder, `${this.name}-${host}`);
     const [request, extensions] = [`${stem}.csr`, `${stem}.ext`];

@@ -20,7 +20,6 @@ export class Chance {
     return Math.floor(this.next() * bound);
   }
 
-  /** Whether something happens that does so with this probability. */
   hit(probability: number): boolean {
     return this.next() < probability;
   }

@@ -83,7 +83,6 @@ export class ChildService {
     }
   }
 
-  /** Waits for the process to end by itself; gives its exit code. */
   async ended(): Promise<number | null> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       await new Promise((resolve) => this.process.once('exit', resolve));

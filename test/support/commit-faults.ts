@@ -27,7 +27,6 @@ export function nextCommits(dataSource: DataSource, ...fates: Fate[]): () => num
 
 type Query = (sql: string, ...rest: unknown[]) => Promise<unknown>;
 
-/** Does something else in the place of the next statement like this. */
 function replaceNext(
   dataSource: DataSource,
   statement: RegExp,

@@ -138,7 +138,6 @@ function codeOf(status: number, type = '', text: string): number {
   return (JSON.parse(text) as { code?: number }).code ?? status;
 }
 
-/** Points references at the document. */
 function withDocument(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
 }

@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { limitSilence } from '../../src/database/dialect';
 import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
-import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
+import type { Chance } from './chance';
 import { ChildService } from './child-service';
 import { freePort, type MortalMariadb } from './mariadb-server';
-import type { Chance } from './chance';
+import { ServiceUnderTest } from './service-under-test';
+import { TcpProxy, type CommitFault } from './tcp-proxy';
 import { WriteLoad } from './write-load';
 
-/** Writes that must have been acknowledged before somebody dies, within a random time after. */
+/** Writes that are acknowledged before a crash, which comes within a random time after them. */
 const BEFORE = 18;
 const SPREAD_MS = 150;
 
@@ -18,94 +21,129 @@ export interface CrashReport {
   readonly rounds: number;
   readonly acknowledged: number;
   readonly retried: number;
-  /** The longest time until everything worked again. */
   readonly slowestMs: number;
 }
 
-/** Opens a second way to the database, for looking. */
-export async function beside({ url }: Pick<ThrowAwayDatabase, 'url'>): Promise<DataSource> {
+export async function openBeside({ url }: Pick<ThrowAwayDatabase, 'url'>): Promise<DataSource> {
   return (await createDataSource(parseDatabaseUrl(url))).initialize();
 }
 
 /** All that is wrong after a round: with what was acknowledged, and with the database itself. */
-export async function problemsAfter(load: WriteLoad, dataSource: DataSource): Promise<string[]> {
+async function problemsAfter(load: WriteLoad, dataSource: DataSource): Promise<string[]> {
   const { findings, notes } = await examine(new DoctorRepository(dataSource));
-  return [...(await load.problems()), ...findings, ...notes];
+  return [...(await load.problems(dataSource)), ...findings, ...notes];
 }
 
 /** Kills the service while it is written to, and starts it again, as a process manager does. */
 export async function killServiceOften(
   database: ThrowAwayDatabase,
   rounds: number,
-  random: Chance,
+  chance: Chance,
 ): Promise<CrashReport> {
   const settings = { PORT: String(await freePort()) };
   let service = await ChildService.start(database, settings);
-  const dataSource = await beside(database);
-  const load = await WriteLoad.on(() => service.anonymous, dataSource, random);
   const kill = async (): Promise<number> => {
     await service.stop('SIGKILL');
     service = await ChildService.start(database, settings);
     return Date.now();
   };
-  const report = await endure(load, dataSource, rounds, random, kill);
-  await dataSource.destroy();
-  expect(await service.stop()).toBe(0);
-  return report;
+  return endure(() => service, database, rounds, chance, kill);
 }
 
-/** Kills the database server while the service writes to it; nobody touches the service. */
+/** Kills the database server while the service writes to it; the service runs on. */
 export async function killServerOften(
   server: MortalMariadb,
   database: ThrowAwayDatabase,
   rounds: number,
-  random: Chance,
+  chance: Chance,
 ): Promise<CrashReport> {
   const service = await ChildService.start(database);
-  const dataSource = await beside(database);
-  const load = await WriteLoad.on(() => service.anonymous, dataSource, random);
-  const report = await endure(load, dataSource, rounds, random, async () => {
+  const kill = async (): Promise<number> => {
     await server.end('SIGKILL');
-    // Long enough for those who wait to be put off, now and then.
-    await sleep(random.below(500));
+    // Long enough, now and then, for waiting clients to be refused.
+    await sleep(chance.below(500));
     await server.restart();
     const since = Date.now();
-    await untilItWrites(service);
+    await service.untilReady();
+    while ((await service.as().post('/system/dept-api', { deptName: 'it works again' })).status !== 200)
+      await sleep(20);
     return since;
-  });
-  await dataSource.destroy();
-  expect(await service.stop()).toBe(0);
-  return report;
+  };
+  return endure(() => service, database, rounds, chance, kill);
 }
 
-/** `kill` gives the moment from which everything could work again. */
 async function endure(
-  load: WriteLoad,
-  dataSource: DataSource,
+  service: () => ChildService,
+  database: ThrowAwayDatabase,
   rounds: number,
-  random: Chance,
+  chance: Chance,
   kill: () => Promise<number>,
 ): Promise<CrashReport> {
+  const dataSource = await openBeside(database);
+  const clients = [() => service().anonymous];
+  const load = await WriteLoad.on(clients, dataSource, chance, { shared: 4 });
   let slowestMs = 0;
   for (let round = 0; round < rounds; round += 1) {
     load.begin();
-    const enough = load.acknowledged + BEFORE;
-    while (load.acknowledged < enough && !load.hasFailed) await sleep(10);
-    await sleep(random.below(SPREAD_MS));
+    await load.untilMore(BEFORE);
+    await sleep(chance.below(SPREAD_MS));
     const since = await kill();
-    // Everybody has been answered: what was begun before the crash was acknowledged after it.
+    // Every request is answered now: what was begun before the crash was acknowledged after it.
     await load.rest();
     slowestMs = Math.max(slowestMs, Date.now() - since);
     const problems = await problemsAfter(load, dataSource);
     if (problems.length > 0)
       throw new Error(`After round ${round + 1}:\n${problems.slice(0, 20).join('\n')}`);
   }
+  await dataSource.destroy();
+  expect(await service().stop()).toBe(0);
   return { rounds, acknowledged: load.acknowledged, retried: load.retried, slowestMs };
 }
 
-async function untilItWrites(service: ChildService): Promise<void> {
-  await service.untilReady();
-  const client: ApiClient = service.as();
-  while ((await client.post('/system/dept-api', { deptName: 'it works again' })).status !== 200)
-    await sleep(20);
+/** A connection that is silent for longer is cut by the service; 10 s outside tests. */
+const SILENCE_MS = 700;
+/** Every third COMMIT; of those, most lose their answer. */
+const FAULTS: readonly CommitFault[] = ['cut-after', 'cut-after', 'hang-after', 'cut-before'];
+const ODDS = 3;
+
+export interface UnknownCommitReport {
+  /** COMMITs that were done and whose answer was lost. */
+  readonly swallowed: number;
+  readonly hung: number;
+  readonly acknowledged: number;
+  readonly retried: number;
+  readonly problems: string[];
+  /** Made without a key, there, and answered as if it were not. */
+  readonly untold: string[];
+}
+
+/** Loses this many answers to COMMIT under load, between the service and a MariaDB. */
+export async function swallowCommits(
+  database: ThrowAwayDatabase,
+  count: number,
+  chance: Chance,
+): Promise<UnknownCommitReport> {
+  const { proxy, url } = await TcpProxy.before(database.url);
+  const service = await ServiceUnderTest.on({ ...database, url });
+  limitSilence(service.dataSource, SILENCE_MS);
+  const dataSource = await openBeside(database);
+  const load = await WriteLoad.on([() => service.anonymous], dataSource, chance, { withoutKeys: true });
+  const counts = { swallowed: 0, hung: 0 };
+  proxy.chooseFault = () => {
+    if (counts.swallowed >= count || chance.below(ODDS) > 0) return null;
+    const fault = chance.pick(FAULTS);
+    if (fault !== 'cut-before') counts.swallowed += 1;
+    if (fault === 'hang-after') counts.hung += 1;
+    return fault;
+  };
+  load.begin();
+  while (counts.swallowed < count && !load.hasFailed) await sleep(20);
+  await load.rest();
+  const problems = await problemsAfter(load, dataSource);
+  const untold = await load.untold(dataSource);
+  const { acknowledged, retried } = load;
+  await dataSource.destroy();
+  await service.leave();
+  await proxy.close();
+  return { ...counts, acknowledged, retried, problems, untold };
 }

@@ -61,7 +61,6 @@ export class DeptModel {
     return dept && !dept.deleted ? dept : null;
   }
 
-  /** Ids from the top down to and with this one. */
   #chain(id: number): number[] {
     return id === 0 ? [] : [...this.#chain(this.#depts.get(id)!.parentId), id];
   }

@@ -6,16 +6,13 @@ import { DoctorRepository } from '../../src/doctor/doctor.repository';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 
 interface Watched {
-  /** Opened when it is examined for the first time. */
   dataSource?: DataSource;
   /** Tenants whose limit a test has lowered below the number of their accounts. */
   readonly lowered: Set<string>;
 }
 
-/** Lines of a report; more help nobody. */
 const MOST = 20;
 
-/** Databases that tests have made and not yet dropped, by their addresses. */
 const watched = new Map<string, Watched>();
 
 /** Has a database examined after every test from now on, and before it is dropped. */

@@ -15,7 +15,6 @@ export class FreshPlace {
     afterEach(() => this.database.drop());
   }
 
-  /** What a process must be told, and more. */
   settings(more: Record<string, string> = {}): Record<string, string> {
     return { DATABASE_URL: this.database.url, PORT: this.port, ...more };
   }

@@ -1,6 +1,5 @@
 import { Clock } from '../../src/time/clock';
 
-/** A clock that a test holds in its hand. */
 export class HandClock extends Clock {
   #offset = 0;
 

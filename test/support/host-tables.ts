@@ -11,7 +11,6 @@ import {
 } from 'typeorm';
 import { TenantEntity, type TenantOwned } from '../../src/index';
 
-/** A table of the host's own: orders of tenants. */
 @Entity('host_order')
 export class OrderEntity implements TenantOwned {
   @PrimaryGeneratedColumn({ name: 'order_id' })
@@ -31,7 +30,6 @@ export class OrderEntity implements TenantOwned {
   amount!: number;
 }
 
-/** What orders consist of. */
 @Entity('host_line')
 export class LineEntity implements TenantOwned {
   @PrimaryGeneratedColumn({ name: 'line_id' })
@@ -44,7 +42,6 @@ export class LineEntity implements TenantOwned {
   orderId!: number;
 }
 
-/** The host's users: a department of a tenant each. */
 @Entity('host_user')
 export class HostUserEntity {
   @PrimaryGeneratedColumn({ name: 'user_id' })
@@ -57,7 +54,6 @@ export class HostUserEntity {
   deptId!: number;
 }
 
-/** A table that has nothing to do with tenants. */
 @Entity('host_currency')
 export class CurrencyEntity {
   @PrimaryColumn({ type: 'varchar', length: 3 })

@@ -42,7 +42,6 @@ export function hostDataSource(url: string): DataSource {
 }
 
 export interface HostSettings {
-  /** Name of the DataSource; it has none unless told. */
   readonly name?: string;
   /** Where the host finds its database, when not where that is. */
   readonly url?: string;
@@ -100,5 +99,4 @@ export class Host {
   }
 }
 
-/** Host code that no user asked for. */
 export const system = (tenantId = '000000'): RequestContext => RequestContext.system(tenantId);

@@ -14,19 +14,15 @@ const POLL_MS = 50;
 
 /** What all servers of tests have in common. */
 const COMMON = [
-  '--bind-address=127.0.0.1',
-  '--skip-log-bin',
-  '--max-connections=500',
+  ...['--bind-address=127.0.0.1', '--skip-log-bin', '--max-connections=500'],
   '--character-set-server=latin1', // the service must not lean on a server's defaults
 ];
 /** For speed: this one is never killed. */
 const SWIFT = ['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=1G'];
 /** What COMMIT has answered is on the disk. Without users it needs no installation, and starts in half a second. */
 const DURABLE = [
-  '--innodb-flush-log-at-trx-commit=1',
-  '--innodb-buffer-pool-size=64M',
-  '--innodb-log-file-size=16M',
-  '--skip-grant-tables',
+  ...['--innodb-flush-log-at-trx-commit=1', '--innodb-buffer-pool-size=64M'],
+  ...['--innodb-log-file-size=16M', '--skip-grant-tables'],
 ];
 
 export interface MariadbServer {
@@ -149,17 +145,20 @@ export async function freePort(): Promise<number> {
     const port = firstPort + Math.floor(Math.random() * PORTS);
     if (given.has(port)) continue;
     given.add(port);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => {
-        resolve(false);
-      });
-      server.listen(port, '127.0.0.1', () => {
-        resolve(true);
-      });
-    });
-    if (!free) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
+    if (await isFree(port)) return port;
   }
+}
+
+export function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
+  });
 }

@@ -13,17 +13,11 @@ export function life(): Pick<DeptEntity, 'status' | 'delFlag' | 'createBy' | 'cr
   return { status: '0', delFlag: '0', createBy: 'seed', createTime: new Date(), updateBy: '' };
 }
 
-const NO_QUOTAS = {
-  ...{
-    enterpriseQuery: 0,
-    annualReportQuery: 0,
-    chainReport: 0,
-    businessReport: 0,
-    riskReport: 0,
-    merchant: 0,
-  },
-  ...{ riskReportUsed: 0, zr: 0, credit: 0, pf: 0 },
-};
+const QUOTAS =
+  'enterpriseQuery annualReportQuery chainReport businessReport riskReport merchant riskReportUsed zr credit pf';
+const NO_QUOTAS = Object.fromEntries(
+  QUOTAS.split(' ').map((name) => [name, 0]),
+) as unknown as TenantEntity['quota'];
 
 /** Puts many rows in with one statement, and reads nothing back. */
 export async function bulkInsert<E extends ObjectLiteral>(
@@ -36,6 +30,23 @@ export async function bulkInsert<E extends ObjectLiteral>(
   await yieldToEventLoop();
 }
 
+/** Puts this many live departments into the database. */
+export async function deptRows(
+  dataSource: DataSource,
+  count: number,
+  rowOf: (n: number) => Partial<DeptEntity>,
+): Promise<void> {
+  const rows = Array.from({ length: count }, (_, n) => ({
+    deptName: '',
+    orderNum: 0,
+    ...life(),
+    ...rowOf(n),
+  }));
+  for (let start = 0; start < count; start += 1000) {
+    await bulkInsert(dataSource, DeptEntity, rows.slice(start, start + 1000));
+  }
+}
+
 /** A live tenant of its own for a test, right below the platform; gives its code. */
 export async function aTenantRow(
   dataSource: DataSource,
@@ -44,14 +55,8 @@ export async function aTenantRow(
   const tenantId = String((nextTenant += 1));
   const place = { tenantParent: '000000', ancestors: '0,000000', depth: 2 };
   const own = { id: tenantId, tenantId, tenantName: `tenant ${tenantId}`, accountCount: -1, menuIds: '' };
-  await dataSource.manager.insert(TenantEntity, {
-    ...own,
-    ...place,
-    ...life(),
-    quota: NO_QUOTAS,
-    treeVersion: '0',
-    ...values,
-  });
+  const row = { ...own, ...place, ...life(), quota: NO_QUOTAS, treeVersion: '0', ...values };
+  await dataSource.manager.insert(TenantEntity, row);
   return tenantId;
 }
 
@@ -61,16 +66,8 @@ export async function anAccount(
   values: Pick<AccountEntity, 'tenantId' | 'deptId'>,
 ): Promise<void> {
   const username = `user-${Math.random().toString(36).slice(2)}`;
-  const row = {
-    username,
-    nameKey: 0,
-    failedLogins: 0,
-    passwordHash: '-',
-    roles: 'member',
-    ...life(),
-    ...values,
-  };
-  await dataSource.manager.insert(AccountEntity, row);
+  const row = { username, nameKey: 0, failedLogins: 0, passwordHash: '-', roles: 'member' };
+  await dataSource.manager.insert(AccountEntity, { ...row, ...life(), ...values });
 }
 
 /** The stored row, deleted or not. */

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { aDept, ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
+import { aDept, ApiClient, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
-import { beside } from './crash-rounds';
+import { openBeside } from './crash-rounds';
 import { OpenLoad } from './open-load';
 
+const PATH = '/system/dept-api';
 const CLIENTS = 16;
 const SHARE = 0.7;
 /** Requests a second that a busy machine can carry too. */
@@ -13,13 +14,9 @@ const LIGHT = 50;
 const PROBE_MS = 50;
 
 export interface StopReport {
-  /** Requests a second in the last round. */
-  readonly rate: number;
   readonly answered: number;
-  readonly refused: number;
-  readonly unread: number;
   readonly failed: string[];
-  /** Requests that nobody read, or so it seemed, and whose work was done. */
+  /** Writes that the server closed without an answer, and did all the same. */
   readonly doneUnread: number;
   readonly exits: (number | null)[];
   readonly slowestMs: number;
@@ -27,7 +24,7 @@ export interface StopReport {
 
 /**
  * Stops the service by SIGTERM at 70 % of what it can carry. Every other time the clients are behind a balancer that
- * asks whether it is ready, and do not notice anything; the other times they go on until nobody is there. By hand the
+ * asks whether it is ready, and notice nothing; the other times they go on until the service is gone. By hand the
  * load is light, and the drain ends when the balancer has noticed: then nothing depends on the speed of the machine.
  */
 export async function stopUnderLoad(
@@ -36,17 +33,16 @@ export async function stopUnderLoad(
   drain: 'in time' | 'by hand' = 'in time',
 ): Promise<StopReport> {
   const isByHand = drain === 'by hand';
-  const totals = { answered: 0, refused: 0, unread: 0, doneUnread: 0, slowestMs: 0 };
+  const totals = { answered: 0, doneUnread: 0, slowestMs: 0 };
   const failed: string[] = [];
   const exits: (number | null)[] = [];
-  let rate = 0;
   for (let round = 0; round < rounds; round += 1) {
     const service = await ChildService.start(database, { SHUTDOWN_DRAIN_MS: isByHand ? '60000' : '500' });
     const { baseUrl } = service.anonymous;
-    const load = new OpenLoad(baseUrl, `round ${round}`, await aDept(service.as()));
+    const load = await readsAndWrites(service, `round ${round}`);
     // Anew each time: the first requests of a process are slow, and a machine is not the same all day.
     await load.peak(CLIENTS, 200);
-    rate = isByHand ? LIGHT : SHARE * (await load.peak(CLIENTS, 400));
+    const rate = isByHand ? LIGHT : SHARE * (await load.peak(CLIENTS, 400));
     const sending = load.send(rate);
     await sleep(200);
     const begun = Date.now();
@@ -58,29 +54,40 @@ export async function stopUnderLoad(
     if (isByHand) service.process.kill('SIGINT');
     exits.push(await ended);
     totals.slowestMs = Math.max(totals.slowestMs, Date.now() - begun);
-    const { outcomes } = load;
-    totals.answered += outcomes.answered;
-    totals.refused += outcomes.refused;
-    totals.unread += outcomes.unread.length;
-    failed.push(...outcomes.failed);
-    if (round % 2 === 0 && outcomes.refused + outcomes.unread.length > 0)
-      failed.push(`behind a balancer: ${outcomes.refused} refused, ${outcomes.unread.length} unread`);
-    totals.doneUnread += await countDone(database, outcomes.unread);
+    totals.answered += load.answered;
+    const wrong = Object.keys(load.times).filter((status) => status !== '200');
+    failed.push(...load.broken, ...wrong.map((status) => `status ${status}`));
+    if (round % 2 === 0 && load.refused + load.unread.length > 0)
+      failed.push(`behind a balancer: ${load.refused} refused, ${load.unread.length} unread`);
+    totals.doneUnread += await countDone(database, load.unread);
   }
-  return { rate: Math.round(rate), ...totals, failed, exits };
+  return { ...totals, failed, exits };
 }
 
-/** As a load balancer does it: it sends nothing more to who says no. */
+/** Every third request writes a department with a name of its own. */
+async function readsAndWrites(service: ChildService, label: string): Promise<OpenLoad> {
+  const token = mintToken();
+  const read = { token, path: `${PATH}/${await aDept(service.as())}` };
+  return new OpenLoad(service.anonymous.baseUrl, (n) =>
+    n % 3 === 0 ? { token, path: PATH, body: { deptName: `${label} ${n}` } } : read,
+  );
+}
+
+/** A load balancer sends nothing more to a service that says no. */
 async function untilUnready(baseUrl: string): Promise<void> {
   const probe = new ApiClient(baseUrl);
   while ((await probe.get('/health/ready')).status === 200) await sleep(PROBE_MS);
   probe.close();
 }
 
-async function countDone(database: ThrowAwayDatabase, names: readonly string[]): Promise<number> {
+async function countDone(
+  database: ThrowAwayDatabase,
+  names: readonly (string | undefined)[],
+): Promise<number> {
   if (names.length === 0) return 0;
-  const dataSource = await beside(database);
-  const done = await dataSource.manager.countBy(DeptEntity, { deptName: In([...names]) });
+  const dataSource = await openBeside(database);
+  const deptName = In(names.filter((name) => name !== undefined));
+  const done = await dataSource.manager.countBy(DeptEntity, { deptName });
   await dataSource.destroy();
   return done;
 }

@@ -27,14 +27,18 @@ export class TcpProxy {
     readonly port: number,
   ) {}
 
-  static async to(host: string, port: number): Promise<TcpProxy> {
+  /** A proxy before the database of this URL, and the URL that leads through it. */
+  static async before(database: string): Promise<{ proxy: TcpProxy; url: string }> {
+    const url = new URL(database);
+    const [host, port] = [url.hostname, Number(url.port || 3306)];
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const proxy = new TcpProxy(server, (server.address() as AddressInfo).port);
     server.on('connection', (client) => {
       proxy.#relay(client, host, port);
     });
-    return proxy;
+    url.host = `127.0.0.1:${proxy.port}`;
+    return { proxy, url: url.href };
   }
 
   /** Cuts every connection and refuses new ones until it is opened again. */

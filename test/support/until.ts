@@ -12,3 +12,16 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
     await sleep(POLL_MS);
   }
 }
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A promise that a test settles itself; Node 20 has no Promise.withResolvers. */
+export function deferred<T = void>(): Deferred<T> {
+  let settle: Omit<Deferred<T>, 'promise'> | undefined;
+  const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));
+  return { promise, ...settle! };
+}

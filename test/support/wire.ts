@@ -41,3 +41,12 @@ export function connectTo(baseUrl: string): RawConnection {
     },
   };
 }
+
+/** Sends these bytes on a connection of their own, and gives the first answer. */
+export async function exchange(baseUrl: string, bytes: string): Promise<RawAnswer> {
+  const { socket, answer } = connectTo(baseUrl);
+  socket.write(bytes);
+  const told = await answer();
+  socket.destroy();
+  return told;
+}

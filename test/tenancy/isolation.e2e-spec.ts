@@ -1,24 +1,23 @@
 import { readDocument } from '../support/conformance';
 import { faultsSeed } from '../support/chance';
-import { PROBES, runIsolation } from '../support/isolation/run';
+import { PROBES } from '../support/isolation/probes';
+import { runIsolation } from '../support/isolation/run';
 import { routesOf, type Route } from '../support/routes';
 import { ServiceUnderTest } from '../support/service-under-test';
 
-/** Of more than five thousand; test/faults/isolation.e2e-spec.ts sends them all. */
+/** Of more than five thousand; test/faults/at-length.e2e-spec.ts sends them all. */
 const SHARE = 0.08;
 
-/** They take no id but that of a session: test/support/isolation/sign-in-tour.ts walks through them. */
+/** They take no id but that of a session: signInAndOut (test/support/isolation/run.ts) calls them. */
 const OF_SESSIONS = ['logout', 'refresh', 'token'];
 
 describe('tenant isolation', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
   let routes: Route[];
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start({ LOG_LEVEL: 'warn' });
+  beforeAll(() => {
     routes = routesOf(service.app);
   });
-  afterAll(() => service.stop());
 
   it('knows every operation: one without probes fails here', () => {
     const operations = Object.values(readDocument().paths).flatMap((item) => Object.values(item));

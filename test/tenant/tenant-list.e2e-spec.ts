@@ -12,21 +12,18 @@ interface ListPage {
 }
 
 describe('the list of tenants', () => {
-  let service: ServiceUnderTest;
-  let clock: HandClock;
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({}, clock);
   let owner: ApiClient;
   let top: Readonly<TenantDto>;
 
-  beforeAll(async () => {
-    clock = new HandClock();
+  beforeAll(() => {
     clock.set('2026-06-15T04:00:00Z');
-    service = await ServiceUnderTest.start({}, clock);
   });
   beforeEach(async () => {
     top = await aTenant(service.as(), { tenantName: 'top' });
     owner = service.as({ tenantId: top.tenantId });
   });
-  afterAll(() => service.stop());
 
   async function list(api: ApiClient, query: Record<string, string | number> = {}): Promise<ListPage> {
     const search = new URLSearchParams();

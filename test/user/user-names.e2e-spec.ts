@@ -3,6 +3,7 @@ import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { emptyDatabase } from '../support/test-database';
 
@@ -10,18 +11,14 @@ const PATH = '/system/user-api';
 const PASSWORD = 'a-long-password';
 
 describe('user names', () => {
-  let service: ServiceUnderTest;
+  const service = ServiceUnderTest.use();
   let tenantId: string;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    service = await ServiceUnderTest.start();
-  });
   beforeEach(async () => {
     tenantId = (await aTenant(service.as({ roles: ['superadmin'] }))).tenantId;
     api = service.as({ tenantId });
   });
-  afterAll(() => service.stop());
 
   const create = (username: string) => api.post(PATH, { username, password: PASSWORD });
   const login = (username: string) =>
@@ -41,7 +38,7 @@ describe('user names', () => {
   ])('are refused with a %s in them', async (_, username) => {
     const userId = await aUser(api, { username: 'plain' });
     for (const answer of [await create(username), await api.put(PATH, { userId, username })]) {
-      expect([answer.status, answer.refusal.reason]).toEqual([400, 'INVALID_INPUT']);
+      expectRefused(answer, 400, 'INVALID_INPUT');
       expect(answer.refusal.fields).toEqual([{ field: 'username', message: '不能包含不可见字符' }]);
     }
     const { rows } = (await api.get(PATH)).body.data as { rows: { username: string }[] };
@@ -85,7 +82,7 @@ describe('user names', () => {
 
   it('are at most 64 characters long, also when they are written plainly', async () => {
     const answer = await create('\ufdfa'.repeat(4));
-    expect([answer.status, answer.refusal.fields?.[0]?.field]).toEqual([400, 'username']);
+    expectInvalid(answer, 'username');
   });
 });
 

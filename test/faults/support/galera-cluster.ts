@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { parseDatabaseUrl } from '../../../src/database/database-url';
-import { createDataSource } from '../../../src/data-source';
 import { examine } from '../../../src/doctor/doctor';
 import { DoctorRepository } from '../../../src/doctor/doctor.repository';
-import { freePort } from '../../support/mariadb-server';
+import { openBeside } from '../../support/crash-rounds';
+import { freePort, isFree } from '../../support/mariadb-server';
 
 const run = promisify(execFile);
 const SCRIPT = join(__dirname, '..', '..', '..', 'deploy', 'galera', 'cluster');
@@ -18,12 +16,10 @@ const PATIENCE_MS = 60_000;
 export const NODES = [1, 2, 3] as const;
 export type NodeNumber = (typeof NODES)[number];
 
-/** The cluster of deploy/galera in a temp folder, and what can happen to its nodes. */
 export class GaleraCluster {
   private constructor(
     readonly folder: string,
     private readonly port: number,
-    /** Through HAProxy. */
     readonly url: string,
     readonly startMs: number,
   ) {
@@ -75,7 +71,6 @@ export class GaleraCluster {
     await this.#asRoot(node, `SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);
   }
 
-  /** Undoes whatever happened to it. */
   async mend(node: NodeNumber, fault: 'kill' | 'freeze' | 'isolate'): Promise<void> {
     if (fault === 'kill') await cluster(this.folder, this.port, 'node', 'start', String(node));
     else if (fault === 'isolate') await this.isolate(node, false);
@@ -95,18 +90,12 @@ export class GaleraCluster {
     return readFileSync(join(this.folder, `node${node}`, 'node.log'), 'utf8').slice(-3000);
   }
 
-  /** What the doctor finds on one node. */
   async findings(node: NodeNumber): Promise<string[]> {
-    const dataSource = await createDataSource(parseDatabaseUrl(this.urlOf(node)));
-    await dataSource.initialize();
-    try {
-      return (await examine(new DoctorRepository(dataSource))).findings;
-    } finally {
-      await dataSource.destroy();
-    }
+    const dataSource = await openBeside({ url: this.urlOf(node) });
+    const { findings } = await examine(new DoctorRepository(dataSource)).finally(() => dataSource.destroy());
+    return findings;
   }
 
-  /** A sum over each table's rows on one node. */
   async sums(node: NodeNumber): Promise<Record<string, unknown>> {
     const tables = await ask(
       this.urlOf(node),
@@ -120,12 +109,8 @@ export class GaleraCluster {
   async #isFit(node: NodeNumber): Promise<boolean> {
     const rows = await ask(this.urlOf(node), "SHOW STATUS LIKE 'wsrep_%'").catch(() => []);
     const said = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
-    return (
-      said.get('wsrep_cluster_status') === 'Primary' &&
-      said.get('wsrep_local_state') === '4' &&
-      said.get('wsrep_ready') === 'ON' &&
-      said.get('wsrep_cluster_size') === String(NODES.length)
-    );
+    const names = ['cluster_status', 'local_state', 'ready', 'cluster_size'];
+    return names.map((name) => said.get(`wsrep_${name}`)).join() === `Primary,4,ON,${NODES.length}`;
   }
 
   async #asRoot(node: NodeNumber, sql: string): Promise<void> {
@@ -140,7 +125,6 @@ export class GaleraCluster {
       const pid = Number(readFileSync(join(this.folder, pidFile), 'utf8'));
       if (pid > 1) process.kill(pid, signal);
     } catch (error) {
-      // It is gone already, or never was.
       if (!['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
@@ -153,20 +137,6 @@ async function freePorts(): Promise<number> {
     const taken = NODES.flatMap((node) => [0, 1, 2, 3].map((n) => port + 10 * node + n));
     if ((await Promise.all(taken.map(isFree))).every(Boolean)) return port;
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer()
-      .once('error', () => {
-        resolve(false);
-      })
-      .listen(port, '127.0.0.1', () => {
-        server.close(() => {
-          resolve(true);
-        });
-      });
-  });
 }
 
 async function cluster(folder: string, port: number, ...args: string[]): Promise<string> {

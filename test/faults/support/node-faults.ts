@@ -1,7 +1,7 @@
 import type { Chance } from '../../support/chance';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type GaleraCluster, NODES, type NodeNumber } from './galera-cluster';
-import type { Acknowledged } from './tree-writer';
+import type { WriteLoad } from '../../support/write-load';
 
 export type NodeFault = 'kill' | 'freeze' | 'isolate';
 
@@ -10,7 +10,6 @@ export interface Strike {
   readonly onWriter: boolean;
 }
 
-/** What one fault did, its mending included. */
 export interface Outage extends Strike {
   readonly node: NodeNumber;
   /** The longest time without an acknowledged write, and how long after the strike it began. */
@@ -19,48 +18,37 @@ export interface Outage extends Strike {
   readonly retries: number;
 }
 
-/** How long a node stays as the fault left it. */
 const HOLD_MS = 4000;
-/** And how long everything runs well before the next. */
 const REST_MS = 1000;
 
 /** Each kind four times: twice on the node that writes, twice on one that does not. */
-export function strikes(random: Chance): Strike[] {
+export function strikes(chance: Chance): Strike[] {
   const all = (['kill', 'freeze', 'isolate'] as const).flatMap((fault) =>
     [true, true, false, false].map((onWriter) => ({ fault, onWriter })),
   );
-  return all
-    .map((strike) => ({ strike, at: random.next() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ strike }) => strike);
+  return chance.shuffled(all);
 }
 
 /** Strikes one node, lets it lie, mends it, and waits until all three are whole again: there is always a majority. */
 export async function strikeOnce(
   cluster: GaleraCluster,
   { fault, onWriter }: Strike,
-  random: Chance,
-  log: Acknowledged,
+  chance: Chance,
+  load: WriteLoad,
 ): Promise<Outage> {
   const writer = await cluster.writer();
   const others = NODES.filter((each) => each !== writer);
-  const node = onWriter ? writer : random.pick(others);
-  const [began, before] = [performance.now(), log.retries];
+  const node = onWriter ? writer : chance.pick(others);
+  const [began, before] = [performance.now(), load.retried];
   if (fault === 'isolate') await cluster.isolate(node);
   else cluster[fault](node);
   await sleep(HOLD_MS);
   await cluster.mend(node, fault);
   for (const each of NODES) await cluster.untilFit(each);
   await sleep(REST_MS);
-  const { gap, at } = longestGap(log.at, began, performance.now());
-  return {
-    fault,
-    onWriter,
-    node,
-    gapMs: Math.round(gap),
-    gapAt: Math.round(at - began),
-    retries: log.retries - before,
-  };
+  const { gap, at } = longestGap(load.acknowledgedAt, began, performance.now());
+  const retries = load.retried - before;
+  return { fault, onWriter, node, gapMs: Math.round(gap), gapAt: Math.round(at - began), retries };
 }
 
 /** The longest stretch between two of these moments, or between one and the ends; and when it began. */

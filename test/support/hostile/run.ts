@@ -1,8 +1,6 @@
-import { Agent } from 'node:http';
-import { isLong } from '../long-run';
-import { problemOf, SLOW_MS } from './judge';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { checkConformance } from '../conformance';
 import { hostileRequest, type HostileRequest } from './requests';
-import { sendHostile } from './send';
 import type { HostileCaller } from './world';
 
 export interface HostileRun {
@@ -14,72 +12,121 @@ export interface HostileRun {
 
 export interface HostileReport {
   readonly problems: readonly string[];
-  /** How often each status came. */
   readonly statuses: Readonly<Record<string, number>>;
-  readonly slowestMs: number;
+}
+
+interface HostileAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
 }
 
 /** Requests that are under way at once, each on a connection of its own. */
 const LANES = 12;
-/** More would only say the same again. */
 const ENOUGH = 20;
+/** Only bounds a hang. */
+const GIVE_UP_MS = 60_000;
 
 /** Sends so many requests of a seed and judges every answer. `FAULTS_ONLY=<number>` sends that one alone. */
 export async function runHostile({ baseUrl, callers, seed, count }: HostileRun): Promise<HostileReport> {
-  const url = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets: LANES });
   const only = process.env.FAULTS_ONLY;
   const last = only === undefined ? count : Number(only) + 1;
   let next = only === undefined ? 0 : Number(only);
   const problems: string[] = [];
   const statuses: Record<string, number> = {};
-  const slow: HostileRequest[] = [];
-  let slowestMs = 0;
   const lane = async () => {
     while (next < last && problems.length < ENOUGH) {
       const request = hostileRequest(seed, (next += 1) - 1, callers);
       try {
-        const told = await sendHostile(url, request, agent);
-        if (told.ms > SLOW_MS) slow.push(request);
-        for (const { status } of told.answers) statuses[status] = (statuses[status] ?? 0) + 1;
-        slowestMs = Math.max(slowestMs, told.ms);
-        const problem = problemOf(request, told);
-        if (problem !== null) problems.push(described(problem, request, seed, baseUrl));
+        const answer = await send(new URL(baseUrl), request, agent);
+        statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+        const problem = problemOf(request, answer);
+        if (problem === null) continue;
+        const told = `${problem}: ${answer.status} ${answer.text.slice(0, 300)}`;
+        problems.push(described(told, request, seed, baseUrl));
       } catch (error) {
         problems.push(described(String(error), request, seed, baseUrl));
       }
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  // A request may have waited for others, or for a machine that did something else; alone it has no excuse. Only
-  // measured by `npm run test:faults`, which wants a quiet machine.
-  for (const request of isLong ? slow.slice(0, ENOUGH) : []) {
-    const { ms } = await sendHostile(url, request, agent);
-    if (ms > SLOW_MS) problems.push(described(`took ${Math.round(ms)} ms`, request, seed, baseUrl));
-  }
   agent.destroy();
-  return { problems, statuses, slowestMs: Math.round(slowestMs) };
+  return { problems, statuses };
 }
 
-const PRINTED = 4000;
+function send(
+  { hostname, port }: URL,
+  { method, target, headers, body }: HostileRequest,
+  agent: Agent,
+): Promise<HostileAnswer> {
+  return new Promise((resolve, reject) => {
+    const options = { hostname, port, method, path: target, headers, agent, timeout: GIVE_UP_MS };
+    const sent = httpRequest(options, (response) => {
+      response.toArray().then((chunks: Buffer[]) => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      }, reject);
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${GIVE_UP_MS} ms`)));
+    sent.on('error', reject);
+    sent.end(body ?? undefined);
+  });
+}
+
+/** Answers outside the envelope; their refusals are inside it all the same. */
+const NO_ENVELOPE = /^\/((health|docs)\b|$|\?)/;
+/** What only the inside of the service knows. */
+const INNER = /QueryFailed|node_modules|\bat \S+ \(|SQLITE_|\bER_[A-Z]|errno|tenantry_|"polluted"/;
+
+/** What is wrong with the answer to a hostile request; null when it is as promised. */
+function problemOf({ method, target }: HostileRequest, answer: HostileAnswer): string | null {
+  const { status, headers, text } = answer;
+  if (status >= 500) return 'failed';
+  if (headers['x-request-id'] === undefined) return 'has no X-Request-Id';
+  if (headers['set-cookie']) return 'has a header that the service never sets';
+  if (status !== 200 && INNER.test(text)) return 'tells what is inside';
+  if (method === 'HEAD' || status === 304) return text === '' ? null : 'has a body';
+  if (NO_ENVELOPE.test(target) && status === 200) return null;
+  if (/^\/auth\/token\/?(\?|$)/.test(target) && method === 'POST') {
+    // In the words of RFC 6749; only what Node itself refuses comes in the envelope.
+    const isOAuth = status === 200 || status === 431 || text.startsWith('{"error":');
+    return isOAuth ? conformance(method, target, answer) : 'is not as RFC 6749 says';
+  }
+  if (status === 200 && /^(text\/csv|application\/x-ndjson)/.test(headers['content-type'] ?? '')) {
+    return /\/export\b/.test(target) ? null : 'is a file';
+  }
+  return problemOfEnvelope(answer) ?? conformance(method, target, answer);
+}
+
+function problemOfEnvelope({ status, headers, text }: HostileAnswer): string | null {
+  if (headers['content-type'] !== 'application/json; charset=utf-8') return 'is not JSON by its type';
+  const body = JSON.parse(text) as { code: number; data: { reason?: string; requestId?: string } | null };
+  if (Object.keys(body).join() !== 'code,msg,data') return 'is not the envelope';
+  if (body.code !== status) return 'has another code than its status';
+  if (status === 200) return null;
+  return body.data?.reason && body.data.requestId === headers['x-request-id'] ? null : 'does not say why';
+}
+
+function conformance(method: string, path: string, { status, headers, text }: HostileAnswer): string | null {
+  try {
+    checkConformance({ method, path, status, headers, text });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /** What is wrong, and how to see it again: the request by its number, and as a command. */
 function described(problem: string, request: HostileRequest, seed: number, baseUrl: string): string {
-  const again = `FAULTS_SEED=${seed} FAULTS_ONLY=${request.number} (by ${request.caller})`;
-  return `${problem}\n  ${again}\n  ${command(request, baseUrl).slice(0, PRINTED)}`;
-}
-
-function command({ method, target, headers, body, raw }: HostileRequest, baseUrl: string): string {
-  const { hostname, port } = new URL(baseUrl);
-  if (raw) return `echo ${raw.toString('base64')} | base64 -d | nc ${hostname} ${port}`;
+  const { method, target, headers, body, number, caller } = request;
+  const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const sent = Object.entries(headers).flatMap(([name, values]) =>
     [values].flat().map((value) => `-H ${shell(`${name}: ${value}`)}`),
   );
   const curl = ['curl', '-i', '--path-as-is', '-g', '-X', method, shell(baseUrl + target), ...sent];
-  if (!body) return curl.join(' ');
-  return `echo ${body.toString('base64')} | base64 -d | ${[...curl, '--data-binary', '@-'].join(' ')}`;
-}
-
-function shell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  const command = body
+    ? `echo ${body.toString('base64')} | base64 -d | ${[...curl, '--data-binary', '@-'].join(' ')}`
+    : curl.join(' ');
+  return `${problem}\n  FAULTS_SEED=${seed} FAULTS_ONLY=${number} (by ${caller})\n  ${command.slice(0, 4000)}`;
 }

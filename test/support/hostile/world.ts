@@ -3,13 +3,17 @@ import { aDept, type ApiClient, aUser, mintToken } from '../../../src/server/tes
 import type { Chance } from '../chance';
 import { aTenantRow } from '../seeds';
 
-/** Somebody who sends requests, and the ids that mean something to them. */
+/** A client, and the ids that mean something to it. */
 export class HostileCaller {
   constructor(
     readonly name: string,
-    readonly token: string | null,
+    private readonly token: string | null,
     private readonly ids: { readonly depts: number[]; readonly users: number[]; readonly tenants: string[] },
   ) {}
+
+  get authorization(): string | null {
+    return this.token === null ? null : `Bearer ${this.token}`;
+  }
 
   /** An id for a field or a parameter of this name: mostly one that is there. Null when the field holds none. */
   idFor(name: string, chance: Chance): string | number | null {

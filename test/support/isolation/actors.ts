@@ -2,10 +2,9 @@ import { signToken } from '../../../src/server/auth/token-issuer';
 import type { Role } from '../../../src/tenancy/roles';
 import { mintToken } from '../../../src/server/testing';
 import { JWT } from '../service-under-test';
-import type { Kind, Outcome, Probe } from './probe';
+import type { Kind, Outcome, Probe } from './probes';
 import type { IsolationWorld, Place } from './world';
 
-/** Somebody who probes. */
 export interface Actor {
   readonly name: string;
   readonly place: Place;

@@ -51,13 +51,8 @@ export async function isolationWorld(dataSource: DataSource, anonymous: ApiClien
         ? { id: '1', tenantId: '000000' }
         : await aTenant(root, { tenantParent: places[below]!.code, ...textsOf(tenantMark) });
     places[name] = await furnished(dataSource, anonymous, {
-      name,
-      id: made.id,
-      code: made.tenantId,
-      parent: below === null ? null : places[below]!.code,
-      tenantMark,
-      rowMark: `R${index}markQ`,
-      from: FIRST_ID + index * 1000,
+      ...{ name, id: made.id, code: made.tenantId, parent: below === null ? null : places[below]!.code },
+      ...{ tenantMark, rowMark: `R${index}markQ`, from: FIRST_ID + index * 1000 },
     });
   }
   for (const place of Object.values(places).filter(({ name }) => name.startsWith('gone'))) {
@@ -84,30 +79,18 @@ async function furnished(dataSource: DataSource, anonymous: ApiClient, bare: Bar
   await aDept(api, { parentId: live, deptName: `${rowMark} below`, ...fields });
   const deleted = await aDept(api, { deptName: `${rowMark} deleted`, ...fields });
   await api.delete(`/system/dept-api/${deleted}`);
+  const account = (values: Partial<AccountEntity>) => accountRow(dataSource, tenantId, values);
+  const gone = from + 502;
   const users = {
-    live: await accountRow(dataSource, tenantId, {
-      userId: from + 501,
-      username: `${rowMark} user`,
-      deptId: live,
-    }),
-    deleted: await accountRow(dataSource, tenantId, {
-      userId: from + 502,
-      username: `${rowMark} left`,
-      delFlag: '2',
-      nameKey: from + 502,
-    }),
+    live: await account({ userId: from + 501, username: `${rowMark} user`, deptId: live }),
+    deleted: await account({ userId: gone, username: `${rowMark} left`, delFlag: '2', nameKey: gone }),
   };
   // A second one, so that the list has a second page.
-  await accountRow(dataSource, tenantId, { userId: from + 503, username: `${rowMark} other` });
+  await account({ userId: from + 503, username: `${rowMark} other` });
   const session = `00000000-0000-4000-8000-${String(from).padStart(12, '0')}`;
   const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000), endedAt: null };
-  await dataSource.manager.insert(SessionEntity, {
-    sessionId: session,
-    tenantId,
-    userId: users.live,
-    refreshHash: rowMark,
-    ...times,
-  });
+  const row = { sessionId: session, tenantId, userId: users.live, refreshHash: rowMark, ...times };
+  await dataSource.manager.insert(SessionEntity, row);
   return { ...place, code: tenantId, rowMark, depts: { live, deleted }, users, session };
 }
 

@@ -1,0 +1,94 @@
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
+import { Chance, faultsSeed } from '../support/chance';
+import { ChildService } from '../support/child-service';
+import { killServerOften, killServiceOften, swallowCommits, type CrashReport } from '../support/crash-rounds';
+import { runHostile } from '../support/hostile/run';
+import { hostileWorld } from '../support/hostile/world';
+import { runIsolation } from '../support/isolation/run';
+import { mariadbBinary } from '../support/mariadb-binary.js';
+import { startMortalMariadb } from '../support/mariadb-server';
+import { memoryMb } from '../support/process-memory';
+import { runCli } from '../support/run-cli';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { stopUnderLoad } from '../support/stop-rounds';
+import { emptyDatabase } from '../support/test-database';
+
+const RECOVERY_MS = 5000;
+/** Memory that doubles after the first thousand requests would be a leak. */
+const GROWTH = 2;
+const WARM_UP = 1000;
+
+const DATABASES: [string, () => Promise<ThrowAwayDatabase>, number][] = [
+  ['MariaDB', emptyDatabase, 20_000],
+  ['SQLite', throwAwayDatabase, 5_000],
+];
+const print = (name: string, report: unknown) => process.stderr.write(`${name}: ${JSON.stringify(report)}\n`);
+
+/** The runs of test/database, test/process, test/http and test/tenancy at full length. */
+describe('crashes under write load lose and double nothing', () => {
+  function judge(name: string, report: CrashReport): void {
+    print(name, report);
+    expect(report.slowestMs).toBeLessThan(RECOVERY_MS);
+    expect(report.acknowledged).toBeGreaterThan(report.rounds * 6);
+  }
+
+  it.each(DATABASES)('30 of the service on %s', async (name, makeDatabase) => {
+    const database = await makeDatabase();
+    judge(name, await killServiceOften(database, 30, new Chance(faultsSeed(`service on ${name}`))));
+    await database.drop();
+  });
+
+  it('10 of MariaDB', async () => {
+    const server = await startMortalMariadb(mariadbBinary() ?? 'mariadbd');
+    const database = await throwAwayDatabase({ server: server.url });
+    judge('server', await killServerOften(server, database, 10, new Chance(faultsSeed('kill MariaDB'))));
+    await database.drop();
+    await server.stop();
+  });
+
+  it('100 lost answers to COMMIT', async () => {
+    const database = await emptyDatabase();
+    const report = await swallowCommits(database, 100, new Chance(faultsSeed('unknown commits')));
+    print('unknown commits', report);
+    expect(report).toMatchObject({ swallowed: 100, problems: [], untold: [] });
+    expect(report.hung).toBeGreaterThan(0);
+    await database.drop();
+  });
+});
+
+it('20 stops at 70 % load fail no request in flight and end in time', async () => {
+  const database = await emptyDatabase();
+  const report = await stopUnderLoad(database, 20);
+  print('stops', report);
+  expect(report).toMatchObject({ failed: [], doneUnread: 0, exits: Array<number>(20).fill(0) });
+  expect(report.slowestMs).toBeLessThan(10_000);
+  await database.drop();
+});
+
+it.each(DATABASES)('tenant isolation holds against every probe on %s', async (name, makeDatabase) => {
+  const service = await ServiceUnderTest.on(await makeDatabase(), { LOG_LEVEL: 'warn' });
+  const { problems, probes } = await runIsolation({ service, seed: faultsSeed(name), share: 1 });
+  expect(problems).toEqual([]);
+  expect(probes).toBeGreaterThan(5000);
+  await service.stop();
+});
+
+it.each(DATABASES)('hostile input on %s never fails the service', async (name, makeDatabase, count) => {
+  const seed = faultsSeed(`hostile input on ${name}`);
+  const database = await makeDatabase();
+  const child = await ChildService.start(database);
+  const callers = await hostileWorld(await database.open(), child.anonymous);
+  const run = { baseUrl: child.anonymous.baseUrl, callers, seed };
+  expect((await runHostile({ ...run, count: WARM_UP })).problems).toEqual([]);
+  const before = memoryMb(child.process.pid!, 'VmRSS');
+  const { problems, statuses } = await runHostile({ ...run, count });
+  const after = memoryMb(child.process.pid!, 'VmRSS');
+  print(name, { before, after, statuses });
+  expect(problems).toEqual([]);
+  expect(after).toBeLessThan(before * GROWTH);
+  expect((await child.as().get('/system/dept-api?limit=1')).status).toBe(200);
+  expect(child.printed).not.toMatch(/"level":(50|60)/);
+  expect(await runCli(database, ['doctor'])).toMatchObject({ code: 0 });
+  expect(await child.stop()).toBe(0);
+  await database.drop();
+});

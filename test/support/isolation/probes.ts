@@ -1,0 +1,274 @@
+import type { Answer, ApiClient } from '../../../src/server/testing';
+
+/** What stands in the place of an id. */
+export type Kind = 'own' | 'below' | 'above' | 'foreign' | 'deleted' | 'recycled' | 'never' | 'text' | 'huge';
+
+type Cursor = 'deptCursor' | 'userCursor' | 'tenantCursor';
+/** What the id names: a row, a tenant by its code, a text in rows, the place in a list, a used key. */
+export type Thing = 'dept' | 'user' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | 'key';
+
+/** Rows of the caller's own that a probe may spoil: new ones each time. */
+export interface Own {
+  readonly dept: () => Promise<number>;
+  readonly user: () => Promise<number>;
+  /** A tenant below the caller's. */
+  readonly tenant: () => Promise<{ readonly id: string; readonly tenantId: string }>;
+}
+
+/** `OK`, `EMPTY` (a list without rows), or the reason of a refusal. */
+export type Outcome = string;
+type Send = (api: ApiClient, id: string, own: Own) => Promise<Answer> | Answer;
+
+interface Rules {
+  readonly thing: Thing;
+  /** Whether any role may do it, or only those that manage. */
+  readonly needs: 'reader' | 'manager' | 'nothing';
+  /** For an id that is nothing to the caller: foreign, deleted, never there. All of them alike. */
+  readonly unknown: Outcome;
+  readonly own: Outcome;
+  /** For a tenant below the caller's, and for the one right above it. */
+  readonly below?: Outcome;
+  readonly above?: Outcome;
+  readonly text?: Outcome;
+  readonly huge?: Outcome;
+  /** The role is checked only after the input. */
+  readonly isLate?: true;
+}
+
+/** One position of one operation in which an id can stand. */
+export interface Probe extends Rules {
+  readonly operation: string;
+  readonly position: string;
+  readonly send: Send;
+}
+
+/**
+ * `METHOD path`, and a body. In both, `<id>` is the probed id, `<num>` the same as JSON, `<dept>`, `<user>` and `<tenant>` are
+ * new rows of the caller's own, and `<name>` is a new name.
+ */
+type Row = readonly [
+  operation: string,
+  position: string,
+  request: string,
+  body?: string | undefined,
+  more?: More,
+];
+interface More extends Partial<Rules> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const probes = (rules: Rules, rows: readonly Row[]): Probe[] =>
+  rows.map(([operation, position, request, body, { headers, ...differences } = {}]) => ({
+    ...{ ...rules, ...differences, operation, position },
+    send: async (api, id, own) => {
+      const [method = '', path = ''] = (await filled(request, id, own)).split(' ');
+      const json = { 'content-type': 'application/json' };
+      return api.send(method, path, body && (await filled(body, id, own)), { ...(body && json), ...headers });
+    },
+  }));
+
+async function filled(template: string, id: string, own: Own): Promise<string> {
+  let text = template.replaceAll('<id>', id).replaceAll('<num>', JSON.stringify(num(id)));
+  if (text.includes('<dept>')) text = text.replace('<dept>', String(await own.dept()));
+  if (text.includes('<user>')) text = text.replace('<user>', String(await own.user()));
+  if (text.includes('<tenant>')) text = text.replace('<tenant>', (await own.tenant()).id);
+  return text.replace('<name>', `probe ${Math.random()}`);
+}
+
+/** As a JSON number, where it is one. */
+function num(id: string): string | number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : id;
+}
+
+const DEPTS = '/system/dept-api';
+const USERS = '/system/user-api';
+const TENANTS = '/system/tenant-api';
+const CSV = { 'content-type': 'text/csv' };
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+const ANY = { 'if-match': '*' };
+const FIRST = { 'if-match': '"1"' };
+const ACCOUNT = '"username":"<name>","password":"a-long-password"';
+const allSay = (reason: Outcome) => ({ unknown: reason, below: reason, text: reason, huge: reason });
+
+const reads: Rules = { thing: 'dept', needs: 'reader', unknown: 'DEPT_NOT_FOUND', own: 'OK' };
+const writes: Rules = { ...reads, needs: 'manager' };
+const searches: Rules = { thing: 'mark', needs: 'reader', unknown: 'EMPTY', own: 'OK' };
+const users: Rules = { thing: 'user', needs: 'manager', unknown: 'USER_NOT_FOUND', own: 'OK' };
+const tenants: Rules = {
+  ...users,
+  thing: 'tenant',
+  unknown: 'TENANT_NOT_FOUND',
+  own: 'OWN_TENANT',
+  below: 'OK',
+};
+const NO_PARENT = 'PARENT_TENANT_NOT_FOUND';
+const parents: Rules = { ...users, thing: 'code', below: 'OK', unknown: NO_PARENT, text: NO_PARENT };
+const none = undefined;
+
+export const PROBES: readonly Probe[] = [
+  ...probes(reads, [
+    ['getDept', 'path', `GET ${DEPTS}/<id>`],
+    ['getDept', 'path, with a tag', `GET ${DEPTS}/<id>`, none, { headers: { 'if-none-match': '"x"' } }],
+    ['getDeptAncestors', 'path', `GET ${DEPTS}/<id>/ancestors`],
+    ['listDepts', 'ancestorId', `GET ${DEPTS}?ancestorId=<id>`],
+    ['listDepts', 'parentId', `GET ${DEPTS}?parentId=<id>`, none, { unknown: 'EMPTY', own: 'EMPTY' }],
+    ['listDepts', 'ids', `GET ${DEPTS}?ids=<id>`, none, { unknown: 'EMPTY' }],
+    ['listDepts', 'ids, among own', `GET ${DEPTS}?ids=<dept>,<id>`, none, { unknown: 'OK' }],
+    ['getDeptTree', 'rootId', `GET ${DEPTS}/tree?rootId=<id>`],
+  ]),
+  ...probes(searches, [
+    ['listDepts', 'deptName', `GET ${DEPTS}?limit=500&deptName=<id>`],
+    ['listDepts', 'leader', `GET ${DEPTS}?limit=500&leader=<id>%20leader`],
+    ['getDeptTree', 'deptName', `GET ${DEPTS}/tree?deptName=<id>`],
+    ['exportDepts', 'an unknown parameter', `GET ${DEPTS}/export?tenantId=<id>`, none, { unknown: 'OK' }],
+  ]),
+  ...probes({ ...searches, thing: 'deptCursor', unknown: 'INVALID_INPUT' }, [
+    ['listDepts', 'cursor', `GET ${DEPTS}?limit=1&cursor=<id>`],
+  ]),
+  ...probes({ ...writes, unknown: 'PARENT_NOT_FOUND' }, [
+    ['createDept', 'parentId', `POST ${DEPTS}`, '{"parentId":<num>,"deptName":"probe"}'],
+    ['updateDept', 'parentId', `PUT ${DEPTS}`, '{"deptId":<dept>,"parentId":<num>}'],
+    ['patchDept', 'parentId', `PATCH ${DEPTS}/<dept>`, '{"parentId":<num>}'],
+    [
+      'orderDepts',
+      'parentId',
+      `PUT ${DEPTS}/order`,
+      '{"parentId":<num>,"deptIds":[<dept>]}',
+      { own: 'DEPT_NOT_A_CHILD' },
+    ],
+  ]),
+  // No tenant but the caller's own can be named, known or not.
+  ...probes({ ...writes, thing: 'code', ...allSay('TENANT_MISMATCH') }, [
+    ['createDept', 'tenantId', `POST ${DEPTS}`, '{"tenantId":"<id>"}'],
+    ['updateDept', 'tenantId', `PUT ${DEPTS}`, '{"deptId":<dept>,"tenantId":"<id>"}'],
+  ]),
+  ...probes(writes, [
+    ['updateDept', 'deptId', `PUT ${DEPTS}`, '{"deptId":<num>,"deptName":"probe"}'],
+    [
+      'updateDept',
+      'deptId, with a tag',
+      `PUT ${DEPTS}`,
+      '{"deptId":<num>}',
+      { headers: FIRST, own: 'STALE' },
+    ],
+    ['updateDept', 'deptId, to an own parent', `PUT ${DEPTS}`, '{"deptId":<num>,"parentId":<dept>}'],
+    ['patchDept', 'path', `PATCH ${DEPTS}/<id>`, '{"leader":"probe"}'],
+    ['patchDept', 'path, with a tag', `PATCH ${DEPTS}/<id>`, '{"leader":"probe"}', { headers: ANY }],
+    ['orderDepts', 'deptIds', `PUT ${DEPTS}/order`, '{"deptIds":[<num>]}'],
+    ['orderDepts', 'deptIds, among own', `PUT ${DEPTS}/order`, '{"deptIds":[<dept>,<num>]}'],
+    ['deleteDepts', 'path', `DELETE ${DEPTS}/<id>`],
+    ['deleteDepts', 'path, with a tag', `DELETE ${DEPTS}/<id>`, none, { headers: FIRST, own: 'STALE' }],
+    ['deleteDepts', 'path, among own', `DELETE ${DEPTS}/<dept>,<id>`],
+  ]),
+  ...probes({ ...writes, unknown: 'OK', text: 'OK', huge: 'OK' }, [
+    [
+      'importDepts',
+      'columns of others',
+      `POST ${DEPTS}/import`,
+      '{"path":"probed","deptId":<num>}\n',
+      { headers: NDJSON },
+    ],
+    [
+      'importDepts',
+      'path',
+      `POST ${DEPTS}/import?dryRun=true`,
+      'path,leader\r\n<id> live,x\r\n',
+      { thing: 'mark', headers: CSV },
+    ],
+  ]),
+  keyProbe(),
+  ...probes({ ...users, thing: 'dept', unknown: 'DEPT_NOT_FOUND' }, [
+    ['createUser', 'deptId', `POST ${USERS}`, `{${ACCOUNT},"deptId":<num>}`],
+    ['updateUser', 'deptId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","deptId":<num>}'],
+    ['listUsers', 'deptId', `GET ${USERS}?deptId=<id>`, none, { unknown: 'EMPTY', own: 'EMPTY' }],
+  ]),
+  ...probes({ ...users, thing: 'code', ...allSay('TENANT_NOT_FOUND'), below: 'OK' }, [
+    ['createUser', 'tenantId', `POST ${USERS}`, `{${ACCOUNT},"tenantId":"<id>","roles":["tenant_admin"]}`],
+  ]),
+  ...probes({ ...users, thing: 'code', ...allSay('TENANT_MISMATCH') }, [
+    ['updateUser', 'tenantId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","tenantId":"<id>"}'],
+  ]),
+  ...probes({ ...users, thing: 'mark', unknown: 'EMPTY' }, [
+    ['listUsers', 'username', `GET ${USERS}?limit=500&username=<id>`],
+  ]),
+  ...probes({ ...users, thing: 'userCursor', unknown: 'INVALID_INPUT' }, [
+    ['listUsers', 'cursor', `GET ${USERS}?limit=1&cursor=<id>`],
+  ]),
+  ...probes(users, [
+    ['getUser', 'path', `GET ${USERS}/<id>`],
+    ['updateUser', 'userId', `PUT ${USERS}`, '{"userId":<num>,"username":"<name>"}'],
+    [
+      'updateUser',
+      'userId, with a tag',
+      `PUT ${USERS}`,
+      '{"userId":<num>,"username":"<name>"}',
+      { headers: ANY },
+    ],
+    [
+      'changePassword',
+      'userId',
+      `PUT ${USERS}/password`,
+      '{"userId":<num>,"newPassword":"a-long-password"}',
+      { isLate: true },
+    ],
+    ['deleteUsers', 'path', `DELETE ${USERS}/<id>`],
+    ['deleteUsers', 'path, among own', `DELETE ${USERS}/<user>,<id>`],
+  ]),
+  ...probes(parents, [
+    ['createTenant', 'tenantParent', `POST ${TENANTS}`, '{"tenantName":"probe","tenantParent":"<id>"}'],
+    [
+      'updateTenant',
+      'tenantParent',
+      `PUT ${TENANTS}`,
+      '{"id":"<tenant>","tenantName":"probe","tenantParent":"<id>"}',
+    ],
+    ['patchTenant', 'tenantParent', `PATCH ${TENANTS}/<tenant>`, '{"tenantParent":"<id>"}'],
+  ]),
+  ...probes({ ...parents, unknown: 'EMPTY', below: 'EMPTY', above: 'OK', text: 'INVALID_INPUT' }, [
+    ['listTenants', 'tenantParent', `GET ${TENANTS}?limit=500&tenantParent=<id>`],
+  ]),
+  ...probes({ ...tenants, thing: 'tenantMark', unknown: 'EMPTY', own: 'OK' }, [
+    ['listTenants', 'tenantName', `GET ${TENANTS}?limit=500&tenantName=<id>`],
+  ]),
+  ...probes({ ...tenants, thing: 'tenantCursor', unknown: 'INVALID_INPUT', own: 'OK' }, [
+    ['listTenants', 'cursor', `GET ${TENANTS}?limit=1&cursor=<id>`],
+  ]),
+  ...probes(tenants, [
+    ['getTenant', 'path', `GET ${TENANTS}/<id>`, none, { own: 'OK' }],
+    ['updateTenant', 'id', `PUT ${TENANTS}`, '{"id":"<id>","tenantName":"probe"}'],
+    [
+      'updateTenant',
+      'id, with a tag',
+      `PUT ${TENANTS}`,
+      '{"id":"<id>","tenantName":"probe"}',
+      { headers: ANY },
+    ],
+    ['patchTenant', 'path', `PATCH ${TENANTS}/<id>`, '{"tenantName":"probe"}'],
+    ['deleteTenant', 'path', `DELETE ${TENANTS}/<id>`],
+  ]),
+  // They take no id but that of a token; what they tell must be the caller's own all the same.
+  ...probes({ thing: 'mark', needs: 'reader', unknown: 'OK', own: 'OK' }, [
+    ['getMe', 'an unknown parameter', 'GET /auth/me?tenantId=<id>'],
+  ]),
+  ...probes({ thing: 'code', needs: 'nothing', own: 'BAD_CREDENTIALS', ...allSay('BAD_CREDENTIALS') }, [
+    [
+      'login',
+      'tenantId',
+      'POST /auth/login',
+      '{"tenantId":"<id>","username":"nobody","password":"wrong-password"}',
+    ],
+  ]),
+];
+
+/** The same key in two tenants is two keys. */
+function keyProbe(): Probe {
+  const send: Send = (api, id) => api.post(DEPTS, { deptName: 'once' }, { 'idempotency-key': id });
+  return {
+    ...writes,
+    thing: 'key',
+    unknown: 'OK',
+    operation: 'createDept',
+    position: 'Idempotency-Key',
+    send,
+  };
+}
