@@ -42,6 +42,8 @@ export const growth: Measure = {
     });
     const many = await placeOn(bed.another(), 10_000);
     if (!large) throw new Error('There is no caller.');
+    for (const place of [few, many, few, many])
+      for (const path of Object.values(READS)) await sideOf(place, path)();
     return [
       ...(await compare('of 100,000 departments', { ...few, callers: [large] }, few)),
       ...(await compare('among 10,000 tenants', many, few)),

@@ -1,12 +1,10 @@
 import { ApiClient } from '../../src/testing/api-client';
 import { figureResult, type Measure } from '../support/result';
-import { shapeOf, statementsOf } from '../support/statements';
+import { shapeOf, statementsOf, withoutStateLookups } from '../support/statements';
 import { fillTenants } from '../support/world';
 
 const DELETED = 500;
 const READS = 500;
-/** The state of account, session and tenant is remembered for five seconds: few reads of many cause these. */
-const STATE_LOOKUPS = /^SELECT tenantry_(account|session|tenant)$/;
 
 /** How many statements the database runs for reads by id, and for deleting as many as one request may name. */
 export const statements: Measure = {
@@ -23,7 +21,7 @@ export const statements: Measure = {
     const reads = await statementsOf(dataSource, async () => {
       for (let n = 0; n < READS; n += 1) await send('GET', String(caller.firstDept + n));
     });
-    const own = reads.map(shapeOf).filter((shape) => !STATE_LOOKUPS.test(shape)).length;
+    const own = withoutStateLookups(reads).length;
     // The last ones have nothing below them.
     const last = caller.firstDept + caller.depts - 1;
     await send('DELETE', String(last));

@@ -24,7 +24,7 @@ export function operationsTable(results: readonly OperationResult[]): string {
       `≤ ${bound}`,
       textbook === null ? '' : textbook.toFixed(2),
       own === bare ? String(own) : `${own} (${bare})`,
-      verdict(ok),
+      !ok && ratio <= bound ? 'MISSED: above half of Nest' : verdict(ok),
     ]);
   const head = [
     'Operation',

@@ -30,3 +30,11 @@ export function shapeOf(statement: string): string {
   const table = /\b(tenantry_\w+)/.exec(words)?.[1];
   return table === undefined ? words : `${verb} ${table}`;
 }
+
+/** The state of a caller and its tenant is remembered for five seconds: no request is told by these. */
+const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant)$/;
+
+/** Shapes of statements without the lookups of what is remembered; only for work that reads none of these tables itself. */
+export function withoutStateLookups(statements: readonly string[]): string[] {
+  return statements.map(shapeOf).filter((shape) => !STATE_LOOKUP.test(shape));
+}
