@@ -10,7 +10,8 @@ const PATH = '/system/dept-api';
 const TENANTS = 6;
 const FLOOD_MS = 20_000;
 const FLOOD = 3;
-const REFUSED_MS = 500;
+/** As by default: a request that has waited longer for its turn is refused. */
+const MAX_WAIT_MS = 2000;
 
 const print = (what: string, report: object) => process.stdout.write(`${what}: ${JSON.stringify(report)}\n`);
 
@@ -22,7 +23,10 @@ describe('more load than the service can carry', () => {
 
   beforeAll(async () => {
     database = await emptyDatabase();
-    service = await ChildService.start(database, { NODE_ENV: 'production' });
+    service = await ChildService.start(database, {
+      NODE_ENV: 'production',
+      MAX_WAIT_MS: String(MAX_WAIT_MS),
+    });
     const dataSource = await database.open();
     for (let n = 0; n < TENANTS; n += 1) {
       const token = mintToken({ tenantId: await aTenantRow(dataSource) });
@@ -68,7 +72,7 @@ describe('more load than the service can carry', () => {
     const refusedMs = quantile(flood.times[503]);
     print('flood', { most, goodput, memory, refusedMs, refused: flood.times[503]?.length });
     expect([statusesOf(flood), flood.broken, flood.refused]).toEqual([['200', '503'], [], 0]);
-    expect(refusedMs).toBeLessThan(REFUSED_MS);
+    expect(refusedMs).toBeLessThan(1.25 * MAX_WAIT_MS);
     // The clients run on this machine too; what they take, the service has not.
     expect(goodput).toBeGreaterThan(0.5);
     expect(memory).toBeLessThan(1.3);

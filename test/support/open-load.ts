@@ -74,7 +74,7 @@ export class OpenLoad {
     const { token, path, body } = this.requestOf((this.#number += 1));
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const options = { agent: this.#agent, headers, method: body ? 'POST' : 'GET' };
-    const begun = performance.now();
+    let begun = performance.now();
     return new Promise((resolve) => {
       const fail = (what: string): void => {
         this.broken.push(`${options.method}: ${what}`);
@@ -90,6 +90,8 @@ export class OpenLoad {
           resolve();
         });
       });
+      // What waits here for a connection is not the service's time.
+      sent.once('socket', () => (begun = performance.now()));
       sent.once('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'ECONNREFUSED') this.refused += 1;
         else if (!sent.reusedSocket) this.unread.push(body?.deptName);
