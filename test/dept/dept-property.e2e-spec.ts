@@ -4,6 +4,7 @@ import type { ApiClient } from '../../src/server/testing';
 import { DeptModel } from '../support/dept-model';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { treeProblems } from '../support/tree-check';
 import { SEEDED, times } from '../support/long-run';
 
 const PATH = '/system/dept-api';
@@ -55,6 +56,7 @@ describe('random programs of create, move and delete', () => {
         { numRuns: RUNS / LANES, ...(SEEDED.seed !== undefined && { seed: SEEDED.seed + n }) },
       );
     await Promise.all(Array.from({ length: LANES }, lane));
+    expect(await treeProblems(service.dataSource)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { onMariadb } from '../support/test-database';
+import { treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
 
@@ -31,6 +32,7 @@ describe('structural writes that race, from two processes', () => {
         for (const reason of reasons) expect(allowed).toContain(reason);
         outcomes.push(reasons.join('|'));
       }
+      expect(await treeProblems(two.dataSource, tenantId)).toEqual([]);
       return outcomes;
     };
     return (await Promise.all(Array.from({ length: LANES }, lane))).flat();

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
+import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
 
@@ -20,6 +21,9 @@ describe('changes of tenants that race, from two processes', () => {
     two = await TwoServices.start();
     dataSource = two.dataSource;
     [left, right] = two.as({ roles: ['superadmin'] });
+  });
+  afterEach(async () => {
+    expect(await tenantTreeProblems(dataSource)).toEqual([]);
   });
   afterAll(() => two.stop());
 
@@ -82,6 +86,7 @@ describe('changes of tenants that race, from two processes', () => {
       expect(deleted.status).toBe(200);
       expect([200, 403]).toContain(made.status);
     }
+    expect(await treeProblems(dataSource)).toEqual([]);
   });
 
   it('parallel creates all succeed, and their ids and codes all differ', async () => {
