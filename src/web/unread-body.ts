@@ -10,7 +10,7 @@ const NOT_AN_OBJECT = {
 };
 
 /**
- * Refuses a body that nobody has read, or that is no object, where a handler wants one. It cannot be left to a pipe: one of the
+ * Refuses a body that was not read, or that is no object, where a handler wants one. It cannot be left to a pipe: one of the
  * host's own runs before ours and may have made an empty object of it.
  */
 export function refuseUnreadBody(context: ExecutionContext, request: Request): void {

@@ -84,7 +84,7 @@ describe('the command line', () => {
     ]);
     expect((await cli(['doctor'])).code).toBe(0);
     await manager.update(DeptEntity, { deptId: top }, { delFlag: '2' });
-    await anAccount(service.dataSource, { tenantId, deptId: null });
+    await anAccount(service.dataSource, { tenantId, deptId: top });
     const later = new Date(Date.now() + 1000);
     await manager.update(TenantEntity, { tenantId }, { accountCount: 0, updateTime: later });
     const broken = await cli(['doctor', '--repair']);

@@ -108,7 +108,7 @@ describe('the TypeORM CLI', () => {
       );
       return stdout;
     };
-    expect(await cli('migration:run')).toContain('Tenants1763164800000');
+    expect(await cli('migration:run')).toContain('Settings1763164800010');
     expect(await cli('migration:show')).not.toContain('[ ]');
     await database.drop();
   });
