@@ -12,7 +12,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const section = (text: string, title: string) => text.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!;
 const snippets = (text: string) => [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
 
-describe('the documents, for who embeds', () => {
+describe('the documents for hosts', () => {
   let host: string;
 
   beforeAll(() => {
@@ -107,7 +107,7 @@ describe('the documents, for who embeds', () => {
   });
 
   it('tell every option', () => {
-    const source = readFileSync(join(ROOT, 'src', 'tenantry.options.ts'), 'utf8');
+    const source = readFileSync(join(ROOT, 'src', 'tenantry.module.ts'), 'utf8');
     const options = [...source.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]);
     const told = [...section(read('docs/embedding.md'), 'Options').matchAll(/^\| `(\w+)` \|/gm)].map(
       (match) => match[1],
