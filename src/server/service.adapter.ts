@@ -7,6 +7,7 @@ import {
   type ServerOptions,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 
@@ -26,8 +27,8 @@ const LIMITS = {
 const SILENT_MS = 75_000;
 /** Beyond it clients that connect at once wait a second or three. Linux has no more by default. */
 const BACKLOG = 4096;
-/** After the close has begun, how long connections may go on that have no request, and requests in work. */
-const CLOSE_MS = { idle: 500, busy: 5000, sweep: 50 };
+/** How long a close accepts clients that keep coming, then waits for connections without a request, and for requests in work. */
+const CLOSE_MS = { accept: 500, idle: 500, busy: 5000, sweep: 50 };
 const ABSOLUTE = /^https?:\/\/[^/?#]+(?=[/?#]|$)/i;
 const NOWHERE = '/*';
 
@@ -38,6 +39,7 @@ const NOWHERE = '/*';
 export class ServiceAdapter extends ExpressAdapter {
   readonly connections: Connections = new Map();
   #isStopping = false;
+  #accepted = 0;
 
   constructor(private readonly maxConnections: number) {
     // Before anything is routed: Express reads it when it makes its router.
@@ -59,6 +61,7 @@ export class ServiceAdapter extends ExpressAdapter {
     server.maxHeadersCount = 0;
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('connection', (socket: Socket) => {
+      this.#accepted += 1;
       this.connections.set(socket, null);
       socket.once('close', () => this.connections.delete(socket));
       // Each of several requests that a client sends at once listens for the end of its connection.
@@ -82,6 +85,7 @@ export class ServiceAdapter extends ExpressAdapter {
 
   /** Node closes idle connections itself, but it waits for those that have sent nothing or half a request. */
   override async close(): Promise<void> {
+    await this.#acceptWaiting();
     const begun = Date.now();
     const sweep = setInterval(() => {
       for (const [socket, response] of this.connections)
@@ -89,6 +93,16 @@ export class ServiceAdapter extends ExpressAdapter {
     }, CLOSE_MS.sweep);
     await super.close();
     clearInterval(sweep);
+  }
+
+  /** The system resets clients that wait to be accepted when the listener closes. None waits when two turns bring no new one. */
+  async #acceptWaiting(): Promise<void> {
+    const giveUp = Date.now() + CLOSE_MS.accept;
+    for (let before = -1; before !== this.#accepted && Date.now() < giveUp;) {
+      before = this.#accepted;
+      await turn();
+      await turn();
+    }
   }
 }
 
