@@ -1,16 +1,18 @@
-import type { Bed } from '../support/bed';
 import { interleave, type Side } from '../support/figures';
 import { load, rawRequest } from '../support/load';
 import { ratioResult, type Measure, type Result } from '../support/result';
-import type { ServerProcess } from '../support/server-process';
 import { fillTenants, type Caller } from '../support/world';
 
-const ROUNDS = 5;
-const REQUESTS = 300;
+const ROUNDS = 3;
+const REQUESTS = 200;
+const WARM_UP = 1000;
 const BOUND = 1.3;
+const BASELINE = '1,000 departments, 10 tenants';
+
+type Path = (caller: Caller, n: number) => string;
 
 /** Reads that give as many rows in a small tenant as in a large one. */
-const READS: Record<string, (caller: Caller, n: number) => string> = {
+const READS: Record<string, Path> = {
   'department by id': ({ firstDept }, n) => `/system/dept-api/${firstDept + 100 + (n % 900)}`,
   ancestors: ({ firstDept }, n) => `/system/dept-api/${firstDept + 100 + (n % 900)}/ancestors`,
   'first page of 10': () => '/system/dept-api?limit=10',
@@ -23,62 +25,48 @@ const READS: Record<string, (caller: Caller, n: number) => string> = {
   me: () => '/auth/me',
 };
 
-interface Place {
-  readonly service: ServerProcess;
-  readonly callers: readonly Caller[];
-  readonly mariadbCpu: () => number;
-}
-
 /** What reads cost where there is much, against where there is little: CPU of the service and of MariaDB together. */
 export const growth: Measure = {
   name: 'growth',
   async run(bed) {
-    const few = await placeOn(bed, 10);
-    const [large] = await fillTenants(await bed.dataSource(), {
-      tenants: 1,
-      depts: 100_000,
-      accounts: 10,
-      childTenants: 5,
-    });
-    const many = await placeOn(bed.another(), 10_000);
-    if (!large) throw new Error('There is no caller.');
-    for (const place of [few, many, few, many])
-      for (const path of Object.values(READS)) await sideOf(place, path)();
-    return [
-      ...(await compare('of 100,000 departments', { ...few, callers: [large] }, few)),
-      ...(await compare('among 10,000 tenants', many, few)),
-    ];
+    const dataSource = await bed.dataSource();
+    const plan = { accounts: 10, childTenants: 5 };
+    const few = await fillTenants(dataSource, { ...plan, tenants: 10, depts: 1000 });
+    const large = await fillTenants(dataSource, { ...plan, tenants: 1, depts: 100_000 });
+    const [service, mariadbCpu] = [await bed.service(), await bed.mariadbCpu()];
+    const side =
+      (callers: readonly Caller[], path: Path, requests = REQUESTS): Side =>
+      async () => {
+        const request = (_: number, n: number): string => {
+          const caller = callers[n % callers.length];
+          return caller ? rawRequest('GET', path(caller, n), caller.token) : '';
+        };
+        const before = service.cpuMs() + mariadbCpu();
+        await load({ port: service.port, connections: 8, requests, request });
+        return ((service.cpuMs() + mariadbCpu() - before) * 1000) / requests;
+      };
+    const measureFew = async (): Promise<number[][]> => {
+      const costs: number[][] = [];
+      for (const path of Object.values(READS)) costs.push(...(await interleave([side(few, path)], ROUNDS)));
+      return costs;
+    };
+    const results: Result[] = [];
+    const add = (work: string, own: number[], theirs: number[]): unknown =>
+      results.push(ratioResult({ work, baseline: BASELINE, bound: BOUND }, own, theirs, 'µs CPU'));
+    for (const path of Object.values(READS)) await side(few, path, WARM_UP)();
+    // One tenant against one: reads of the same tenant at the same moment may share a statement.
+    for (const [name, path] of Object.entries(READS)) {
+      const sides = [side(large, path), side(few.slice(0, 1), path)];
+      const [own = [], theirs = []] = await interleave(sides, ROUNDS);
+      add(`${name}, of 100,000 departments`, own, theirs);
+    }
+    // Before and after in one process, not by turns: a second process would be compiled otherwise.
+    const before = await measureFew();
+    await fillTenants(dataSource, { tenants: 9990, depts: 10 });
+    const after = await measureFew();
+    Object.keys(READS).forEach((name, at) =>
+      add(`${name}, among 10,000 tenants`, after[at] ?? [], before[at] ?? []),
+    );
+    return results;
   },
 };
-
-/** Ten tenants of a thousand departments, and others without any. */
-async function placeOn(bed: Bed, tenants: number): Promise<Place> {
-  const dataSource = await bed.dataSource();
-  const callers = await fillTenants(dataSource, { tenants: 10, depts: 1000, accounts: 10, childTenants: 5 });
-  if (tenants > 10) await fillTenants(dataSource, { tenants: tenants - 10, depts: 10 });
-  return { service: await bed.service(), callers, mariadbCpu: await bed.mariadbCpu() };
-}
-
-async function compare(where: string, large: Place, small: Place): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const [name, path] of Object.entries(READS)) {
-    const sides = [large, small].map((place) => sideOf(place, path));
-    await interleave(sides, 1);
-    const [own = [], theirs = []] = await interleave(sides, ROUNDS);
-    const heading = { work: `${name}, ${where}`, baseline: '1,000 departments, 10 tenants', bound: BOUND };
-    results.push(ratioResult(heading, own, theirs, 'µs CPU'));
-  }
-  return results;
-}
-
-function sideOf({ service, callers, mariadbCpu }: Place, path: (caller: Caller, n: number) => string): Side {
-  const request = (_: number, n: number): string => {
-    const caller = callers[n % callers.length];
-    return caller ? rawRequest('GET', path(caller, n), caller.token) : '';
-  };
-  return async () => {
-    const before = service.cpuMs() + mariadbCpu();
-    await load({ port: service.port, connections: 8, requests: REQUESTS, request });
-    return ((service.cpuMs() + mariadbCpu() - before) * 1000) / REQUESTS;
-  };
-}

@@ -26,13 +26,6 @@ export class Bed {
 
   constructor(private readonly mariadb: string) {}
 
-  /** Another one beside it, which ends with it. */
-  another(): Bed {
-    const bed = new Bed(this.mariadb);
-    this.#ends.unshift(() => bed.close());
-    return bed;
-  }
-
   database(): Promise<ThrowAwayDatabase> {
     this.#database ??= throwAwayDatabase({ server: this.mariadb }).then((made) => {
       this.#ends.push(() => made.drop());
