@@ -10,7 +10,8 @@ const inSuites = process.env.TEST_SUITES === '1';
 // A COMMIT waits for the disk, and tests make tens of thousands: where there is room, their databases are in memory.
 const MEMORY = '/dev/shm';
 const isRoomy = ({ bavail, bsize }) => bavail * bsize > 2 * 1024 ** 3;
-if (inSuites && existsSync(MEMORY) && isRoomy(statfsSync(MEMORY))) process.env.TMPDIR ??= MEMORY;
+const inMemory = process.env.TEST_IN_MEMORY === '1';
+if (inMemory && existsSync(MEMORY) && isRoomy(statfsSync(MEMORY))) process.env.TMPDIR ??= MEMORY;
 
 const swc = [
   '@swc/jest',
