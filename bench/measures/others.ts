@@ -7,9 +7,9 @@ import { addSubtree, fillTenants } from '../support/world';
 import { serviceMove } from './move';
 
 const ROUNDS = 4;
-const ROUND_MS = 2000;
+const ROUND_MS = 3000;
 /** Few readers with pauses: what is measured is that large work is in the way, not that the machine is busy. */
-const READERS = { connections: 8, paceMs: 40 };
+const READERS = { connections: 8, paceMs: 200 };
 
 /** How long reads of others take while large work of other tenants runs, against the quiet state. */
 export const others: Measure = {
