@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
 import { TEST_SECRET } from '../../src/server/testing';
+import { cpuMs } from '../../test/support/process-cpu';
 import { compileBaselines } from './compile-baselines';
-import { cpuMsOf, ServerProcess } from './server-process';
+import { ServerProcess } from './server-process';
 
 const SERVICE = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 const GC_HOOK = join(__dirname, 'gc-hook.cjs');
@@ -54,7 +55,7 @@ export class Bed {
   async mariadbCpu(): Promise<() => number> {
     const [row] = await (await this.dataSource()).query<{ file: string }[]>('SELECT @@pid_file AS file');
     const pid = Number(readFileSync(row?.file ?? '', 'utf8'));
-    return () => cpuMsOf(pid);
+    return () => cpuMs(pid);
   }
 
   async close(): Promise<void> {

@@ -4,12 +4,11 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/mariadb-server';
+import { cpuMs } from '../../test/support/process-cpu';
 import { memoryMb } from '../../test/support/process-memory';
 
 const START_MS = 30_000;
 const POLL_MS = 5;
-/** Linux counts CPU time of processes in hundredths of a second, whatever the kernel's own clock. */
-const TICK_MS = 10;
 
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -57,7 +56,7 @@ export class ServerProcess {
 
   /** CPU time of all its threads so far, in milliseconds. */
   cpuMs(): number {
-    return cpuMsOf(this.#pid);
+    return cpuMs(this.#pid);
   }
 
   /** Megabytes of memory: now, or at most since `forgetPeak`. */
@@ -83,14 +82,6 @@ export class ServerProcess {
   get #pid(): number {
     return this.child.pid ?? 0;
   }
-}
-
-/** CPU time of a process so far, in the kernel and outside, in milliseconds. */
-export function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program, in brackets, may hold anything.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 function isReady(port: number): Promise<boolean> {

@@ -1,21 +1,16 @@
 import { createInterface } from 'node:readline';
 import { inTransaction, pool, type Transaction, type Value } from './database';
+import type { DeptRow } from './depts';
 import { HttpError, route, sendDone, type Caller } from './http';
 
 const PATH = '/system/dept-api';
 /** So much text goes out at once. */
 const CHUNK = 65_536;
 
-interface ExportRow {
-  dept_id: number;
-  parent_id: number;
-  dept_name: string;
-  order_num: number;
-  leader: string | null;
-  phone: string | null;
-  email: string | null;
-  status: string;
-}
+type ExportRow = Pick<
+  DeptRow,
+  'dept_id' | 'parent_id' | 'dept_name' | 'order_num' | 'leader' | 'phone' | 'email' | 'status'
+>;
 
 /** In the order of the tree, parents before their children, through the index that has it. */
 const ALL = `SELECT dept_id, parent_id, dept_name, order_num, leader, phone, email, status
