@@ -1,6 +1,9 @@
-import { aTenant, type ApiClient } from '../../src/server/testing';
+import type { ApiClient } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { resendWhenBusy } from '../support/when-busy';
+
+const PATH = '/system/tenant-api';
 
 describe('ids of tenants', () => {
   const clocks = [new HandClock(), new HandClock(), new HandClock()];
@@ -19,8 +22,10 @@ describe('ids of tenants', () => {
   });
 
   async function makeTenants(count: number): Promise<bigint[]> {
-    const made = Array.from({ length: count }, (_, n) => aTenant(clients[n % clients.length]!));
-    return (await Promise.all(made)).map(({ id }) => BigInt(id));
+    const made = Array.from({ length: count }, (_, n) =>
+      resendWhenBusy(() => clients[n % clients.length]!.post(PATH, { tenantName: `${n}` })),
+    );
+    return (await Promise.all(made)).map(({ headers }) => BigInt(headers.location!.slice(PATH.length + 1)));
   }
 
   it('never repeat, and new ones are greater, though the clocks of three services differ and step back', async () => {

@@ -5,6 +5,7 @@ import { aTenantRow } from '../support/seeds';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
+import { resendWhenBusy } from '../support/when-busy';
 
 const PATH = '/system/tenant-api';
 /** Creates at once. */
@@ -91,11 +92,8 @@ describe('changes of tenants that race, from two processes', () => {
 
   it('parallel creates all succeed, and their ids and codes all differ', async () => {
     const before = await dataSource.manager.count(TenantEntity);
-    // On a busy machine one may wait too long for its turn: 503, nothing was done, and the client sends it again.
-    const create = async (api: ApiClient, tenantName: string): Promise<Answer> => {
-      const answer = await api.post(PATH, { tenantName });
-      return answer.status === 503 ? create(api, tenantName) : answer;
-    };
+    const create = (api: ApiClient, tenantName: string): Promise<Answer> =>
+      resendWhenBusy(() => api.post(PATH, { tenantName }));
     for (let round = 0; round < 4; round += 1) {
       const answers = await Promise.all(
         Array.from({ length: MANY }, (_, n) => create(n % 2 ? left : right, `${n}`)),

@@ -6,6 +6,7 @@ import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing'
 import { limitIsLowered } from '../support/examined-databases';
 import { expectInvalid } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { resendWhenBusy } from '../support/when-busy';
 
 const PATH = '/system/user-api';
 const PASSWORD = 'a-long-password';
@@ -233,7 +234,9 @@ describe('accounts', () => {
       const answers = await Promise.all(
         Array.from({ length: 24 }, (_, n) => {
           const account = { username: `u${n}`, password: PASSWORD, roles: ['tenant_admin'] };
-          return (n % 2 ? admin : root).post(PATH, { ...account, tenantId: limited.tenantId });
+          return resendWhenBusy(() =>
+            (n % 2 ? admin : root).post(PATH, { ...account, tenantId: limited.tenantId }),
+          );
         }),
       );
       const made = answers.filter(({ status }) => status === 200);
