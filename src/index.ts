@@ -94,7 +94,8 @@ export {
   tenantBoundToken,
 } from './tenancy/tenant-bound.repository';
 export type { TenantOwned } from './tenancy/tenant-bound';
-export { TenantRows, type RowConditions, type RowsWanted } from './tenancy/tenant-rows.repository';
+export type { RowsWanted } from './tenancy/host-table';
+export { TenantRows, type RowConditions } from './tenancy/tenant-rows.repository';
 
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';

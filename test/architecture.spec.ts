@@ -63,6 +63,7 @@ describe('the house', () => {
       ['server/app.module.ts', 'gives the open DataSource to Nest'],
       ['server/logging/logger.ts', 'tells errors of the database from others'],
       ['tenancy/tenant-bound.ts', 'is the tenant-bound table itself'],
+      ['tenancy/host-table.ts', 'is the same for the tables of hosts'],
       [
         'tenancy/tenant-access.ts',
         'has the first statement of a unit of work, and a port that is asked in one',
@@ -89,16 +90,25 @@ describe('the house', () => {
     expect(paths(files.filter(({ text }) => /\.(save|upsert|remove|softDelete)\(/.test(text)))).toEqual([]);
     const builders = files.filter(({ text }) => text.includes('createQueryBuilder'));
     expect(paths(builders).sort()).toEqual([
-      'database/scoped-table.ts',
       'server/auth/failed-sign-in.repository.ts',
+      'tenancy/host-table.ts',
     ]);
-    // Each names the tenant in its statement, or writes no tenant's row.
-    const prepared = files.filter(({ imports }) => imports.some((each) => each === 'database/prepared.ts'));
+    const prepared = files.filter(({ text }) => text.includes('runPrepared('));
     expect(paths(prepared).sort()).toEqual([
-      'database/commit-log.ts',
+      'database/prepared.ts',
+      'database/scoped-table.ts',
       'tenancy/tenant-access.ts',
-      'tenancy/tenant-bound.ts',
-      'tenancy/tenant-lookup.repository.ts',
+    ]);
+    // Tables that are not bound to a tenant. Each names the tenant in its conditions, or reads no tenant's row.
+    const unbound = files.filter(({ text }) => text.includes('new ScopedTable('));
+    expect(paths(unbound).sort()).toEqual([
+      'database/commit-log.ts',
+      'server/account/user.repository.ts',
+      'server/auth/failed-sign-in.repository.ts',
+      'server/auth/session.repository.ts',
+      'tenant/locked-tenant-tree.ts',
+      'tenant/tenant-facts.repository.ts',
+      'tenant/tenant.repository.ts',
     ]);
   });
 

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn, type EntityManager } from 'typeor
 import { ascii, text } from './columns';
 import { IdempotencyErrors } from './database.errors';
 import type { IdempotentRequest } from './idempotent-request';
-import { insertRow } from './prepared';
+import { ScopedTable } from './scoped-table';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -41,7 +41,7 @@ export class CommitLog {
     request?: IdempotentRequest,
     result?: unknown,
   ): Promise<void> {
-    await insertRow(manager, CommitRecord, {
+    await recordsOf(manager).insert({
       unitId,
       createdAt: this.now(),
       ...(request && { bodyHash: request.bodyHash, result: toStored(result) }),
@@ -49,12 +49,12 @@ export class CommitLog {
   }
 
   wasCommitted(manager: EntityManager, unitId: string): Promise<boolean> {
-    return manager.existsBy(CommitRecord, { unitId });
+    return recordsOf(manager).exists({ unitId });
   }
 
   /** What the same request gave before; null when there was none within a day. */
   async findAnswer(manager: EntityManager, request: IdempotentRequest): Promise<CommitRecord | null> {
-    const record = await manager.findOneBy(CommitRecord, { unitId: request.unitId });
+    const record = await recordsOf(manager).findOne({ unitId: request.unitId });
     if (!record || record.createdAt < dayBefore(this.now())) return null;
     if (record.bodyHash !== request.bodyHash) throw IdempotencyErrors.REUSED();
     return record;
@@ -62,8 +62,12 @@ export class CommitLog {
 
   /** Makes room for a key that was used longer ago than a day. */
   async forget(manager: EntityManager, { unitId }: IdempotentRequest): Promise<void> {
-    await manager.delete(CommitRecord, { unitId });
+    await recordsOf(manager).erase({ unitId });
   }
+}
+
+function recordsOf(manager: EntityManager): ScopedTable<CommitRecord> {
+  return new ScopedTable(manager, CommitRecord);
 }
 
 export function dayBefore(now: Date): Date {

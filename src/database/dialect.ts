@@ -12,8 +12,12 @@ export interface Dialect {
   readonly integer: string;
   readonly longText: string;
   charset(charset: Charset): { readonly charset?: string; readonly collation?: string };
-  /** The id of the first of so many rows, from what their INSERT gave. */
-  firstId(raw: unknown, count: number): number;
+  /** The id of the first of so many rows, from the one that their INSERT gave. */
+  firstId(insertId: number, count: number): number;
+  /** Stands after the name of a table. */
+  forceIndex(index: string): string;
+  /** That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. */
+  after(columns: readonly string[], place: (index: number) => string): string;
   isolationFor(runner: QueryRunner): Promise<Isolation>;
   poolState(dataSource: DataSource): PoolState;
 }
@@ -42,7 +46,17 @@ const MYSQL: Dialect = {
   integer: 'int',
   longText: 'mediumtext',
   charset: (charset) => ({ charset, collation: `${charset}_bin` }),
-  firstId: (raw) => Number((raw as { insertId: number | string }).insertId),
+  firstId: (insertId) => insertId,
+  // With USE INDEX, MariaDB may read from the tenant's first entry: ten times the cost in the middle of half a million.
+  forceIndex: (index) => ` FORCE INDEX (${index})`,
+  // It uses no index for `(a, b) > (?, ?)`. Of these alternatives it makes neighbouring ranges, which it reads in order.
+  after: (columns, place) => {
+    const alternatives = columns.map((column, last) => {
+      const same = columns.slice(0, last).map((other, index) => `${other} = ${place(index)}`);
+      return [...same, `${column} > ${place(last)}`].join(' AND ');
+    });
+    return `(${alternatives.join(' OR ')})`;
+  },
   // Sessions of a host's own DataSource may default to another level.
   isolationFor: async (runner) => {
     const rows = (await runner.query(
@@ -67,7 +81,10 @@ const SQLITE: Dialect = {
   longText: 'text',
   charset: () => ({}),
   // It gives the id of the last row.
-  firstId: (raw, count) => (raw as number) - count + 1,
+  firstId: (insertId, count) => insertId - count + 1,
+  forceIndex: () => '',
+  after: (columns, place) =>
+    `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`,
   isolationFor: () => Promise.resolve(undefined),
   poolState: ({ driver }) => {
     const { held, waiting } = (driver as SqliteDriver).writers;

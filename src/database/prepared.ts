@@ -1,13 +1,4 @@
-import {
-  QueryFailedError,
-  type EntityManager,
-  type EntityMetadata,
-  type EntityTarget,
-  type ObjectLiteral,
-} from 'typeorm';
-import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { columnOf } from './columns';
+import { QueryFailedError, type EntityManager } from 'typeorm';
 import type { SqliteDriver } from './sqlite/sqlite.driver';
 
 /** An object would become a piece of SQL. */
@@ -72,111 +63,11 @@ function execute(connection: MysqlConnection, sql: string, parameters: readonly 
       if (error) reject(error);
       else resolve(raw);
     };
-    connection.execute(sql, parameters, (error, raw) => {
+    // mysql2 would send numbers as floating-point ones, which MySQL 8 refuses after LIMIT.
+    const texts = parameters.map((value) => (typeof value === 'number' ? String(value) : value));
+    connection.execute(sql, texts, (error, raw) => {
       if (error && UNPREPARED.has(error.errno)) connection.query(sql, parameters, settle);
       else settle(error, raw);
     });
   });
-}
-
-/**
- * The functions below read and write rows of the library's own tables without the query builder, which makes the same
- * SQL anew for every row. Entities of hosts may have more to them (relations, hooks); those are for TypeORM.
- */
-export async function findRow<E extends ObjectLiteral>(
-  manager: EntityManager,
-  entity: EntityTarget<E>,
-  where: QueryDeepPartialEntity<E>,
-): Promise<E | null> {
-  const metadata = manager.dataSource.getMetadata(entity);
-  const { sql, columns } = statementOf(metadata, 'find', Object.keys(where), (names) => {
-    return `${selectFrom(metadata)} WHERE ${names.map((name) => `${name} = ?`).join(' AND ')} LIMIT 1`;
-  });
-  const { rows } = await runPrepared(manager, sql, parametersOf(columns, where));
-  return rows[0] ? (hydrate(metadata, rows[0]) as E) : null;
-}
-
-/** The rows with one of these ids that have these values besides. */
-export async function findRows<E extends ObjectLiteral>(
-  manager: EntityManager,
-  entity: EntityTarget<E>,
-  where: QueryDeepPartialEntity<E>,
-  { property, ids }: { readonly property: keyof E & string; readonly ids: readonly number[] },
-): Promise<E[]> {
-  const metadata = manager.dataSource.getMetadata(entity);
-  // The last id is repeated: few lengths make few statements to prepare.
-  const count = 2 ** Math.ceil(Math.log2(ids.length));
-  const padded = Array.from({ length: count }, (_, index) => String(ids[index] ?? ids.at(-1)));
-  const properties = [property, ...Object.keys(where)];
-  const { sql, columns } = statementOf(metadata, `find ${count}`, properties, ([id, ...names]) => {
-    const others = names.map((name) => ` AND ${name} = ?`).join('');
-    return `${selectFrom(metadata)} WHERE ${id} IN (${padded.map(() => '?').join(', ')})${others}`;
-  });
-  const { rows } = await runPrepared(manager, sql, [...padded, ...parametersOf(columns.slice(1), where)]);
-  return rows.map((row) => hydrate(metadata, row) as E);
-}
-
-export async function insertRow<E extends ObjectLiteral>(
-  manager: EntityManager,
-  entity: EntityTarget<E>,
-  row: QueryDeepPartialEntity<E>,
-): Promise<number> {
-  const metadata = manager.dataSource.getMetadata(entity);
-  const { sql, columns } = statementOf(metadata, 'insert', Object.keys(row), (names) => {
-    const places = names.map(() => '?').join(', ');
-    return `INSERT INTO ${metadata.dataSource.driver.escape(metadata.tableName)} (${names.join(', ')}) VALUES (${places})`;
-  });
-  return (await runPrepared(manager, sql, parametersOf(columns, row))).insertId;
-}
-
-interface Statement {
-  readonly sql: string;
-  readonly columns: readonly ColumnMetadata[];
-}
-
-const STATEMENTS = new WeakMap<EntityMetadata, Map<string, Statement>>();
-
-function statementOf(
-  metadata: EntityMetadata,
-  kind: string,
-  properties: readonly string[],
-  compose: (names: readonly string[]) => string,
-): Statement {
-  const statements = STATEMENTS.get(metadata) ?? new Map<string, Statement>();
-  STATEMENTS.set(metadata, statements);
-  const key = `${kind} ${properties.join()}`;
-  const known = statements.get(key);
-  if (known) return known;
-  const columns = properties.map((property) => columnOf(metadata, property));
-  const statement = { sql: compose(columns.map(nameOf)), columns };
-  statements.set(key, statement);
-  return statement;
-}
-
-function parametersOf(
-  columns: readonly ColumnMetadata[],
-  values: Readonly<Record<string, unknown>>,
-): Parameter[] {
-  return columns.map((column) => {
-    const value = values[column.propertyName];
-    if (value === undefined) throw new Error(`${column.propertyName} has no value.`);
-    return column.entityMetadata.dataSource.driver.preparePersistentValue(value, column) as Parameter;
-  });
-}
-
-function selectFrom({ columns, tableName, dataSource }: EntityMetadata): string {
-  return `SELECT ${columns.map(nameOf).join(', ')} FROM ${dataSource.driver.escape(tableName)}`;
-}
-
-function nameOf({ databaseName, entityMetadata }: ColumnMetadata): string {
-  return entityMetadata.dataSource.driver.escape(databaseName);
-}
-
-function hydrate(metadata: EntityMetadata, row: Readonly<Record<string, unknown>>): ObjectLiteral {
-  const { driver } = metadata.dataSource;
-  const entity = metadata.create() as ObjectLiteral;
-  for (const column of metadata.columns) {
-    entity[column.propertyName] = driver.prepareHydratedValue(row[column.databaseName], column) as unknown;
-  }
-  return entity;
 }

@@ -1,50 +1,48 @@
-import type {
-  EntityManager,
-  EntityTarget,
-  FindOptionsWhere,
-  ObjectLiteral,
-  SelectQueryBuilder,
-} from 'typeorm';
-import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { columnOf, comesAsItIs } from './columns';
-import { forced, inStretches, keysOf, named, type Key, type KeyRange } from './key-range';
 import { dialectOf, isSqlite } from './dialect';
+import { runPrepared, type Outcome } from './prepared';
+import { RowShape } from './row-shape';
+import { SqlStatement, type Named, type Where } from './sql-statement';
 
 /** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
 const CHUNK = 500;
 
 export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
 
-/** What `find` gives of the rows that match; all of it by default. */
+/** A place in an order of rows: the values of the order's columns. The last of them alone names the row. */
+export type Key = readonly (string | number)[];
+
+/** Which of the rows that match, and in which order; all of them in any order by default. */
 export interface FindOptions<E> {
   readonly order?: Order<E>;
   readonly limit?: number;
-  readonly columns?: readonly (keyof E & string)[];
+  /** Only rows after this one in the order. With fewer values than the order has columns: after all that equal it in those. */
+  readonly after?: Key | null;
   /** The index to read from, where MySQL would choose another. */
   readonly index?: string;
 }
 
-type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
 
 export interface Scope<E> {
-  readonly where: Where<E>;
+  readonly where?: Where<E>;
   readonly stamp?: Values<E>;
 }
 
 /**
  * A table of which only a part can be reached. There is no `save` (it looks up by key alone and could take over
- * a row outside the scope) and no query builder to hand out.
+ * a row outside the scope) and no query builder to hand out. For the library's own tables: their statements are written
+ * here and prepared, because TypeORM's query builder takes longer than the database.
  */
 export class ScopedTable<E extends ObjectLiteral> {
   readonly #manager: EntityManager;
-  readonly #entity: EntityTarget<E>;
+  readonly #metadata: EntityMetadata;
   readonly #scope: Scope<E>;
 
-  constructor(manager: EntityManager, entity: EntityTarget<E>, scope: Scope<E>) {
+  constructor(manager: EntityManager, entity: EntityTarget<E>, scope: Scope<E> = {}) {
     this.#manager = manager;
-    this.#entity = entity;
+    this.#metadata = manager.dataSource.getMetadata(entity);
     this.#scope = scope;
   }
 
@@ -53,65 +51,64 @@ export class ScopedTable<E extends ObjectLiteral> {
     return isSqlite(this.#manager.dataSource);
   }
 
-  findOne(where: Where<E>): Promise<E | null> {
-    return this.#select(where).getOne();
+  async findOne(where: Where<E>): Promise<E | null> {
+    const [first] = await this.find(where, { limit: 1 });
+    return first ?? null;
   }
 
-  /** The rows that match: all, or as many as `limit` allows; whole, or only some columns of them. */
-  find(where: Where<E>, { columns, ...taken }: Omit<FindOptions<E>, 'index'> = {}): Promise<E[]> {
-    const select = this.#take(where, taken);
-    if (columns) select.select(columns.map((column) => `t.${column}`));
-    return select.getMany();
+  async find(where: Where<E>, options: FindOptions<E> = {}): Promise<E[]> {
+    const shape = RowShape.of(this.#metadata, null);
+    const rows = await this.#select(shape.sql, where, options);
+    return rows.map((row) => shape.toEntity(row) as E);
   }
 
-  /** Some columns of the rows that match, as plain objects: many of them cost a fraction of what entities do. */
-  pick<C extends keyof E & string>(
+  /** Some columns of the rows that match, as plain objects. The list of columns must be a constant. */
+  async pick<C extends keyof E & string>(
     where: Where<E>,
     columns: readonly C[],
-    taken: Omit<FindOptions<E>, 'columns'> = {},
+    options: FindOptions<E> = {},
   ): Promise<Pick<E, C>[]> {
-    return this.#readColumns(this.#take(where, taken), columns);
+    return this.pickWith(where, columns, '', options);
+  }
+
+  /** The same, with more that is said in SQL; rows are called `t` there. */
+  async pickWith<C extends keyof E & string, M = object>(
+    where: Where<E>,
+    columns: readonly C[],
+    more: string,
+    options: FindOptions<E> = {},
+  ): Promise<(Pick<E, C> & M)[]> {
+    const shape = RowShape.of(this.#metadata, columns);
+    const rows = await this.#select(more ? `${shape.sql}, ${more}` : shape.sql, where, options);
+    for (const row of rows) shape.toFields(row);
+    return rows as (Pick<E, C> & M)[];
   }
 
   /** The values of a text column that more than one row has. */
   async repeatedTexts(column: keyof E & string, where: Where<E>): Promise<string[]> {
-    const select = this.#select(where).select(`t.${column}`, 'value').groupBy(`t.${column}`);
-    const rows = await select.having('COUNT(*) > 1').getRawMany<{ value: unknown }>();
+    const name = new SqlStatement(this.#metadata).name(column);
+    const rows = await this.#select(`${name} AS value`, where, {}, ` GROUP BY ${name} HAVING COUNT(*) > 1`);
     return rows.map(({ value }) => String(value));
   }
 
-  /** Places in an order, read from its index alone. */
-  async keys(range: KeyRange<E>): Promise<Key[]> {
-    return keysOf(await this.pickNext(range, range.order), range.order);
+  async count(where: Where<E>): Promise<number> {
+    const [row] = await this.#select('COUNT(*) AS count', where);
+    return Number(row?.count);
   }
 
-  /** Some columns of the rows at the next places of an order. */
-  pickNext<C extends keyof E & string>(range: KeyRange<E>, columns: readonly C[]): Promise<Pick<E, C>[]> {
-    return inStretches(range, (arrange) => this.#readColumns(arrange(this.#select({})), columns));
-  }
-
-  /** The places of all rows that match, in any order. */
-  async keysOf(where: Where<E>, order: KeyRange<E>['order']): Promise<Key[]> {
-    return keysOf(await this.#readColumns(this.#select(where), order), order);
-  }
-
-  count(where: Where<E>): Promise<number> {
-    return this.#select(where).getCount();
-  }
-
-  exists(where: Where<E>): Promise<boolean> {
-    return this.#select(where).getExists();
+  async exists(where: Where<E>): Promise<boolean> {
+    return (await this.#select('1 AS one', where, { limit: 1 })).length > 0;
   }
 
   /** Whether more rows than that match; it reads no more than it must. */
   async hasMoreThan(count: number, where: Where<E>): Promise<boolean> {
-    const select = this.#select(where).select('1', 'one').offset(count).limit(1);
-    return (await select.getRawMany()).length > 0;
+    return (await this.#select('1 AS one', where, {}, ` LIMIT 1 OFFSET ${count}`)).length > 0;
   }
 
   async distinct(column: keyof E & string, where: Where<E>): Promise<string[]> {
-    const select = this.#select(where).select(`t.${column}`, 'value').distinct();
-    return (await select.getRawMany<{ value: unknown }>()).map(({ value }) => String(value));
+    const name = new SqlStatement(this.#metadata).name(column);
+    const rows = await this.#select(`DISTINCT ${name} AS value`, where);
+    return rows.map(({ value }) => String(value));
   }
 
   async distinctIds(column: keyof E & string, where: Where<E>): Promise<number[]> {
@@ -124,83 +121,87 @@ export class ScopedTable<E extends ObjectLiteral> {
     of: (column: string) => string,
     where: Where<E>,
   ): Promise<number | null> {
-    const select = this.#select(where).select(`MAX(${of(`t.${column}`)})`, 'max');
-    const row = await select.getRawOne<{ max: unknown }>();
+    const name = new SqlStatement(this.#metadata).name(column);
+    const [row] = await this.#select(`MAX(${of(name)}) AS max`, where);
     return row?.max == null ? null : Number(row.max);
   }
 
-  /** Adds rows in one statement and gives the id that the database made for the first of them, if it makes ids. */
+  /** Adds rows, all with the same fields, in one statement; gives the id that the database made for the first of them. */
   async insert(...rows: Values<E>[]): Promise<number> {
-    const { raw } = (await this.#manager
-      .createQueryBuilder()
-      .insert()
-      .into(this.#entity)
-      .values(rows.map((row) => ({ ...row, ...this.#scope.stamp })))
-      .updateEntity(false)
-      .execute()) as { raw: unknown };
-    return dialectOf(this.#manager.dataSource).firstId(raw, rows.length);
+    const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
+    const columns = this.#metadata.columns.filter(
+      (column) => column.getEntityValue(stamped[0] ?? {}) !== undefined,
+    );
+    const statement = new SqlStatement(this.#metadata, '');
+    const names = columns.map(({ databaseName }) => this.#escape(databaseName));
+    const lines = stamped.map((row) => {
+      const places = columns.map((column) =>
+        statement.place(
+          column,
+          (column.embeddedMetadata ? column.getEntityValue(row) : row[column.propertyName]) as unknown,
+        ),
+      );
+      return `(${places.join(', ')})`;
+    });
+    const sql = `INSERT INTO ${this.#table} (${names.join(', ')}) VALUES ${lines.join(', ')}`;
+    const { insertId } = await this.#run(sql, statement);
+    return dialectOf(this.#manager.dataSource).firstId(insertId, rows.length);
   }
 
-  /** Changes the rows that match, in one statement; gives their number. `:names` in expressions are `parameters`. */
-  async update(
-    where: Where<E>,
-    values: Values<E>,
-    parameters: Record<string, string | number | null> = {},
-  ): Promise<number> {
-    const { affected } = await this.#manager
-      .createQueryBuilder()
-      .update(this.#entity)
-      .set({ ...values, ...this.#scope.stamp })
-      .where(where)
-      .andWhere(this.#scope.where)
-      .setParameters(parameters)
-      .execute();
-    return affected ?? 0;
+  /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
+  async update(where: Where<E>, values: Values<E>, named: Named = {}): Promise<number> {
+    const changes = Object.assign({}, values, this.#scope.stamp) as ObjectLiteral;
+    const statement = new SqlStatement(this.#metadata, '');
+    const assignments = this.#metadata.columns.flatMap((column) => {
+      const value: unknown = column.getEntityValue(changes);
+      if (value === undefined) return [];
+      const sql =
+        typeof value === 'function'
+          ? statement.expression((value as () => string)(), named)
+          : statement.place(column, value);
+      return [`${this.#escape(column.databaseName)} = ${sql}`];
+    });
+    const condition = statement.where(where, this.#scope.where ?? {});
+    const sql = `UPDATE ${this.#table} SET ${assignments.join(', ')} WHERE ${condition}`;
+    return (await this.#run(sql, statement)).affected;
   }
 
   async erase(where: Where<E>): Promise<number> {
-    const { affected } = await this.#manager
-      .createQueryBuilder()
-      .delete()
-      .from(this.#entity)
-      .where(where)
-      .andWhere(this.#scope.where)
-      .execute();
-    return affected ?? 0;
+    const statement = new SqlStatement(this.#metadata, '');
+    const condition = statement.where(where, this.#scope.where ?? {});
+    return (await this.#run(`DELETE FROM ${this.#table} WHERE ${condition}`, statement)).affected;
   }
 
-  /** The rows as the database's client made them; only what the entity has in another form is touched. */
-  async #readColumns<C extends keyof E & string>(
-    select: SelectQueryBuilder<E>,
-    columns: readonly C[],
-  ): Promise<Pick<E, C>[]> {
-    const [sql, parameters] = named(select, columns).getQueryAndParameters();
-    const rows = await this.#manager.query<Pick<E, C>[]>(forced(sql), parameters);
-    const { driver } = this.#manager.dataSource;
-    for (const name of columns) {
-      const column = this.#columnOf(name);
-      if (comesAsItIs(column)) continue;
-      for (const row of rows) row[name] = driver.prepareHydratedValue(row[name], column) as E[C];
-    }
-    return rows;
+  async #select(
+    what: string,
+    where: Where<E>,
+    { order, limit, after, index }: FindOptions<E> = {},
+    end = '',
+  ): Promise<Record<string, unknown>[]> {
+    const statement = new SqlStatement(this.#metadata);
+    const dialect = dialectOf(this.#manager.dataSource);
+    const hint = index === undefined ? '' : dialect.forceIndex(index);
+    const condition = statement.where(where, this.#scope.where ?? {});
+    const orders = Object.entries<unknown>(order ?? {});
+    const range = after ? ` AND ${statement.after(Object.keys(order ?? {}), after)}` : '';
+    const names = orders.map(([property, direction]) => `${statement.name(property)} ${String(direction)}`);
+    const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
+    if (limit !== undefined) statement.values.push(limit);
+    const most = limit === undefined ? '' : ' LIMIT ?';
+    const sql = `SELECT ${what} FROM ${this.#table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
+    return (await this.#run(sql, statement)).rows as Record<string, unknown>[];
   }
 
-  #take(where: Where<E>, { order, limit, index }: Omit<FindOptions<E>, 'columns'>): SelectQueryBuilder<E> {
-    const select = this.#select(where, index).limit(limit);
-    for (const [column, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
-      select.addOrderBy(`t.${this.#columnOf(column).propertyName}`, direction);
-    }
-    return select;
+  #run(sql: string, { values }: SqlStatement): Promise<Outcome> {
+    return runPrepared(this.#manager, sql, values);
   }
 
-  #select(where: Where<E>, index?: string): SelectQueryBuilder<E> {
-    const select = this.#manager.createQueryBuilder(this.#entity, 't');
-    if (index !== undefined) select.useIndex(index);
-    return select.where(where).andWhere(this.#scope.where);
+  get #table(): string {
+    return this.#escape(this.#metadata.tableName);
   }
 
-  #columnOf(property: string): ColumnMetadata {
-    return columnOf(this.#manager.dataSource.getMetadata(this.#entity), property);
+  #escape(name: string): string {
+    return this.#manager.dataSource.driver.escape(name);
   }
 }
 

@@ -33,8 +33,7 @@ export class DeptListService {
     const page = await this.cursors.page(['dept', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       depts.findPage(criteria, after, limit),
     );
-    const parents = new Set(await depts.findParents(page.rows.map(({ deptId }) => deptId)));
-    return { ...page, rows: page.rows.map((row) => toDeptRow(row, this.time, parents)) };
+    return { ...page, rows: page.rows.map((row) => toDeptRow(row, this.time, row.hasChildren === 1)) };
   }
 
   /** The tree, or the part below a root, or the departments that match with all their ancestors. */
@@ -45,7 +44,9 @@ export class DeptListService {
     const parents = complete
       ? new Set(nodes.map(({ parentId }) => parentId))
       : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
-    const rows = nest(nodes, root?.parentId ?? ROOT_ID, (row) => toDeptRow(row, this.time, parents));
+    const rows = nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
+      toDeptRow(row, this.time, parents.has(row.deptId)),
+    );
     return { rows, truncated };
   }
 

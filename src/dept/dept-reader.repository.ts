@@ -1,12 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { inChunks } from '../database/scoped-table';
+import { inChunks, type FindOptions, type Key } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { fillPage, knownKeys, type KeySource, type Page } from '../web/page';
+import { cutPage, fillPage, knownKeys, type KeySource, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
-import type { Key } from '../database/key-range';
 import { TenantBound } from '../tenancy/tenant-bound';
-import type { TenantLookup } from '../tenancy/tenant-lookup.repository';
 import type { TreeNode } from '../tree/tree-path';
 import {
   LIVE,
@@ -24,8 +22,12 @@ import {
 } from './dept.conditions';
 import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
 
-const ORDER = ['orderNum', 'deptId'] as const;
-const TREE_ORDER = ['ancestors', 'orderNum', 'deptId'] as const;
+const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
+const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
+const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
+const HAS_CHILDREN = `EXISTS (SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = t.tenant_id
+  AND child.del_flag = '0' AND child.parent_id = t.dept_id) AS hasChildren`;
+const NAMED = ['deptId', 'deptName'] as const;
 const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
 const MAX_SORTED = 20_000;
@@ -33,6 +35,9 @@ const MAX_SORTED = 20_000;
 const MAX_NARROW = 2000;
 /** With more names in one statement, databases no longer use the index. */
 const NAMES_PER_STATEMENT = 100;
+
+/** A department of a list; databases have numbers in the place of booleans. */
+export type ListedDept = DeptRow & { readonly hasChildren: number };
 
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
 
@@ -45,14 +50,13 @@ export class DeptReader {
 
   constructor(
     unitOfWork: UnitOfWork,
-    private readonly lookup: TenantLookup<DeptEntity>,
     private readonly ctx: RequestContext,
   ) {
     this.#unitOfWork = unitOfWork;
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
-    return this.lookup.find(this.ctx, deptId);
+    return this.#read((depts) => depts.findOne({ deptId, ...LIVE }));
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptRow[]> {
@@ -83,14 +87,19 @@ export class DeptReader {
    * A page of the departments that match, ordered by `orderNum` and `deptId`: one index in this order is walked, and the
    * other filters are applied to its rows. How far one page walks is bounded.
    */
-  async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<DeptRow>> {
+  async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<ListedDept>> {
     const where = matching(criteria);
-    const at = (keys: readonly Key[]): Promise<DeptRow[]> => {
-      const deptId = In(keys.map((key) => Number(key.at(-1))));
-      return this.#read((depts) => depts.pick({ ...where, deptId }, DEPT_SHOWN, { index: 'PRIMARY' }));
-    };
-    const rows = { at, idOf: ({ deptId }: DeptRow) => deptId };
-    return fillPage(await this.#keySource(criteria), rows, after, limit);
+    const find = (found: Where, options: FindOptions<DeptEntity>): Promise<ListedDept[]> =>
+      this.#read((depts) => depts.pickWith(found, DEPT_SHOWN, HAS_CHILDREN, options));
+    const range = await this.#rangeOf(criteria);
+    if (range && Object.keys(range.where).length === Object.keys(where).length) {
+      const rows = await find(where, { order: ORDER, after, limit: limit + 1, index: range.index });
+      return cutPage(rows, limit, ({ orderNum, deptId }) => [orderNum, deptId]);
+    }
+    const at = (keys: readonly Key[]): Promise<ListedDept[]> =>
+      find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) }, { index: 'PRIMARY' });
+    const keys = range ? this.#keysIn(range) : await this.#keysOf(criteria);
+    return fillPage(keys, { at, idOf: ({ deptId }) => deptId }, after, limit);
   }
 
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
@@ -99,8 +108,8 @@ export class DeptReader {
 
   /** The next departments of the whole tree, parents before their children. */
   findNextForFile(after: TreePlace | null, limit: number): Promise<FileDept[]> {
-    const range = { where: LIVE, order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
-    return this.#read((depts) => depts.pickNext(range, IN_FILES));
+    const options = { order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
+    return this.#read((depts) => depts.pick(LIVE, IN_FILES, options));
   }
 
   findForFile(deptIds: readonly number[]): Promise<FileDept[]> {
@@ -123,22 +132,31 @@ export class DeptReader {
     const names = await this.#read((depts) => depts.repeatedTexts('deptName', siblings));
     return inChunks(names, (chunk) => {
       const where = { ...siblings, deptName: In([...chunk]) };
-      return this.#read((depts) => depts.pick(where, ['deptId', 'deptName'], { index: 'ix_dept_sibling' }));
+      return this.#read((depts) => depts.pick(where, NAMED, { index: 'ix_dept_sibling' }));
     });
   }
 
-  async #keySource(criteria: DeptCriteria): Promise<KeySource> {
+  /** The index that lists these departments in their order; null where the database, or this process, sorts them. */
+  async #rangeOf(criteria: DeptCriteria): Promise<IndexRange | null> {
     const { ids, below, parentId, leader } = criteria;
-    if (ids) {
-      const read = (chunk: readonly number[]) => this.#read((depts) => depts.keysOf(withIds(chunk), ORDER));
-      return knownKeys(await inChunks(ids, read));
-    }
     const isSubtree = below && parentId === undefined && leader === undefined;
-    const { where, index } =
-      isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below })))
-        ? { where: matching(criteria), index: 'ix_dept_subtree' }
-        : await this.#narrowest(orderedRanges(criteria));
-    return (after, limit) => this.#read((depts) => depts.keys({ where, order: ORDER, after, limit, index }));
+    if (ids || (isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below }))))) return null;
+    return this.#narrowest(orderedRanges(criteria));
+  }
+
+  #keysIn({ where, index }: IndexRange): KeySource {
+    return async (after, limit) => {
+      const options = { order: ORDER, after, limit, index };
+      return toKeys(await this.#read((depts) => depts.pick(where, ORDER_COLUMNS, options)));
+    };
+  }
+
+  async #keysOf(criteria: DeptCriteria): Promise<KeySource> {
+    const { ids } = criteria;
+    if (!ids) return this.#keysIn({ where: matching(criteria), index: 'ix_dept_subtree' });
+    const read = (chunk: readonly number[]) =>
+      this.#read((depts) => depts.pick(withIds(chunk), ORDER_COLUMNS));
+    return knownKeys(toKeys(await inChunks(ids, read)));
   }
 
   /** The first narrow range, or else the first. */
@@ -166,6 +184,10 @@ export class DeptReader {
       work(new TenantBound(manager, DeptEntity, this.ctx)),
     );
   }
+}
+
+function toKeys(rows: readonly Pick<DeptEntity, 'orderNum' | 'deptId'>[]): Key[] {
+  return rows.map(({ orderNum, deptId }) => [orderNum, deptId]);
 }
 
 /** Finds the departments with these parents and names, which must all differ. */

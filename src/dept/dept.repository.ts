@@ -3,18 +3,20 @@ import { MoreThanOrEqual, type EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
 import type { Emit } from '../database/domain-events';
 import type { IdempotentRequest } from '../database/idempotent-request';
+import { padded } from '../database/sql-statement';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
 import { raiseTreeVersion, UserDirectory } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { DeptReader, findNamed } from './dept-reader.repository';
 import { TenantBound } from '../tenancy/tenant-bound';
-import { TenantLookup } from '../tenancy/tenant-lookup.repository';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
 import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields } from './dept.entity';
 import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
+
+const ID = ['deptId'] as const;
 
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
 
@@ -24,7 +26,6 @@ export type ReplacedDept = Pick<DeptEntity, 'deptId' | DeptDetail>;
 @Injectable()
 export class DeptRepository {
   readonly #unitOfWork: UnitOfWork;
-  readonly #lookup: TenantLookup<DeptEntity>;
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -32,11 +33,10 @@ export class DeptRepository {
     private readonly clock: Clock,
   ) {
     this.#unitOfWork = unitOfWork;
-    this.#lookup = new TenantLookup(unitOfWork, { entity: DeptEntity, id: 'deptId', where: LIVE });
   }
 
   in(ctx: RequestContext): DeptReader {
-    return new DeptReader(this.#unitOfWork, this.#lookup, ctx);
+    return new DeptReader(this.#unitOfWork, ctx);
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
@@ -73,7 +73,7 @@ export class LockedDeptTree {
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
-    return this.#depts.findRow({ deptId, ...LIVE });
+    return this.#depts.findOne({ deptId, ...LIVE });
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
@@ -95,7 +95,7 @@ export class LockedDeptTree {
 
   async add(fields: DeptFields, place: DeptPlace): Promise<number> {
     const row = Object.assign({}, fields, place, this.audit.created());
-    const deptId = await this.#depts.insertRow(row);
+    const deptId = await this.#depts.insert(row);
     this.#emitEach(DeptCreated, [deptId]);
     return deptId;
   }
@@ -105,9 +105,9 @@ export class LockedDeptTree {
     const created = this.audit.created();
     const first = await this.#depts.insert(...rows.map((row) => ({ ...row, ...created })));
     // Ids of a cluster have gaps, so they are read. No one else adds departments to this tenant now.
-    const where = { deptId: MoreThanOrEqual(first) };
-    const keys = await this.#depts.keys({ where, order: ['deptId'], after: null, limit: rows.length });
-    const deptIds = keys.map(([deptId]) => Number(deptId));
+    const options = { order: { deptId: 'ASC' }, limit: rows.length } as const;
+    const made = await this.#depts.pick({ deptId: MoreThanOrEqual(first) }, ID, options);
+    const deptIds = made.map(({ deptId }) => deptId);
     if (deptIds.length < rows.length) throw new Error('The database gave fewer ids than rows.');
     this.#emitEach(DeptCreated, deptIds);
     return deptIds;
@@ -147,17 +147,18 @@ export class LockedDeptTree {
     depts: readonly Pick<DeptEntity, 'deptId' | D>[],
     details: readonly D[],
   ): Promise<void> {
-    const parameters: Record<string, string | number | null> = {};
+    const named: Record<string, string | number | null> = {};
     const values = details.map((detail) => {
-      const cases = depts.map((dept, index) => {
-        parameters[`${detail}${index}`] = dept[detail];
-        return `WHEN ${dept.deptId} THEN :${detail}${index}`;
+      const cases = padded(depts).map((dept, index) => {
+        named[`dept${index}`] = String(dept.deptId);
+        named[`${detail}${index}`] = dept[detail];
+        return `WHEN :dept${index} THEN :${detail}${index}`;
       });
       return [detail, () => `CASE dept_id ${cases.join(' ')} END`] as const;
     });
     const deptIds = depts.map(({ deptId }) => deptId);
     const changes = { ...Object.fromEntries(values), ...this.audit.touched() };
-    await this.#depts.update(withIds(deptIds), changes, parameters);
+    await this.#depts.update(withIds(deptIds), changes, named);
     this.#emitEach(DeptUpdated, deptIds);
   }
 

@@ -5,7 +5,8 @@ import { TenantryDataSource } from '../database/tenantry.data-source';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
 import { raiseTreeVersion } from './tenant-access';
-import { TenantBound, type TenantOwned } from './tenant-bound';
+import { HostTable } from './host-table';
+import type { TenantOwned } from './tenant-bound';
 import { refuseUnowned, TenantRows } from './tenant-rows.repository';
 
 /** Gives the same tenant's rows in another table, inside the same transaction. */
@@ -38,8 +39,8 @@ export class TenantBoundRepository<E extends TenantOwned> {
     return new TenantRows({
       metadata: this.#dataSource.getMetadata(entity),
       read: (work) =>
-        this.#unitOfWork.withoutTransaction((manager) => work(new TenantBound(manager, entity, ctx))),
-      write: (work) => this.#hold(ctx, (manager) => work(new TenantBound(manager, entity, ctx))),
+        this.#unitOfWork.withoutTransaction((manager) => work(new HostTable(manager, entity, ctx))),
+      write: (work) => this.#hold(ctx, (manager) => work(new HostTable(manager, entity, ctx))),
     });
   }
 
@@ -90,8 +91,8 @@ function rowsInside<O extends TenantOwned>(
 ): TenantRows<O> {
   const metadata = manager.dataSource.getMetadata(entity);
   refuseUnowned(metadata);
-  const table = new TenantBound(manager, entity, ctx);
-  const inside = async <T>(work: (table: TenantBound<O>) => Promise<T>): Promise<T> => {
+  const table = new HostTable(manager, entity, ctx);
+  const inside = async <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => {
     // After it, statements would run without the lock.
     if (life.isOver) throw new Error('The transaction of these rows is over.');
     return work(table);

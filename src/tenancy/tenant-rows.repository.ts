@@ -1,7 +1,7 @@
 import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import type { Order } from '../database/scoped-table';
-import type { TenantBound, TenantOwned } from './tenant-bound';
+import type { HostTable, RowsWanted } from './host-table';
+import type { TenantOwned } from './tenant-bound';
 
 /** Marks TypeORM's own objects, whichever copy of TypeORM has made them. */
 const TYPEORM = '@instanceof';
@@ -11,16 +11,10 @@ const OWN_TABLES = 'tenantry_';
 /** Which rows: properties and the values that they have, or one of TypeORM's operators; several objects are an OR. */
 export type RowConditions<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 
-/** In which order, and how many at most. */
-export interface RowsWanted<E> {
-  readonly order?: Order<E>;
-  readonly limit?: number;
-}
-
 interface RowAccess<E extends TenantOwned> {
   readonly metadata: EntityMetadata;
-  read<T>(work: (table: TenantBound<E>) => Promise<T>): Promise<T>;
-  write<T>(work: (table: TenantBound<E>) => Promise<T>): Promise<T>;
+  read<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T>;
+  write<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T>;
 }
 
 /**
@@ -81,14 +75,14 @@ export class TenantRows<E extends TenantOwned> {
 
   async #read<T>(
     where: RowConditions<E>,
-    work: (table: TenantBound<E>, own: RowConditions<E>) => Promise<T>,
+    work: (table: HostTable<E>, own: RowConditions<E>) => Promise<T>,
   ): Promise<T> {
     const own = checkedWhere(where);
     return this.#access.read((table) => work(table, own));
   }
 
   /** Departments and accounts may be read next to the host's rows; their rules are in their services. */
-  #write<T>(work: (table: TenantBound<E>) => Promise<T>): Promise<T> {
+  #write<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T> {
     const { name, tableName } = this.#access.metadata;
     if (tableName.startsWith(OWN_TABLES))
       throw new Error(`${name} is written by the services of Tenantry alone.`);

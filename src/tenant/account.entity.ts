@@ -62,6 +62,25 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ type: 'varchar', length: 255, ...ascii }) roles!: string;
 }
 
+/** What is read of an account to show it. */
+export const ACCOUNT_SHOWN = [
+  'userId',
+  'username',
+  'nickname',
+  'deptId',
+  'email',
+  'phone',
+  'roles',
+  'status',
+  'tenantId',
+  'createBy',
+  'createTime',
+  'updateBy',
+  'updateTime',
+  'revision',
+] as const;
+export type AccountRow = Pick<AccountEntity, (typeof ACCOUNT_SHOWN)[number]>;
+
 /** What a client decides about an account, its password aside. */
 export type AccountFields = Pick<
   AccountEntity,

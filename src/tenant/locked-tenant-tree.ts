@@ -18,6 +18,7 @@ import {
 } from './tenant.events';
 
 export const LIVE = { delFlag: '0' } as const;
+const ID = ['id'] as const;
 
 /** The caller's tenant and all below it. Codes are never reused, so a path that names the caller's is below it. */
 export function subtreeOf({ tenantId }: RequestContext, manager: EntityManager): ScopedTable<TenantEntity> {
@@ -55,7 +56,7 @@ export class LockedTenantTree {
   ) {
     this.#tenants = subtreeOf(ctx, manager);
     // For ids and codes: they must differ from those of tenants that the caller cannot see.
-    this.#everywhere = new ScopedTable(manager, TenantEntity, { where: {} });
+    this.#everywhere = new ScopedTable(manager, TenantEntity);
     this.#tree = new TreeTable(this.#tenants);
   }
 
@@ -74,10 +75,8 @@ export class LockedTenantTree {
     const first = String(snowflakeAt(now));
     // Ids are texts: only those of the same length compare as numbers do.
     const fromNow = Raw((id) => `${id} >= :first AND LENGTH(${id}) = LENGTH(:first)`, { first });
-    const [latest] = await this.#everywhere.find(
-      { id: fromNow },
-      { order: { id: 'DESC' }, limit: 1, columns: ['id'] },
-    );
+    const options = { order: { id: 'DESC' }, limit: 1 } as const;
+    const [latest] = await this.#everywhere.pick({ id: fromNow }, ID, options);
     return String(nextSnowflake(now, BigInt(latest?.id ?? 0)));
   }
 

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { ScopedTable } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { TenantEntity } from './tenant.entity';
 import type { TenantFacts } from './tenant-state';
+
+const FACTS = ['status', 'delFlag', 'startTime', 'endTime'] as const;
 
 /** What the cache of tenant states must know of any tenant, before there is a context to look from. */
 @Injectable()
@@ -13,11 +16,9 @@ export class TenantFactsRepository {
   }
 
   find(tenantId: string): Promise<TenantFacts | null> {
-    return this.#unitOfWork.withoutTransaction((manager) =>
-      manager.findOne(TenantEntity, {
-        select: { id: true, status: true, delFlag: true, startTime: true, endTime: true },
-        where: { tenantId },
-      }),
-    );
+    return this.#unitOfWork.withoutTransaction(async (manager) => {
+      const [facts] = await new ScopedTable(manager, TenantEntity).pick({ tenantId }, FACTS);
+      return facts ?? null;
+    });
   }
 }

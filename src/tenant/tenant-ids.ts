@@ -19,7 +19,7 @@ export function nextSnowflake(now: number, last: bigint): bigint {
 /** Codes have six digits; more once those are (all but) used up. */
 const FEWEST_DIGITS = 6;
 const MOST_DIGITS = 14;
-const CANDIDATES = 100;
+const CANDIDATES = 16;
 
 /** Draws different random codes of so many digits, none with a leading zero. */
 function draw(digits: number): string[] {

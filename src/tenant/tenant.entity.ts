@@ -85,6 +85,10 @@ export const SUMMARY_COLUMNS = [
   'accountCount',
 ] as const satisfies readonly (keyof TenantEntity)[];
 
+/** What lists read of a tenant: what they show, and what its state follows from. */
+export const TENANT_LISTED = [...SUMMARY_COLUMNS, 'delFlag'] as const;
+export type TenantListRow = Pick<TenantEntity, (typeof TENANT_LISTED)[number]>;
+
 /** What a client decides about a tenant, its place and its extra quotas aside. */
 export type TenantFields = Pick<
   TenantEntity,

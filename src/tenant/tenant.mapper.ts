@@ -2,7 +2,13 @@ import { withRevision } from '../web/revision';
 import { tenantState } from './tenant-state';
 import type { TenantDto, TenantRowDto } from './tenant-view.dto';
 import type { CreateTenantDto } from './tenant.dto';
-import { SUMMARY_COLUMNS, type QuotaColumns, type TenantEntity, type TenantFields } from './tenant.entity';
+import {
+  SUMMARY_COLUMNS,
+  type QuotaColumns,
+  type TenantEntity,
+  type TenantFields,
+  type TenantListRow,
+} from './tenant.entity';
 
 /** The only place where columns of a tenant become fields, and fields become columns. */
 
@@ -34,7 +40,7 @@ export function toTenantSent(row: TenantEntity): object {
   return sent;
 }
 
-export function toTenantRow(row: TenantEntity, today: string, hasChildren: boolean): TenantRowDto {
+export function toTenantRow(row: TenantListRow, today: string, hasChildren: boolean): TenantRowDto {
   return { ...pick(row, SUMMARY_COLUMNS), state: tenantState(row, today), hasChildren };
 }
 

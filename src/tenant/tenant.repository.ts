@@ -8,25 +8,23 @@ import {
   MoreThanOrEqual,
   Not,
   Or,
-  Raw,
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
 import { AuditStamp } from '../database/audited';
 import { contains } from '../database/columns';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import type { Key } from '../database/key-range';
-import type { ScopedTable } from '../database/scoped-table';
+import { ScopedTable, type FindOptions, type Key } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { goneTenant, raiseTreeVersion } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { below } from '../tree/tree-table';
-import type { Page } from '../web/page';
+import { cutPage, type Page } from '../web/page';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
 import type { LiveState } from './tenant-state';
-import { SUMMARY_COLUMNS, TenantEntity } from './tenant.entity';
+import { TENANT_LISTED, TenantEntity, type TenantListRow } from './tenant.entity';
 
 type Where = FindOptionsWhere<TenantEntity>;
 
@@ -38,6 +36,12 @@ export interface TenantCriteria {
   readonly state?: LiveState | undefined;
   readonly expiresBefore?: string | undefined;
 }
+
+/** A tenant of a list; databases have numbers in the place of booleans. */
+export type ListedTenant = TenantListRow & { readonly hasChildren: number };
+
+const HAS_CHILDREN = `EXISTS (SELECT 1 FROM tenantry_tenant child WHERE child.del_flag = '0'
+  AND child.tenant_parent = t.tenant_id) AS hasChildren`;
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()
@@ -70,7 +74,7 @@ export class TenantRepository {
       async (manager) => {
         await raiseTreeVersion(manager, PLATFORM_TENANT);
         const own = { tenantId: ctx.tenantId, delFlag: '0' };
-        if (!(await manager.existsBy(TenantEntity, own))) {
+        if (!(await new ScopedTable(manager, TenantEntity).exists(own))) {
           throw goneTenant(ctx.tenantId, ctx.callerTenantId);
         }
       },
@@ -103,24 +107,14 @@ class TenantReader {
     return this.#read((tenants) => tenants.findOne({ tenantId, ...LIVE }));
   }
 
-  /** Of these tenants, the ones that have child tenants: one look into an index each. */
-  async findParents(codes: readonly string[]): Promise<string[]> {
-    if (codes.length === 0) return [];
-    const hasChild = (code: string) =>
-      `CASE WHEN EXISTS (SELECT 1 FROM tenantry_tenant child WHERE child.del_flag = '0'
-         AND child.tenant_parent = ${code}) THEN 1 ELSE 0 END = 1`;
-    const tenantId = Raw((column) => `${column} IN (:...codes) AND ${hasChild(column)}`, { codes });
-    return this.#read((tenants) => tenants.distinct('tenantId', { ...LIVE, tenantId }));
-  }
-
   /** A part of the tenants that match on a day, in the order of their ids. */
   async findPage(
     criteria: TenantCriteria,
     today: string,
     after: Key | null,
     limit: number,
-  ): Promise<Page<TenantEntity>> {
-    const matches = { ...matching(criteria, today), ...(after && { id: MoreThan(String(after[0])) }) };
+  ): Promise<Page<ListedTenant>> {
+    const matches = matching(criteria, today);
     const own = await this.#ownOfSmaller(criteria);
     // The range of paths lets the database read the caller's subtree alone.
     const where = own
@@ -129,16 +123,11 @@ class TenantReader {
           { ...matches, ...below<TenantEntity>(own) },
         ]
       : matches;
-    const found = await this.#read((tenants) =>
-      tenants.find(where, {
-        order: { id: 'ASC' },
-        limit: limit + 1,
-        columns: [...SUMMARY_COLUMNS, 'delFlag'],
-      }),
+    const options: FindOptions<TenantEntity> = { order: { id: 'ASC' }, after, limit: limit + 1 };
+    const rows = await this.#read<ListedTenant[]>((tenants) =>
+      tenants.pickWith(where, TENANT_LISTED, HAS_CHILDREN, options),
     );
-    const rows = found.slice(0, limit);
-    const hasMore = found.length > limit;
-    return { rows, hasMore, last: hasMore ? [rows.at(-1)?.id ?? ''] : null };
+    return cutPage(rows, limit, ({ id }) => [id]);
   }
 
   /** The caller's own tenant, where its subtree is what is listed. */

@@ -125,9 +125,7 @@ export class TenantListService {
     const page = await this.cursors.page(['tenant', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       tenants.findPage(query, today, after, limit),
     );
-    const parents = new Set(await tenants.findParents(page.rows.map(({ tenantId }) => tenantId)));
-    const toRow = (row: (typeof page.rows)[number]) => toTenantRow(row, today, parents.has(row.tenantId));
-    return { ...page, rows: page.rows.map(toRow) };
+    return { ...page, rows: page.rows.map((row) => toTenantRow(row, today, row.hasChildren === 1)) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Key } from '../database/key-range';
+import type { Key } from '../database/scoped-table';
 import { SettingRepository } from '../database/setting.repository';
 import { HttpErrors } from '../errors/http.errors';
 import { PageQuery } from './page-query.dto';
@@ -29,6 +29,14 @@ export interface RowSource<T> {
   at(keys: readonly Key[]): Promise<T[]>;
   /** What the last value of a row's key is. */
   idOf(row: T): string | number;
+}
+
+/** A page of rows that were asked for with a limit of one more. */
+export function cutPage<T>(rows: T[], limit: number, keyOf: (row: T) => Key): Page<T> {
+  const hasMore = rows.length > limit;
+  if (hasMore) rows.length = limit;
+  const last = rows.at(-1);
+  return { rows, hasMore, last: hasMore && last !== undefined ? keyOf(last) : null };
 }
 
 /** Databases treat longer lists of ids as tables of their own, and stop using the key. */

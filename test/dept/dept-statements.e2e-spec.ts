@@ -28,15 +28,18 @@ describe('the statements of a write', () => {
   beforeAll(async () => {
     tenantId = await aTenantRow(service.dataSource);
     api = service.as({ tenantId });
-    // The first request of a process also asks what later ones remember.
-    await aDept(api);
   });
 
-  async function statementsOf(work: () => Promise<{ readonly status: number }>): Promise<string[]> {
-    const queries = await recordQueries(service.dataSource, async () => {
+  async function queriesOf(work: () => Promise<{ readonly status: number }>): Promise<RecordedQuery[]> {
+    // What a request looks up about its caller is cached for the next five seconds.
+    await api.get(`${PATH}?limit=1`);
+    return recordQueries(service.dataSource, async () => {
       expect((await work()).status).toBe(200);
     });
-    return queries.map(({ sql }) => gist(sql));
+  }
+
+  async function statementsOf(work: () => Promise<{ readonly status: number }>): Promise<string[]> {
+    return (await queriesOf(work)).map(({ sql }) => gist(sql));
   }
 
   /** Rows put into the database directly. */
@@ -61,7 +64,7 @@ describe('the statements of a write', () => {
       await childrenOf(deptId, count);
       if (onMariadb) await service.dataSource.query('ANALYZE TABLE tenantry_dept');
       const dto = { deptId, parentId: target, deptName: 'moved' };
-      moves.push(await recordQueries(service.dataSource, () => api.put(PATH, dto)));
+      moves.push(await queriesOf(() => api.put(PATH, dto)));
     }
     const writes = ['UPDATE dept', 'UPDATE dept', 'UPDATE dept', 'INSERT unit', 'COMMIT'];
     const expected = [BEGIN, 'UPDATE tenant', 'SELECT dept', 'SELECT dept', 'SELECT dept', ...writes];
@@ -113,28 +116,27 @@ describe('the statements of a write', () => {
       );
     }
 
-    function writeAndFind(write: 'insert' | 'insertRow'): Promise<(DeptEntity | null)[]> {
-      const createTime = new Date('2026-02-28T23:59:59.987Z');
-      return inUnit(async (depts) => {
-        const deptId = await depts[write]({ ...row(), createTime });
-        return [await depts.findRow({ deptId }), await depts.findOne({ deptId })];
-      });
-    }
-
     it('write and find exactly what TypeORM does', async () => {
-      const [found, plain] = await writeAndFind('insertRow');
+      const createTime = new Date('2026-02-28T23:59:59.987Z');
+      const { manager } = service.dataSource;
+      const written = await inUnit((depts) => depts.insert({ ...row(), createTime }));
+      const typeormRow = { ...row(), createTime, tenantId };
+      await manager.insert(DeptEntity, typeormRow);
+      // TypeORM leaves the id as it comes, on MySQL as text.
+      const byTypeorm = Number((typeormRow as { deptId?: unknown }).deptId);
+      const found = await inUnit((depts) => depts.findOne({ deptId: written }));
       expect(found).toBeInstanceOf(DeptEntity);
       expect(found).toMatchObject({ ...sent, tenantId });
-      expect(found).toEqual(plain);
-      const others = await writeAndFind('insert');
-      for (const other of others) expect(other).toEqual(Object.assign(found!, { deptId: other?.deptId }));
+      expect(found).toEqual(await manager.findOneBy(DeptEntity, { deptId: written }));
+      const other = await inUnit((depts) => depts.findOne({ deptId: byTypeorm }));
+      expect(other).toEqual(Object.assign(found!, { deptId: byTypeorm }));
     });
 
     it('find nothing of another tenant, and write nothing into it', async () => {
       const foreign = await aTenantRow(service.dataSource);
       const deptId = await aDept(service.as({ tenantId: foreign }));
-      expect(await inUnit((depts) => depts.findRow({ deptId, tenantId: foreign }))).toBeNull();
-      const added = await inUnit((depts) => depts.insertRow({ ...row(), tenantId: foreign }));
+      expect(await inUnit((depts) => depts.findOne({ deptId, tenantId: foreign }))).toBeNull();
+      const added = await inUnit((depts) => depts.insert({ ...row(), tenantId: foreign }));
       expect(await deptRow(service.dataSource, added)).toMatchObject({ tenantId });
     });
   });

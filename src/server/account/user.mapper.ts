@@ -1,10 +1,10 @@
 import { withRevision } from '../../web/revision';
 import type { ZonedTime } from '../../time/zoned-time';
-import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
+import type { AccountFields, AccountRow } from '../../tenant/account.entity';
 import { fromRoles, toRoles } from '../../tenancy/roles';
 import type { UserDto, UserFieldsDto } from './user.dto';
 
-export function toUserDto(row: AccountEntity, time: ZonedTime): UserDto {
+export function toUserDto(row: AccountRow, time: ZonedTime): UserDto {
   const { userId, username, nickname, deptId, email, phone, status, tenantId, createBy, updateBy } = row;
   const dto = {
     ...{ userId, username, nickname, deptId, email, phone },

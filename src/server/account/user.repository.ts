@@ -4,13 +4,15 @@ import {
   accountHash,
   FailedSignInEntity,
   SessionEntity,
+  ACCOUNT_SHOWN,
   AccountEntity,
   type AccountFields,
+  type AccountRow,
 } from '../../tenant/account.entity';
 import { AuditStamp } from '../../database/audited';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
-import type { Key } from '../../database/key-range';
+import { ScopedTable, type FindOptions, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { DeptEntity } from '../../dept/dept.entity';
 import { usernameKey } from '../../tenancy/account-name';
@@ -19,10 +21,13 @@ import { TenantBound } from '../../tenancy/tenant-bound';
 import { raiseTreeVersion } from '../../tenancy/tenant-access';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
-import { fillPage, type Page } from '../../web/page';
+import { cutPage, fillPage, type Page } from '../../web/page';
 import type { UserListQuery } from './user.dto';
 
 const LIVE = { delFlag: '0' } as const;
+const ID = ['userId'] as const;
+const LIMIT = ['accountCount'] as const;
+const ORDER = { userId: 'ASC' } as const;
 
 /** The accounts of a tenant: reading, and writing in a unit of work that locks the tenant. */
 @Injectable()
@@ -41,26 +46,32 @@ export class UserRepository {
   }
 
   /** A part of the accounts that match, in the order of ids. */
-  findPage(
+  async findPage(
     ctx: RequestContext,
     { deptId, username, status }: UserListQuery,
     start: Key | null,
     limit: number,
-  ): Promise<Page<AccountEntity>> {
+  ): Promise<Page<AccountRow>> {
     const where = { ...LIVE, ...(deptId !== undefined && { deptId }) };
+    const find = (found: FindOptionsWhere<AccountEntity>, options: FindOptions<AccountEntity> = {}) =>
+      this.#read(ctx, (accounts) => accounts.pick(found, ACCOUNT_SHOWN, options));
+    if (status === undefined && username === undefined) {
+      const rows = await find(where, { order: ORDER, after: start, limit: limit + 1 });
+      return cutPage(rows, limit, ({ userId }) => [userId]);
+    }
     const filters: FindOptionsWhere<AccountEntity> = {
       ...where,
       ...(status !== undefined && { status }),
       ...(username !== undefined && { username: contains(username) }),
     };
     return fillPage(
-      (after, count) =>
-        this.#read(ctx, (accounts) => accounts.keys({ where, order: ['userId'], after, limit: count })),
+      async (after, count) => {
+        const options = { order: ORDER, after, limit: count };
+        const found = await this.#read(ctx, (accounts) => accounts.pick(where, ID, options));
+        return found.map(({ userId }) => [userId]);
+      },
       {
-        at: (keys) => {
-          const userId = In(keys.map(([id]) => Number(id)));
-          return this.#read(ctx, (accounts) => accounts.find({ ...filters, userId }));
-        },
+        at: (keys) => find({ ...filters, userId: In(keys.map(([id]) => Number(id))) }),
         idOf: ({ userId }) => userId,
       },
       start,
@@ -113,8 +124,9 @@ export class LockedAccounts {
   /** How many accounts the tenant may have; -1 is any number. */
   async findLimit(): Promise<number> {
     const { tenantId } = this.ctx;
-    const select = { id: true, accountCount: true } as const;
-    return (await this.#manager.findOneOrFail(TenantEntity, { select, where: { tenantId } })).accountCount;
+    const [tenant] = await new ScopedTable(this.#manager, TenantEntity).pick({ tenantId }, LIMIT);
+    if (!tenant) throw new Error('The tenant that is locked does not exist.');
+    return tenant.accountCount;
   }
 
   find(userId: number): Promise<AccountEntity | null> {
@@ -164,7 +176,7 @@ export class LockedAccounts {
     const touched = this.#audit.touched();
     await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...touched });
     const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
-    await this.#manager.delete(FailedSignInEntity, failures);
+    await new ScopedTable(this.#manager, FailedSignInEntity).erase(failures);
     const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
     await sessions.update({ userId, endedAt: IsNull() }, { endedAt: touched.updateTime });
   }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { removeSome } from '../../database/hourly-cleaner';
-import { LessThan, MoreThan } from 'typeorm';
+import { LessThan, MoreThan, type EntityManager } from 'typeorm';
+import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
 import { FailedSignInEntity } from '../../tenant/account.entity';
@@ -17,6 +18,8 @@ const LOCK_MS = 10 * 60 * 1000;
 /** A lock that began with the last failure may count failures of ten minutes before it. */
 const KEPT_MS = 2 * LOCK_MS;
 
+const FAILED_AT = ['failedAt'] as const;
+
 /** Wrong passwords of the last minutes, by account and client. */
 @Injectable()
 export class FailedSignInRepository {
@@ -31,14 +34,9 @@ export class FailedSignInRepository {
 
   /** The latest failures, newest first: as many as lock, at most. */
   async findLatest({ accountHash, client }: Attempt): Promise<Date[]> {
-    const rows = await this.#do((manager) =>
-      manager.find(FailedSignInEntity, {
-        select: { attemptId: true, failedAt: true },
-        where: { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) },
-        order: { failedAt: 'DESC' },
-        take: MAX_FAILURES,
-      }),
-    );
+    const where = { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) };
+    const options = { order: { failedAt: 'DESC' }, limit: MAX_FAILURES } as const;
+    const rows = await this.#do((manager) => failuresOf(manager).pick(where, FAILED_AT, options));
     return rows.map(({ failedAt }) => failedAt);
   }
 
@@ -64,7 +62,7 @@ export class FailedSignInRepository {
   }
 
   async forgive({ accountHash, client }: Attempt): Promise<void> {
-    await this.#do((manager) => manager.delete(FailedSignInEntity, { accountHash, client }));
+    await this.#do((manager) => failuresOf(manager).erase({ accountHash, client }));
   }
 
   /** Removes some of the failures that count no more; gives how many. */
@@ -76,4 +74,8 @@ export class FailedSignInRepository {
   #before(ms: number): Date {
     return new Date(this.clock.now().getTime() - ms);
   }
+}
+
+function failuresOf(manager: EntityManager): ScopedTable<FailedSignInEntity> {
+  return new ScopedTable(manager, FailedSignInEntity);
 }

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { removeSome } from '../../database/hourly-cleaner';
-import { In, IsNull, LessThan, type FindOptionsWhere } from 'typeorm';
+import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { usernameKey } from '../../tenancy/account-name';
 import { isTenantCode } from '../../tenancy/tenant-code';
 import { AccountEntity, SessionEntity } from '../../tenant/account.entity';
 import { Clock } from '../../time/clock';
 import { SignInErrors } from './auth.errors';
+
+const FACTS = ['username', 'status', 'roles'] as const;
 
 /** What a token's subject is checked against. */
 export interface AccountFacts extends Pick<AccountEntity, 'username' | 'status' | 'roles'> {
@@ -32,33 +35,29 @@ export class SessionRepository {
     // Always two statements, even for what cannot be a code: every answer takes the same time.
     const live = { tenantId: isTenantCode(tenantId) ? tenantId : '', nameKey: 0 };
     const find = (named: FindOptionsWhere<AccountEntity>) =>
-      this.#do((manager) => manager.findOneBy(AccountEntity, { ...live, ...named }));
+      this.#do((manager) => accountsOf(manager).findOne({ ...live, ...named }));
     const exact = await find({ username });
     const alike = await find({ usernameKey: usernameKey(username) });
     return exact ?? alike;
   }
 
   findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
-    return this.#do((manager) => manager.findOneBy(AccountEntity, { tenantId, userId, nameKey: 0 }));
+    return this.#do((manager) => accountsOf(manager).findOne({ tenantId, userId, nameKey: 0 }));
   }
 
   findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {
     return this.#do(async (manager) => {
-      const account = await manager.findOne(AccountEntity, {
-        select: { userId: true, username: true, status: true, roles: true },
-        where: { tenantId, userId, nameKey: 0 },
-      });
+      const [account] = await accountsOf(manager).pick({ tenantId, userId, nameKey: 0 }, FACTS);
       if (!account) return null;
-      const { username, status, roles } = account;
       const open = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
-      const ended = sessionId !== null && !(await manager.existsBy(SessionEntity, open));
-      return { username, status, roles, ended };
+      const ended = sessionId !== null && !(await sessionsOf(manager).exists(open));
+      return { ...account, ended };
     });
   }
 
   async find(sessionId: string): Promise<SessionEntity | null> {
     if (!/^[0-9a-f-]{36}$/.test(sessionId)) return null;
-    return this.#do((manager) => manager.findOneBy(SessionEntity, { sessionId }));
+    return this.#do((manager) => sessionsOf(manager).findOne({ sessionId }));
   }
 
   /**
@@ -71,11 +70,11 @@ export class SessionRepository {
     return this.unitOfWork.run(
       `sign-in ${userId}`,
       async (manager) => {
-        const { affected } = await manager.update(AccountEntity, same, { signIns: () => 'sign_ins + 1' });
-        if (affected !== 1) throw SignInErrors.BAD_CREDENTIALS();
+        const signedIn = { signIns: () => 'sign_ins + 1' };
+        if ((await accountsOf(manager).update(same, signedIn)) !== 1) throw SignInErrors.BAD_CREDENTIALS();
       },
       async (manager) => {
-        await manager.insert(SessionEntity, { ...session, endedAt: null });
+        await sessionsOf(manager).insert({ ...session, endedAt: null });
       },
     );
   }
@@ -87,17 +86,17 @@ export class SessionRepository {
   async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
     const newest = { sessionId, tenantId, refreshHash: In([old, refreshHash]), endedAt: IsNull() };
-    const { affected } = await this.#do((manager) =>
-      manager.update(SessionEntity, newest, { refreshHash, expiresAt }),
+    const rotated = await this.#do((manager) =>
+      sessionsOf(manager).update(newest, { refreshHash, expiresAt }),
     );
-    return affected === 1;
+    return rotated === 1;
   }
 
   /** Ends a session of this account; what a token says of another's ends nothing. */
   async end(session: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
     const { sessionId, tenantId, userId } = session;
     const open = { sessionId, tenantId, userId, endedAt: IsNull() };
-    await this.#do((manager) => manager.update(SessionEntity, open, { endedAt: this.clock.now() }));
+    await this.#do((manager) => sessionsOf(manager).update(open, { endedAt: this.clock.now() }));
     this.#announceEnd(userId);
   }
 
@@ -111,4 +110,12 @@ export class SessionRepository {
     const expired = { expiresAt: LessThan(this.clock.now()) };
     return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
   }
+}
+
+function accountsOf(manager: EntityManager): ScopedTable<AccountEntity> {
+  return new ScopedTable(manager, AccountEntity);
+}
+
+function sessionsOf(manager: EntityManager): ScopedTable<SessionEntity> {
+  return new ScopedTable(manager, SessionEntity);
 }

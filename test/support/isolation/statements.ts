@@ -82,13 +82,13 @@ async function byGeneralLog(
 /** Statements that may do without a tenant, each for a reason of its own; without quotes, values as `?`. */
 const EXEMPT: readonly RegExp[] = [
   // New codes are drawn among those of all tenants; it reads nothing but the codes that were drawn.
-  /^SELECT .* FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\) AND 1=1$/,
+  /^SELECT DISTINCT t\.tenant_id AS value FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
   // A new id is greater than that of every tenant; it reads nothing but the greatest.
-  /^SELECT t\.id AS t_id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) AND 1=1 ORDER BY t_id DESC LIMIT 1$/,
+  /^SELECT t\.id AS id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) ORDER BY t\.id DESC LIMIT (1|\?)$/,
   // Whether a tenant has children is asked of a row that is bound itself.
   /EXISTS \(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id\)/,
   // A refresh token says its session, and only the session says the tenant.
-  /^SELECT .* FROM tenantry_session SessionEntity WHERE \(?\(?\(?SessionEntity\.session_id = \?\)?\)?\)?( LIMIT 1)?$/,
+  /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
 ];
 
 /** Who was at work, and the tenants whose rows that may concern; null where any tenant may be named, as in signing in. */

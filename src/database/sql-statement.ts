@@ -1,0 +1,125 @@
+import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { columnOf } from './columns';
+import { dialectOf } from './dialect';
+import type { Parameter } from './prepared';
+
+export type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
+export type Named = Readonly<Record<string, Parameter | readonly Parameter[]>>;
+
+const COMPARISONS: Readonly<Partial<Record<string, string>>> = {
+  equal: '=',
+  lessThan: '<',
+  lessThanOrEqual: '<=',
+  moreThan: '>',
+  moreThanOrEqual: '>=',
+  like: 'LIKE',
+};
+
+/**
+ * Writes one statement on one table, its values apart from its text. The text depends on what is asked for, never on the
+ * values, so that a database prepares it once. Lists are padded: few lengths make few texts.
+ */
+export class SqlStatement {
+  readonly values: Parameter[] = [];
+
+  constructor(
+    private readonly metadata: EntityMetadata,
+    /** What stands before the names of columns; empty in statements that write. */
+    private readonly prefix: 't.' | '' = 't.',
+  ) {}
+
+  /** The name of a property's column, in quotes. */
+  name(property: string): string {
+    return this.#nameOf(columnOf(this.metadata, property));
+  }
+
+  /** A place for a value of this column. */
+  place(column: ColumnMetadata, value: unknown): '?' {
+    if (value === undefined) throw new Error(`${column.propertyPath} has no value.`);
+    const { driver } = this.metadata.dataSource;
+    this.values.push(driver.preparePersistentValue(value, column) as Parameter);
+    return '?';
+  }
+
+  /** A piece of SQL with places for its `:name` and `:...list`. */
+  expression(sql: string, named: Named): string {
+    return sql.replace(/:(\.\.\.)?([a-z]\w*)/gi, (_, isList: string | undefined, name: string) => {
+      const value = named[name];
+      if (value === undefined) throw new Error(`:${name} has no value.`);
+      return isList ? this.#list([value].flat()) : this.#list([value as Parameter]);
+    });
+  }
+
+  /** All of these conditions; a list is an OR, an empty object is no condition. */
+  where<E>(...all: readonly Where<E>[]): string {
+    const conditions = all.map((where) => this.#condition(where)).filter((sql) => sql !== '');
+    return conditions.length === 0 ? '1=1' : conditions.join(' AND ');
+  }
+
+  /** That a row comes after one with these values, in the order of these properties. */
+  after(order: readonly string[], key: readonly (string | number)[]): string {
+    const properties = order.slice(0, key.length);
+    const names = properties.map((property) => this.name(property));
+    const place = (index: number): string =>
+      this.place(columnOf(this.metadata, properties[index] ?? ''), key[index]);
+    return dialectOf(this.metadata.dataSource).after(names, place);
+  }
+
+  #condition<E>(where: Where<E>): string {
+    if (Array.isArray(where)) {
+      const alternatives = padded(where).map((each) => this.#condition(each) || '1=1');
+      return alternatives.length > 1 ? `(${alternatives.join(' OR ')})` : (alternatives[0] ?? '1=0');
+    }
+    return Object.entries(where)
+      .map(([property, value]) => this.#compare(columnOf(this.metadata, property), value))
+      .join(' AND ');
+  }
+
+  #compare(column: ColumnMetadata, value: unknown): string {
+    const name = this.#nameOf(column);
+    if (value === null) return `${name} IS NULL`;
+    if (!(value instanceof FindOperator)) return `${name} = ${this.place(column, value)}`;
+    const operand: unknown = value.value;
+    switch (value.type) {
+      case 'isNull':
+        return `${name} IS NULL`;
+      case 'not':
+        return `NOT (${this.#compare(column, value.child ?? operand)})`;
+      case 'and':
+      case 'or':
+        return `(${(operand as unknown[]).map((each) => this.#compare(column, each)).join(` ${value.type.toUpperCase()} `)})`;
+      case 'in':
+        return this.#isAmong(column, operand as readonly unknown[]);
+      case 'raw':
+        return this.expression(value.getSql?.(name) ?? '', value.objectLiteralParameters ?? {});
+      default: {
+        const sign = COMPARISONS[value.type];
+        if (!sign) throw new Error(`There is no SQL for the operator ${value.type}.`);
+        return `${name} ${sign} ${this.place(column, operand)}`;
+      }
+    }
+  }
+
+  #isAmong(column: ColumnMetadata, values: readonly unknown[]): string {
+    if (values.length === 0) return '1=0';
+    const places = padded(values).map((value) => this.place(column, value));
+    return `${this.#nameOf(column)} IN (${places.join(', ')})`;
+  }
+
+  #list(values: readonly Parameter[]): string {
+    const all = padded(values);
+    this.values.push(...all);
+    return all.map(() => '?').join(', ');
+  }
+
+  #nameOf({ databaseName }: ColumnMetadata): string {
+    return this.prefix + this.metadata.dataSource.driver.escape(databaseName);
+  }
+}
+
+/** The last of a list again, up to a power of two. */
+export function padded<T>(list: readonly T[]): readonly T[] {
+  const length = 2 ** Math.ceil(Math.log2(list.length));
+  return list.concat(list.slice(-1).flatMap((last) => Array<T>(length - list.length).fill(last)));
+}

@@ -1,0 +1,82 @@
+import type { EntityManager, EntityTarget, FindOptionsWhere, SelectQueryBuilder } from 'typeorm';
+import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { columnOf } from '../database/columns';
+import type { Order } from '../database/scoped-table';
+import { RequestContext } from './request-context';
+import type { TenantOwned } from './tenant-bound';
+
+/** In which order, and how many at most. */
+export interface RowsWanted<E> {
+  readonly order?: Order<E>;
+  readonly limit?: number;
+}
+
+type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
+type Values<E> = QueryDeepPartialEntity<E>;
+
+/**
+ * A table of a host as one tenant sees it: every condition gets the tenant added last, every row is stamped with it. By
+ * TypeORM's query builder, because entities of hosts may have more to them: relations, hooks, other operators.
+ */
+export class HostTable<E extends TenantOwned> {
+  readonly #manager: EntityManager;
+  readonly #entity: EntityTarget<E>;
+  readonly #own: FindOptionsWhere<E>;
+
+  constructor(manager: EntityManager, entity: EntityTarget<E>, ctx: RequestContext) {
+    RequestContext.require(ctx);
+    this.#manager = manager;
+    this.#entity = entity;
+    this.#own = { tenantId: ctx.tenantId } as FindOptionsWhere<E>;
+  }
+
+  findOne(where: Where<E>): Promise<E | null> {
+    return this.#select(where).getOne();
+  }
+
+  find(where: Where<E>, { order, limit }: RowsWanted<E> = {}): Promise<E[]> {
+    const select = this.#select(where).limit(limit);
+    const metadata = this.#manager.dataSource.getMetadata(this.#entity);
+    for (const [property, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
+      select.addOrderBy(`t.${columnOf(metadata, property).propertyName}`, direction);
+    }
+    return select.getMany();
+  }
+
+  count(where: Where<E>): Promise<number> {
+    return this.#select(where).getCount();
+  }
+
+  exists(where: Where<E>): Promise<boolean> {
+    return this.#select(where).getExists();
+  }
+
+  /** Adds rows in one statement and gives the id that the database made for the first of them, if it makes ids. */
+  async insert(...rows: Values<E>[]): Promise<number> {
+    const { raw } = (await this.#manager
+      .createQueryBuilder()
+      .insert()
+      .into(this.#entity)
+      .values(rows.map((row) => ({ ...row, ...this.#own }) as Values<E>))
+      .updateEntity(false)
+      .execute()) as { raw: unknown };
+    // MySQL gives an object with the id of the first row, SQLite the id of the last.
+    return typeof raw === 'number' ? raw - rows.length + 1 : Number((raw as { insertId: unknown }).insertId);
+  }
+
+  /** Changes the rows that match, in one statement; gives their number. */
+  async update(where: Where<E>, values: Values<E>): Promise<number> {
+    const change = this.#manager.createQueryBuilder().update(this.#entity);
+    const changed = change.set({ ...values, ...this.#own });
+    return (await changed.where(where).andWhere(this.#own).execute()).affected ?? 0;
+  }
+
+  async erase(where: Where<E>): Promise<number> {
+    const erase = this.#manager.createQueryBuilder().delete().from(this.#entity);
+    return (await erase.where(where).andWhere(this.#own).execute()).affected ?? 0;
+  }
+
+  #select(where: Where<E>): SelectQueryBuilder<E> {
+    return this.#manager.createQueryBuilder(this.#entity, 't').where(where).andWhere(this.#own);
+  }
+}
