@@ -103,7 +103,7 @@ export class LockedDeptTree {
   /** Adds departments in one statement; gives their ids in the same order. */
   async addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
     const created = this.audit.created();
-    const first = await this.#depts.insert(...rows.map((row) => ({ ...row, ...created })));
+    const first = await this.#depts.insert(...rows.map((row) => Object.assign({}, row, created)));
     // Ids of a cluster have gaps, so they are read. No one else adds departments to this tenant now.
     const options = { order: { deptId: 'ASC' }, limit: rows.length } as const;
     const made = await this.#depts.pick({ deptId: MoreThanOrEqual(first) }, ID, options);

@@ -33,6 +33,8 @@ function replaceNext(
   replace: (run: () => Promise<unknown>) => Promise<unknown>,
 ): void {
   const create = dataSource.createQueryRunner.bind(dataSource);
+  // Where there is a subscriber, prepared statements pass the runner too.
+  dataSource.subscribers.push({});
   let isDone = false;
   dataSource.createQueryRunner = (mode): QueryRunner => {
     const runner = create(mode);
@@ -41,6 +43,7 @@ function replaceNext(
       if (isDone || !statement.test(sql)) return query(sql, ...rest);
       isDone = true;
       dataSource.createQueryRunner = create;
+      dataSource.subscribers.pop();
       return replace(() => query(sql, ...rest));
     }) as Query as QueryRunner['query'];
     return runner;

@@ -16,10 +16,10 @@ export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan):
   for (const level of levels) {
     const toCreate = level.filter((planned) => outcomeOf(planned) === 'created');
     await inBatches(await creationOrder(toCreate, slices), async (batch) => {
-      const rows = batch.map(({ line, existingParent }) => ({
-        ...fieldsOfNew(line),
-        ...placeBelow(line.parentPath === null ? null : (created.get(line.parentPath) ?? existingParent)),
-      }));
+      const rows = batch.map(({ line, existingParent }) => {
+        const parent = line.parentPath === null ? null : (created.get(line.parentPath) ?? existingParent);
+        return Object.assign(fieldsOfNew(line), placeBelow(parent));
+      });
       const ids = await tree.addMany(rows);
       rows.forEach(({ ancestors, depth }, index) => {
         created.set(batch[index]?.line.path ?? '', { key: ids[index] ?? 0, ancestors, depth });
@@ -62,7 +62,8 @@ async function creationOrder(
   const lastByOrder = new Map<string, PlannedLine>();
   const waitsFor = new Map<PlannedLine, number>();
   const followers = new Map<PlannedLine, PlannedLine[]>(level.map((planned) => [planned, []]));
-  for await (const planned of slices.over(level)) {
+  for (const planned of level) {
+    if (slices.isOver) await slices.next();
     const { line } = planned;
     const order = `${line.fields.orderNum ?? 0} ${line.parentPath ?? ''}`;
     const sameName = line.step.nth > 1 ? byPath.get(pathOfPrevious(line)) : undefined;
@@ -72,7 +73,8 @@ async function creationOrder(
     lastByOrder.set(order, planned);
   }
   const ordered = level.filter((planned) => waitsFor.get(planned) === 0);
-  for await (const planned of slices.over(ordered)) {
+  for (const planned of ordered) {
+    if (slices.isOver) await slices.next();
     for (const next of followers.get(planned) ?? []) {
       const left = (waitsFor.get(next) ?? 0) - 1;
       waitsFor.set(next, left);

@@ -43,14 +43,16 @@ export async function planImport(lines: readonly DeptLine[], findNamed: FindName
   const slices = new TimeSlices();
   const problems: LineProblem[] = [];
   const byPath = new Map<string, PlannedLine>();
-  for await (const line of slices.over(lines)) {
+  for (const line of lines) {
+    if (slices.isOver) await slices.next();
     const first = byPath.get(line.path);
     if (first) problems.push({ line: line.line, field: 'path', message: repeats(first.line.line) });
     else byPath.set(line.path, { line, existing: undefined, existingParent: undefined, sameNamed: 0 });
   }
   await findExisting(byPath.values(), findNamed, slices);
   const levels: PlannedLine[][] = Array.from({ length: MAX_DEPTH }, () => []);
-  for await (const planned of slices.over(byPath.values())) {
+  for (const planned of byPath.values()) {
+    if (slices.isOver) await slices.next();
     levels[planned.line.depth - 1]?.push(planned);
     const message = problemOf(planned, byPath);
     if (message) problems.push({ line: planned.line.line, field: 'path', message });
@@ -93,19 +95,27 @@ async function findExisting(
   slices: TimeSlices,
 ): Promise<void> {
   let walks: Walk[] = [];
-  for await (const planned of slices.over(lines)) walks.push(walkFrom(planned, 0, undefined));
+  for (const planned of lines) {
+    if (slices.isOver) await slices.next();
+    walks.push(walkFrom(planned, 0, undefined));
+  }
   while (walks.length > 0) {
     const names = new Map<string, SiblingName>();
-    for await (const { name } of slices.over(walks)) names.set(keyOf(name), name);
+    for (const { name } of walks) {
+      if (slices.isOver) await slices.next();
+      names.set(keyOf(name), name);
+    }
     const found = new Map<string, DeptEntity[]>();
     const depts = (await findNamed([...names.values()])).sort((a, b) => a.deptId - b.deptId);
-    for await (const dept of slices.over(depts)) {
+    for (const dept of depts) {
+      if (slices.isOver) await slices.next();
       const sameNamed = found.get(keyOf(dept));
       if (sameNamed) sameNamed.push(dept);
       else found.set(keyOf(dept), [dept]);
     }
     const next: Walk[] = [];
-    for await (const { planned, parent, name, nth, end } of slices.over(walks)) {
+    for (const { planned, parent, name, nth, end } of walks) {
+      if (slices.isOver) await slices.next();
       const sameNamed = found.get(keyOf(name)) ?? [];
       const dept = sameNamed[nth - 1];
       if (end === planned.line.path.length) {
@@ -139,18 +149,21 @@ export async function reportLines(
   const slices = new TimeSlices();
   // Indexed by line number: sorting would take long in one go.
   const byLine: (LineFateDto | undefined)[] = [];
-  for await (const planned of slices.over(levels.flat())) {
+  for (const planned of levels.flat()) {
+    if (slices.isOver) await slices.next();
     const { line } = planned.line;
     byLine[line] = { line, fate: outcomeOf(planned) };
   }
-  for await (const { line, field, message } of slices.over(problems)) {
+  for (const { line, field, message } of problems) {
+    if (slices.isOver) await slices.next();
     const problem = { field, message: message[language] };
     const before = byLine[line];
     if (before?.problems) before.problems.push(problem);
     else byLine[line] = { line, fate: 'refused', problems: [problem] };
   }
   const report = { created: 0, updated: 0, unchanged: 0, refused: 0, lines: [] as LineFateDto[] };
-  for await (const line of slices.over(byLine)) {
+  for (const line of byLine) {
+    if (slices.isOver) await slices.next();
     // Blank lines leave holes.
     if (!line) continue;
     report[line.fate] += 1;

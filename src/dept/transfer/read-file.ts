@@ -51,7 +51,8 @@ export async function readFile({ format, body }: DeptFile, maxProblems = Infinit
   let count = 0;
   try {
     for await (const text of decode(body)) {
-      for await (const each of slices.over(splitter.push(text))) {
+      for (const each of splitter.push(text)) {
+        if (slices.isOver) await slices.next();
         const line = read(each);
         if (!line) continue;
         count += 1;
