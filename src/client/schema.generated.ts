@@ -2454,6 +2454,8 @@ export interface operations {
             query?: {
                 /** @description CSV: begin with a byte order mark, which tells Excel that the file is UTF-8. */
                 bom?: boolean;
+                /** @description Begin every department with its `deptId` and `parentId`. An import ignores them. */
+                ids?: boolean;
             };
             header?: never;
             path?: never;

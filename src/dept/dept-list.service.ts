@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Cursors, filtersOf, type PageView, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
+import { TimeSlices } from '../time/time-slices';
 import { MAX_DEPTH } from '../tree/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
@@ -44,7 +45,7 @@ export class DeptListService {
     const parents = complete
       ? new Set(nodes.map(({ parentId }) => parentId))
       : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
-    const rows = nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
+    const rows = await nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
       toDeptRow(row, this.time, parents.has(row.deptId)),
     );
     return { rows, truncated };
@@ -64,20 +65,24 @@ async function existing(depts: DeptReader, deptId: number): Promise<DeptEntity> 
   return dept;
 }
 
-/** Puts departments under their parents, starting with those right below `topId`. */
-function nest(depts: readonly DeptRow[], topId: number, view: (dept: DeptRow) => DeptRowDto): DeptNodeDto[] {
-  const children = new Map<number, DeptRow[]>();
-  for (const dept of depts) {
-    const siblings = children.get(dept.parentId);
-    if (siblings) siblings.push(dept);
-    else children.set(dept.parentId, [dept]);
+/** Puts departments under their parents, starting with those right below `topId`; in slices, because there may be 5,000. */
+async function nest(
+  depts: DeptRow[],
+  topId: number,
+  view: (dept: DeptRow) => DeptRowDto,
+): Promise<DeptNodeDto[]> {
+  const slices = new TimeSlices();
+  const nodesBelow = new Map<number, DeptNodeDto[]>();
+  const below = (deptId: number): DeptNodeDto[] => {
+    const known = nodesBelow.get(deptId) ?? [];
+    nodesBelow.set(deptId, known);
+    return known;
+  };
+  for (const dept of depts.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)) {
+    if (slices.isOver) await slices.next();
+    below(dept.parentId).push(Object.assign(view(dept), { children: below(dept.deptId) }));
   }
-  // The depth of the recursion is that of the tree, which is bounded.
-  const nodesBelow = (parentId: number): DeptNodeDto[] =>
-    (children.get(parentId) ?? [])
-      .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)
-      .map((dept) => Object.assign(view(dept), { children: nodesBelow(dept.deptId) }));
-  return nodesBelow(topId);
+  return below(topId);
 }
 
 /** A part of a tree: with every department all of its ancestors up to the root. */

@@ -5,7 +5,8 @@ import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
-import { Created } from '../web/envelope';
+import { Created, type JsonText } from '../web/envelope';
+import { treeToJson } from './tree-json';
 import { PATCH_TYPES } from '../web/json-body';
 import type { PageView } from '../web/page';
 import type { Expected } from '../web/revision';
@@ -59,8 +60,8 @@ export class DeptController {
     data: DeptTreeDto,
     refusals: [NOT_FOUND],
   })
-  tree(@Ctx() ctx: RequestContext, @Query() query: DeptTreeQuery): Promise<DeptTreeDto> {
-    return this.lists.tree(ctx, query);
+  async tree(@Ctx() ctx: RequestContext, @Query() query: DeptTreeQuery): Promise<JsonText> {
+    return treeToJson(await this.lists.tree(ctx, query));
   }
 
   @Get(':id/ancestors')

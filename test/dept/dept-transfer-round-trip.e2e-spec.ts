@@ -73,6 +73,29 @@ describe('a file of departments that goes out and comes back', () => {
     });
   });
 
+  it.each([NDJSON, CSV])(
+    'carries the ids where they are asked for, and an import ignores them: %s',
+    async (type) => {
+      const from = await another();
+      const top = await aDept(from, { deptName: '总公司' });
+      const child = await aDept(from, { deptName: '研发部', parentId: top });
+      const { text } = await fetchFile(from, type, '?ids=true');
+      const lines = text.split(/\r?\n/).filter(Boolean);
+      const idsOf = (line: string) =>
+        type === CSV
+          ? line.split(',', 2).map(Number)
+          : [Number(/"deptId":(\d+)/.exec(line)?.[1]), Number(/"parentId":(\d+)/.exec(line)?.[1])];
+      expect(lines.slice(-2).map(idsOf)).toEqual([
+        [top, 0],
+        [child, top],
+      ]);
+      if (type === CSV) expect(lines[0]).toMatch(/^deptId,parentId,path,/);
+      expect((await fetchFile(from, type)).text).not.toMatch(/deptId|parentId/);
+      expect(await take(await another(), text, type)).toMatchObject({ created: 2 });
+      expect((await fetchFile(from, type, '?ids=1x')).refusal.fields?.[0]?.field).toBe('ids');
+    },
+  );
+
   describe('as a table for spreadsheets', () => {
     it('begins with a byte order mark where that is asked for', async () => {
       const from = await another();

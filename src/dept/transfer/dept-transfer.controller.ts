@@ -14,10 +14,22 @@ import { DeptTransferService } from './dept-transfer.service';
 import { FORMATS, type FileFormat } from './file-format';
 import { streamFile, streamReport } from './transfer-streams';
 
-const COMPANY = { path: '分公司', orderNum: 1, leader: '张三', phone: null, email: null, status: '0' };
-const EXAMPLES = [COMPANY, { ...COMPANY, path: '分公司/研发部' }];
+const COMPANY = {
+  deptId: 1,
+  parentId: 0,
+  path: '分公司',
+  orderNum: 1,
+  leader: '张三',
+  phone: null,
+  email: null,
+  status: '0',
+};
+const EXAMPLES = [COMPANY, { ...COMPANY, deptId: 2, parentId: 1, path: '分公司/研发部' }];
 const FILES = Object.fromEntries(
-  FORMATS.map((each) => [each.type, each.head + EXAMPLES.map((dept) => each.format(dept)).join('')]),
+  FORMATS.map((each) => [
+    each.type,
+    each.head(false) + EXAMPLES.map((dept) => each.format(dept, false)).join(''),
+  ]),
 );
 
 /** Registered before DeptController, whose `:id` would take these paths. */
@@ -37,11 +49,11 @@ export class DeptTransferController {
   })
   export(
     @Ctx() ctx: RequestContext,
-    @Query() { bom }: ExportQuery,
+    @Query() query: ExportQuery,
     @AcceptedFormat() format: FileFormat,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    return streamFile(format, bom === true, this.transfer.export(ctx), response);
+    return streamFile(format, query, this.transfer.export(ctx), response);
   }
 
   @Post('import')

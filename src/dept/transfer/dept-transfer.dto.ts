@@ -7,6 +7,9 @@ export class ExportQuery {
   /** CSV: begin with a byte order mark, which tells Excel that the file is UTF-8. */
   @FlagParam()
   bom?: boolean;
+  /** Begin every department with its `deptId` and `parentId`. An import ignores them. */
+  @FlagParam()
+  ids?: boolean;
 }
 
 /** How a file is taken. */

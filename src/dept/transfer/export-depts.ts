@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { TimeSlices } from '../../time/time-slices';
 import { ancestorIds } from '../dept.entity';
 import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository';
 import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
 
-/** Pages grow: small ones let other requests through soon, large ones cost the least. */
-const FIRST_PAGE = 500;
-const LARGEST_PAGE = 4000;
+/** The driver makes the rows of a page in one go: small pages let other requests through soon. */
+const PAGE = 1000;
 
 /** The children of one department, or those of them that are in a page. The order of the tree keeps them together. */
 interface SiblingGroup {
@@ -31,15 +31,15 @@ export class DeptExport {
   /** The numbers in the last group that did not fit into one page. */
   #cut: { readonly parentId: number; readonly numbers: Numbers } | null = null;
 
+  readonly #slices = new TimeSlices();
+
   constructor(private readonly depts: DeptReader) {}
 
   async *pages(): AsyncGenerator<ExportedDept[], void> {
-    let size = FIRST_PAGE;
-    let page: Page | null = await this.#read(null, size);
+    let page: Page | null = await this.#read(null, PAGE);
     while (page) {
-      size = Math.min(2 * size, LARGEST_PAGE);
       // The database reads the next page while this one is completed and sent.
-      const next: Promise<Page> | null = page.end && this.#read(page.end, size);
+      const next: Promise<Page> | null = page.end && this.#read(page.end, PAGE);
       // It is awaited below; a failure until then must not count as unhandled.
       next?.catch(() => undefined);
       yield await this.#toLines(page);
@@ -72,9 +72,11 @@ export class DeptExport {
       // A department that was moved or deleted between two reads has no path.
       if (above.includes(undefined)) continue;
       const prefix = above.map((step) => `${step ?? ''}/`).join('');
-      for (const { deptId, deptName: name, orderNum, leader, phone, email, status } of group.depts) {
+      for (const dept of group.depts) {
+        const { deptId, parentId, deptName: name, orderNum, leader, phone, email, status } = dept;
+        if (this.#slices.isOver) await this.#slices.next();
         const path = prefix + formatStep({ name, nth: numbers.get(deptId) ?? 1 });
-        lines.push({ path, orderNum, leader, phone, email, status });
+        lines.push({ deptId, parentId, path, orderNum, leader, phone, email, status });
       }
     }
     return lines;

@@ -1,8 +1,8 @@
 import type { Bilingual } from '../../errors/refusal';
-import { DEPT_DETAILS, type DeptFields } from '../dept.entity';
+import { DEPT_DETAILS, type DeptDetail, type DeptEntity } from '../dept.entity';
 import { BrokenFile, readLine, type DeptLine, type LineProblem } from './dept-line';
 
-export type ExportedDept = { readonly path: string } & Omit<DeptFields, 'deptName'>;
+export type ExportedDept = { readonly path: string } & Pick<DeptEntity, 'deptId' | 'parentId' | DeptDetail>;
 
 /** A line of text. Where quotes hold line breaks, it ends with the line on which they end. */
 export interface TextLine {
@@ -17,10 +17,10 @@ export type ReadLine = DeptLine | LineProblem[] | null;
 export interface FileFormat {
   readonly type: string;
   readonly fileName: string;
-  readonly head: string;
+  head(withIds: boolean): string;
   /** Whether it is for spreadsheets: it may begin with a byte order mark, and quotes may hold line breaks. */
   readonly isTable: boolean;
-  format(dept: ExportedDept): string;
+  format(dept: ExportedDept, withIds: boolean): string;
   /** Makes the function that reads one file, line by line. */
   reader(): (line: TextLine) => ReadLine;
 }
@@ -39,11 +39,11 @@ const WRONG_WIDTH: Bilingual = { zh: '列数与首行不一致', en: 'has more o
 const ndjson: FileFormat = {
   type: 'application/x-ndjson',
   fileName: 'departments.ndjson',
-  head: '',
+  head: () => '',
   isTable: false,
   // By hand, in a third of the time of JSON.stringify: half a million of these are a file.
-  format: ({ path, orderNum, leader, phone, email, status }) =>
-    `{"path":${quoted(path)},"orderNum":${orderNum},"leader":${quoted(leader)},"phone":${quoted(phone)},` +
+  format: ({ deptId, parentId, path, orderNum, leader, phone, email, status }, withIds) =>
+    `{${withIds ? `"deptId":${deptId},"parentId":${parentId},` : ''}"path":${quoted(path)},"orderNum":${orderNum},"leader":${quoted(leader)},"phone":${quoted(phone)},` +
     `"email":${quoted(email)},"status":"${status}"}\n`,
   reader:
     () =>
@@ -71,17 +71,18 @@ function parseObject(text: string): Record<string, unknown> | null {
 }
 
 const COLUMNS = ['path', ...DEPT_DETAILS] as const;
+const COLUMNS_WITH_IDS = ['deptId', 'parentId', ...COLUMNS] as const;
 /** A table may have other columns too. */
 const MAX_COLUMNS = 100;
 
 const csv: FileFormat = {
   type: 'text/csv',
   fileName: 'departments.csv',
-  head: csvLine(COLUMNS),
+  head: (withIds) => csvLine(withIds ? COLUMNS_WITH_IDS : COLUMNS),
   isTable: true,
-  format: (dept) =>
+  format: (dept, withIds) =>
     csvLine(
-      COLUMNS.map((column) => {
+      (withIds ? COLUMNS_WITH_IDS : COLUMNS).map((column) => {
         const value = dept[column];
         return typeof value === 'string' ? guarded(value) : value;
       }),

@@ -3,7 +3,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { success } from '../../web/envelope';
-import type { ImportReportDto } from './dept-transfer.dto';
+import { TimeSlices } from '../../time/time-slices';
+import type { ExportQuery, ImportReportDto } from './dept-transfer.dto';
 import type { ExportedDept, FileFormat } from './file-format';
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -15,15 +16,24 @@ const REPORT_LINES = 200;
  */
 export async function streamFile(
   format: FileFormat,
-  withBom: boolean,
+  { bom = false, ids = false }: ExportQuery,
   pages: AsyncGenerator<ExportedDept[], void>,
   response: Response,
 ): Promise<StreamableFile> {
   const first = await pages.next();
-  const head = (withBom && format.isTable ? BYTE_ORDER_MARK : '') + format.head;
+  const head = (bom && format.isTable ? BYTE_ORDER_MARK : '') + format.head(ids);
+  const slices = new TimeSlices();
+  const toText = async (page: readonly ExportedDept[]): Promise<string> => {
+    let text = '';
+    for (const dept of page) {
+      if (slices.isOver) await slices.next();
+      text += format.format(dept, ids);
+    }
+    return text;
+  };
   async function* chunks(): AsyncGenerator<Buffer> {
-    yield Buffer.from(head + (first.done ? '' : toText(format, first.value)));
-    for await (const page of pages) yield Buffer.from(toText(format, page));
+    yield Buffer.from(head + (first.done ? '' : await toText(first.value)));
+    for await (const page of pages) yield Buffer.from(await toText(page));
   }
   const stream = Readable.from(chunks(), { objectMode: false });
   finished(response, () => {
@@ -40,12 +50,6 @@ export async function streamFile(
     (failed as unknown as { destroy(): void }).destroy();
   });
   return file;
-}
-
-function toText(format: FileFormat, page: readonly ExportedDept[]): string {
-  let text = '';
-  for (const dept of page) text += format.format(dept);
-  return text;
 }
 
 /** Sends the envelope of a report in parts: 20,000 lines as one text would block the event loop. */
