@@ -1,5 +1,6 @@
 import { IdempotencyKey, PathId, PathIds, sameId, IfMatch } from '../web/params';
-import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
+import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { JsonBody, QueryParams } from '../web/input';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
@@ -48,7 +49,7 @@ export class DeptController {
     page: DeptRowDto,
     refusals: [NOT_FOUND],
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: DeptListQuery): Promise<PageView<DeptRowDto>> {
+  list(@Ctx() ctx: RequestContext, @QueryParams() query: DeptListQuery): Promise<PageView<DeptRowDto>> {
     return this.lists.list(ctx, query);
   }
 
@@ -60,7 +61,7 @@ export class DeptController {
     data: DeptTreeDto,
     refusals: [NOT_FOUND],
   })
-  async tree(@Ctx() ctx: RequestContext, @Query() query: DeptTreeQuery): Promise<JsonText> {
+  async tree(@Ctx() ctx: RequestContext, @QueryParams() query: DeptTreeQuery): Promise<JsonText> {
     return treeToJson(await this.lists.tree(ctx, query));
   }
 
@@ -88,7 +89,7 @@ export class DeptController {
   })
   async create(
     @Ctx() ctx: RequestContext,
-    @Body() dto: CreateDeptDto,
+    @JsonBody() dto: CreateDeptDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.depts.create(ctx, dto, once));
@@ -113,7 +114,7 @@ export class DeptController {
     roles: MANAGERS,
     refusals: [NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })
-  order(@Ctx() ctx: RequestContext, @Body() dto: OrderDeptsDto): Promise<void> {
+  order(@Ctx() ctx: RequestContext, @JsonBody() dto: OrderDeptsDto): Promise<void> {
     return this.depts.order(ctx, dto);
   }
 
@@ -128,7 +129,7 @@ export class DeptController {
   })
   update(
     @Ctx() ctx: RequestContext,
-    @Body() dto: UpdateDeptDto,
+    @JsonBody() dto: UpdateDeptDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.depts.update(ctx, dto, expected);
@@ -140,14 +141,14 @@ export class DeptController {
     summary: 'Change some fields of a department (JSON merge patch)',
     description:
       'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.',
-    body: { type: PatchDeptDto, as: PATCH_TYPES, example: { leader: '李四', phone: null } },
+    body: { as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
   patch(
     @Ctx() ctx: RequestContext,
     @PathId() deptId: number,
-    @Body() dto: PatchDeptDto,
+    @JsonBody() dto: PatchDeptDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.depts.patch(ctx, sameId('deptId', deptId, dto.deptId), dto, expected);

@@ -1,5 +1,13 @@
 import { MAX_DEPTH } from '../tree/tree-path';
-import { ChoiceField, EmailField, IntegerField, TextField, NumberParam, SearchParam } from '../web/fields';
+import {
+  ChoiceField,
+  ChoiceParam,
+  EmailField,
+  IntegerField,
+  TextField,
+  NumberParam,
+  SearchParam,
+} from '../web/fields';
 import { IdField, RequiredIdField, RequiredIdsField, IdsParam } from '../web/id-fields';
 import { PageQuery } from '../web/page-query.dto';
 import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
@@ -102,7 +110,7 @@ export class DeptListQuery extends PageQuery {
   @SearchParam(64)
   leader?: string;
   /** `0` normal, `1` disabled. */
-  @ChoiceField('0', '1')
+  @ChoiceParam('0', '1')
   status?: string;
   /** Up to 500 ids, separated by commas. */
   @IdsParam()
@@ -118,7 +126,7 @@ export class DeptTreeQuery {
   @NumberParam(1, MAX_DEPTH)
   depth?: number;
   /** Only departments of this status, with the chain of their ancestors. */
-  @ChoiceField('0', '1')
+  @ChoiceParam('0', '1')
   status?: string;
   /** Only departments with this in their names, with the chain of their ancestors. */
   @SearchParam(64)

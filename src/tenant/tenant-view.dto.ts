@@ -1,4 +1,4 @@
-import { ChoiceField, DayField, SearchParam } from '../web/fields';
+import { ChoiceParam, DayField, SearchParam } from '../web/fields';
 import { CodeParam } from '../web/id-fields';
 import { PageQuery } from '../web/page-query.dto';
 import { Choice, DayText, Int32 } from '../web/view-fields';
@@ -76,7 +76,7 @@ export class TenantListQuery extends PageQuery {
   /** A part of the name, exactly as written. */
   @SearchParam(128) tenantName?: string;
   /** Only tenants in this state today. */
-  @ChoiceField(...TENANT_STATES) state?: LiveState;
+  @ChoiceParam(...TENANT_STATES) state?: LiveState;
   /** Tenants whose last day of service is before this one. */
   @DayField() expiresBefore?: string;
 }

@@ -1,5 +1,6 @@
-import { Body, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
+import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
 import { IdempotencyKey, PathTextId, sameId, IfMatch } from '../web/params';
+import { JsonBody, QueryParams } from '../web/input';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import { MANAGERS } from '../tenancy/roles';
@@ -57,14 +58,14 @@ export class TenantController {
     id: 'createTenant',
     summary: 'Create a child tenant',
     description: 'A field that is not sent, or is null, gets its default. `Location` names the new tenant.',
-    body: { type: CreateTenantDto, example: EXAMPLE },
+    body: { example: EXAMPLE },
     creates: true,
     roles: MANAGERS,
     refusals: [TenantErrors.PARENT_NOT_FOUND, TenantErrors.TOO_DEEP, IdempotencyErrors.REUSED],
   })
   async create(
     @Ctx() ctx: RequestContext,
-    @Body() dto: CreateTenantDto,
+    @JsonBody() dto: CreateTenantDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.tenants.create(ctx, dto, once));
@@ -78,7 +79,7 @@ export class TenantController {
     page: TenantRowDto,
     refusals: [],
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: TenantListQuery): Promise<PageView<TenantRowDto>> {
+  list(@Ctx() ctx: RequestContext, @QueryParams() query: TenantListQuery): Promise<PageView<TenantRowDto>> {
     return this.lists.list(ctx, query);
   }
 
@@ -99,13 +100,13 @@ export class TenantController {
     id: 'updateTenant',
     summary: 'Replace a tenant below your own, or move it with its subtree',
     description: REPLACED,
-    body: { type: UpdateTenantDto, example: { id: EXAMPLE_ID, ...EXAMPLE } },
+    body: { example: { id: EXAMPLE_ID, ...EXAMPLE } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
   update(
     @Ctx() ctx: RequestContext,
-    @Body() dto: UpdateTenantDto,
+    @JsonBody() dto: UpdateTenantDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.tenants.update(ctx, dto, expected);
@@ -116,14 +117,14 @@ export class TenantController {
     id: 'patchTenant',
     summary: 'Change some fields of a tenant (JSON merge patch)',
     description: PATCHED,
-    body: { type: PatchTenantDto, as: PATCH_TYPES, example: { quotaBo: { enterpriseQuery: 1000 } } },
+    body: { as: PATCH_TYPES, example: { quotaBo: { enterpriseQuery: 1000 } } },
     roles: MANAGERS,
     refusals: CHANGE,
   })
   patch(
     @Ctx() ctx: RequestContext,
     @PathTextId() id: string,
-    @Body() dto: PatchTenantDto,
+    @JsonBody() dto: PatchTenantDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.tenants.patch(ctx, sameId('id', id, dto.id), dto, expected);

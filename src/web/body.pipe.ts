@@ -15,6 +15,7 @@ export class BodyPipe extends ValidationPipe {
       whitelist: true,
       forbidUnknownValues: true,
       stopAtFirstError: true,
+      validateCustomDecorators: true,
       exceptionFactory: (errors) =>
         HttpErrors.INVALID({ fields: errors.flatMap((error) => problemsOf(error)) }),
     });
@@ -24,8 +25,6 @@ export class BodyPipe extends ValidationPipe {
     value: unknown,
     metadata: Parameters<ValidationPipe['transform']>[1],
   ): Promise<unknown> {
-    if (metadata.type === 'query') return super.transform({ ...(value as object) }, metadata);
-    if (metadata.type !== 'body') return value;
     return super.transform(pickKnownFields(value, metadata.metatype), metadata);
   }
 }

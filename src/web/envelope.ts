@@ -6,13 +6,13 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import type { ErrorRow, Refusal } from '../errors/refusal';
 import type { RefusalDto } from './refusal.dto';
 import type { Language } from './request';
 import { revisionOf, tagOf } from './revision';
-import { refuseUnreadBody } from './unread-body';
 
 /** The form of every answer. */
 export interface Envelope<T> {
@@ -72,30 +72,59 @@ export class JsonText {
 /** Wraps what a handler returns; nothing returned is `data: null`. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
+  constructor(private readonly host: HttpAdapterHost) {}
+
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
-    refuseUnreadBody(context, context.switchToHttp().getRequest<Request>());
-    return inEnvelope(context, next.handle());
+    return inEnvelope(context, next.handle(), this.host);
   }
 }
 
-export function inEnvelope(context: ExecutionContext, results: Observable<unknown>): Observable<unknown> {
+export function inEnvelope(
+  context: ExecutionContext,
+  results: Observable<unknown>,
+  { httpAdapter }: HttpAdapterHost,
+): Observable<unknown> {
   const request = context.switchToHttp().getRequest<Request>();
   const response = context.switchToHttp().getResponse<Response>();
   return results.pipe(
     map((result) => {
-      if (result instanceof StreamableFile) return result;
-      if (request.method === 'GET' || request.method === 'HEAD') {
-        // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
-        delete request.headers['cache-control'];
-        return tagged(response, result ?? null);
-      }
-      if (!(result instanceof Created)) return success(result ?? null);
-      // Below the path that was called, so that it stays right where a host has moved the routes.
-      const [path = ''] = request.originalUrl.split('?');
-      response.setHeader('Location', `${path.replace(/\/+$/, '')}/${result.id}`);
-      return success(null);
+      const answer = result instanceof StreamableFile ? result : enveloped(request, response, result);
+      keepAnswer(response, () => {
+        httpAdapter.reply(response, answer);
+      });
+      return answer;
     }),
   );
+}
+
+/** Sends this answer when Nest replies, whatever interceptors of a host have made of it in the meantime. */
+function keepAnswer(response: Response, reply: () => void): void {
+  const send = (): Response => {
+    releaseAnswer(response);
+    reply();
+    return response;
+  };
+  response.json = send;
+  response.send = send;
+}
+
+/** Lets something else be answered: a refusal, after an interceptor of the host has failed. */
+export function releaseAnswer(response: Response): void {
+  Reflect.deleteProperty(response, 'json');
+  Reflect.deleteProperty(response, 'send');
+}
+
+function enveloped(request: Request, response: Response, result: unknown): unknown {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
+    delete request.headers['cache-control'];
+    return tagged(response, result ?? null);
+  }
+  if (!(result instanceof Created)) return success(result ?? null);
+  // Below the path that was called, so that it stays right where a host has moved the routes.
+  const [path = ''] = request.originalUrl.split('?');
+  response.setHeader('Location', `${path.replace(/\/+$/, '')}/${result.id}`);
+  return success(null);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
-import { failure, refusalHeaders, StatusPolicy } from './envelope';
+import { failure, refusalHeaders, releaseAnswer, StatusPolicy } from './envelope';
 import { hasBrokenOff, isFailure, languageOf, noteRefusal, requestIdOf } from './request';
 
 /** The only catch: every error becomes the envelope, and an unforeseen one becomes a logged 500. */
@@ -28,6 +28,7 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    releaseAnswer(response);
     response
       .status(this.statuses.statusFor(refusal.row.status))
       .set(refusalHeaders(refusal.row))

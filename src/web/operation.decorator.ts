@@ -1,6 +1,5 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import {
-  ApiBody,
   ApiConsumes,
   ApiExtraModels,
   ApiOperation,
@@ -15,6 +14,7 @@ import type { Role } from '../tenancy/roles';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
 import { headers, RATE_LIMIT_HEADERS, refusalResponses } from './refusal-responses';
 import { RefusalEnvelope } from './refusal.dto';
+import { documentsInput } from './input';
 import { AllowRoles } from './roles.guard';
 
 /** Media types, and what a file looks like in each. */
@@ -27,8 +27,8 @@ interface OperationOptions {
   readonly description?: string;
   /** The roles that may call it; none: everybody, without a token. */
   readonly roles: readonly Role[];
-  /** A body that its class alone does not tell enough about; `as` are its media types, by default `application/json`. */
-  readonly body?: { readonly type: Type; readonly as?: readonly string[]; readonly example: unknown };
+  /** What the class of the body does not tell; `as` are its media types, by default `application/json`. */
+  readonly body?: { readonly as?: readonly string[]; readonly example: unknown };
   /** A file as the body. */
   readonly upload?: FileTypes;
   /** What `data` of a successful answer holds, is a page of, or is a list of; null when nothing is named. */
@@ -57,12 +57,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ...(upload && { requestBody: { required: true, content: contentOf(upload) } }),
     }),
     ApiExtraModels(RefusalEnvelope, ...(file ? [] : [envelope])),
-    ...(body
-      ? [
-          ApiConsumes(...(body.as ?? ['application/json'])),
-          ApiBody({ type: body.type, required: true, examples: { default: { value: body.example } } }),
-        ]
-      : []),
+    documentsInput(body?.example),
+    ...(body ? [ApiConsumes(...(body.as ?? ['application/json']))] : []),
     ApiResponse({
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,

@@ -5,11 +5,11 @@ import {
   UseFilters,
   UseGuards,
   UseInterceptors,
-  UsePipes,
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
@@ -17,11 +17,9 @@ import { AuthErrors } from '../tenancy/access.errors';
 import { attachContext, RequestContext } from '../tenancy/request-context';
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
-import { BodyPipe } from './body.pipe';
 import { inEnvelope } from './envelope';
 import { EnvelopeExceptionFilter } from './exception.filter';
 import { RolesGuard } from './roles.guard';
-import { refuseUnreadBody } from './unread-body';
 
 /** The one place of tenant policy: from here on a request acts for exactly one tenant, which may be served. */
 @Injectable()
@@ -52,17 +50,24 @@ export function TenantScoped(): ClassDecorator & MethodDecorator {
 /** The tenant scope and the envelope in one, because each interceptor costs time in Nest. */
 @Injectable()
 class OrganisationInterceptor extends TenantScopeInterceptor {
+  constructor(
+    principals: PrincipalResolver,
+    admission: TenantAdmission,
+    private readonly host: HttpAdapterHost,
+  ) {
+    super(principals, admission);
+  }
+
   override async intercept(
     context: ExecutionContext,
     next: CallHandler<unknown>,
   ): Promise<Observable<unknown>> {
-    refuseUnreadBody(context, context.switchToHttp().getRequest<Request>());
-    return inEnvelope(context, await super.intercept(context, next));
+    return inEnvelope(context, await super.intercept(context, next), this.host);
   }
 }
 
 /**
- * A controller of this API. All it needs rides on it (role check, envelope, tenant scope, body check, errors),
+ * A controller of this API. All it needs rides on it (role check, envelope, tenant scope, errors),
  * so that in a larger platform nothing has to be registered globally.
  */
 export function OrganisationController(path: string, tag: string): ClassDecorator {
@@ -70,7 +75,6 @@ export function OrganisationController(path: string, tag: string): ClassDecorato
     Controller(path),
     UseGuards(RolesGuard),
     UseInterceptors(OrganisationInterceptor),
-    UsePipes(BodyPipe),
     UseFilters(EnvelopeExceptionFilter),
     ApiTags(tag),
     ApiSecurity('password'),

@@ -1,4 +1,4 @@
-import { createParamDecorator, Param, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader, ApiParam } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { IdempotentRequest } from '../database/idempotent-request';
@@ -31,14 +31,17 @@ function pathParam(
   schema: Schema,
   description?: string,
 ): ParameterDecorator {
-  // The type that TypeScript knows is that of the result, not of what is sent.
-  const asSent = { type: String, isArray: false };
-  const options = { name: 'id', schema, ...(description !== undefined && { description }), ...asSent };
-  const describe = documented(ApiParam(options));
-  return (target, key, index) => {
-    Param('id', { transform })(target, key, index);
-    describe(target, key, index);
+  const options = {
+    name: 'id',
+    schema,
+    ...(description !== undefined && { description }),
+    ...{ type: String, isArray: false },
   };
+  return createParamDecorator(
+    (_: unknown, context: ExecutionContext) =>
+      transform(String(context.switchToHttp().getRequest<Request>().params.id)),
+    [documented(ApiParam(options))],
+  )();
 }
 
 const NOT_AN_ID = { zh: 'ID 必须为十进制整数', en: 'must be a decimal id' };

@@ -1,5 +1,6 @@
-import { Get, Post, Query, Res, type StreamableFile } from '@nestjs/common';
+import { Get, Post, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
+import { QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
 import { MANAGERS, READERS } from '../../tenancy/roles';
@@ -49,7 +50,7 @@ export class DeptTransferController {
   })
   export(
     @Ctx() ctx: RequestContext,
-    @Query() query: ExportQuery,
+    @QueryParams() query: ExportQuery,
     @AcceptedFormat() format: FileFormat,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
@@ -70,7 +71,7 @@ export class DeptTransferController {
   })
   async import(
     @Ctx() ctx: RequestContext,
-    @Query() { dryRun }: ImportQuery,
+    @QueryParams() { dryRun }: ImportQuery,
     @DeptFileBody() file: DeptFile,
   ): Promise<ImportReportDto | StreamableFile> {
     return dryRun ? streamReport(await this.transfer.dryRun(ctx, file)) : this.transfer.import(ctx, file);

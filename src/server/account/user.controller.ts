@@ -1,5 +1,6 @@
-import { Body, Delete, Get, Post, Put, Query } from '@nestjs/common';
+import { Delete, Get, Post, Put } from '@nestjs/common';
 import { IdempotencyKey, PathId, PathIds, IfMatch } from '../../web/params';
+import { JsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
 import { SignInErrors } from '../auth/auth.errors';
@@ -38,7 +39,7 @@ export class UserController {
   @Operation({
     id: 'createUser',
     summary: 'Create an account',
-    body: { type: CreateUserDto, example: { ...EXAMPLE, password: 'a-long-password' } },
+    body: { example: { ...EXAMPLE, password: 'a-long-password' } },
     creates: true,
     roles: MANAGERS,
     refusals: [
@@ -51,7 +52,7 @@ export class UserController {
   })
   async create(
     @Ctx() ctx: RequestContext,
-    @Body() dto: CreateUserDto,
+    @JsonBody() dto: CreateUserDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.users.create(ctx, dto, once));
@@ -65,7 +66,7 @@ export class UserController {
     page: UserDto,
     refusals: [],
   })
-  list(@Ctx() ctx: RequestContext, @Query() query: UserListQuery): Promise<PageView<UserDto>> {
+  list(@Ctx() ctx: RequestContext, @QueryParams() query: UserListQuery): Promise<PageView<UserDto>> {
     return this.lists.list(ctx, query);
   }
 
@@ -85,13 +86,13 @@ export class UserController {
   @Operation({
     id: 'changePassword',
     summary: 'Change your own password, or reset the password of an account',
-    body: { type: ChangePasswordDto, example: { userId: 2, newPassword: 'another-long-password' } },
+    body: { example: { userId: 2, newPassword: 'another-long-password' } },
     roles: READERS,
     refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH, SignInErrors.BUSY],
   })
   changePassword(
     @Ctx() ctx: RequestContext,
-    @Body() dto: ChangePasswordDto,
+    @JsonBody() dto: ChangePasswordDto,
     @ClientNetwork() client: string,
   ): Promise<void> {
     return this.users.changePassword(ctx, dto, client);
@@ -102,7 +103,7 @@ export class UserController {
     id: 'updateUser',
     summary: 'Replace an account; its password stays',
     description: 'A field that is not sent, or is null, gets its default (`roles`: `member`).',
-    body: { type: UpdateUserDto, example: { userId: 2, ...EXAMPLE } },
+    body: { example: { userId: 2, ...EXAMPLE } },
     roles: MANAGERS,
     refusals: [
       ...FIELDS,
@@ -114,7 +115,7 @@ export class UserController {
   })
   update(
     @Ctx() ctx: RequestContext,
-    @Body() dto: UpdateUserDto,
+    @JsonBody() dto: UpdateUserDto,
     @IfMatch() expected: Expected,
   ): Promise<void> {
     return this.users.update(ctx, dto, expected);

@@ -1,6 +1,7 @@
 import type { Role } from '../../tenancy/roles';
 import {
   ChoiceField,
+  ChoiceParam,
   EmailField,
   OpaqueField,
   PasswordField,
@@ -124,6 +125,6 @@ export class UserListQuery extends PageQuery {
   @SearchParam(64)
   username?: string;
   /** `0` normal, `1` disabled. */
-  @ChoiceField('0', '1')
+  @ChoiceParam('0', '1')
   status?: string;
 }

@@ -1,5 +1,6 @@
-import { Body, Get, Header, Post } from '@nestjs/common';
+import { Get, Header, Post } from '@nestjs/common';
 import { OpenController } from './public.decorator';
+import { JsonBody } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
 import { ClientNetwork } from '../../web/request';
@@ -34,7 +35,7 @@ export class SignInController {
     refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
   })
   async login(
-    @Body() { tenantId, username, password }: LoginDto,
+    @JsonBody() { tenantId, username, password }: LoginDto,
     @ClientNetwork() client: string,
   ): Promise<TokensDto> {
     const proof = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
@@ -51,7 +52,7 @@ export class SignInController {
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
   })
-  async refresh(@Body() { refreshToken }: RefreshDto): Promise<TokensDto> {
+  async refresh(@JsonBody() { refreshToken }: RefreshDto): Promise<TokensDto> {
     return toTokensDto(await this.signIn.refresh(refreshToken));
   }
 }

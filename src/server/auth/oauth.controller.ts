@@ -1,7 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import {
   type ArgumentsHost,
-  Body,
   Catch,
   Controller,
   type ExceptionFilter,
@@ -10,7 +9,6 @@ import {
   Logger,
   Post,
   UseFilters,
-  UsePipes,
 } from '@nestjs/common';
 import {
   ApiConsumes,
@@ -22,7 +20,7 @@ import {
 } from '@nestjs/swagger';
 import type { ErrorRow } from '../../errors/refusal';
 import { ClientNetwork, hasBrokenOff, isFailure, noteRefusal, requestIdOf } from '../../web/request';
-import { BodyPipe } from '../../web/body.pipe';
+import { documentsInput, JsonBody } from '../../web/input';
 import { refusalHeaders } from '../../web/envelope';
 import { RefusalEnvelope } from '../../web/refusal.dto';
 import { toRefusal } from '../../web/exception.filter';
@@ -107,13 +105,13 @@ function toOAuthError({ status, en }: ErrorRow): OAuthError {
 @Controller('auth')
 @ApiTags('Signing in')
 @ApiExtraModels(OAuthProblemDto, RefusalEnvelope)
-@UsePipes(BodyPipe)
 @UseFilters(OAuthExceptionFilter)
 export class OAuthController {
   constructor(private readonly signIn: SignInService) {}
 
   @Post('token')
   @TakesCredentials('grant')
+  @documentsInput()
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   @Header('Pragma', 'no-cache')
@@ -131,7 +129,10 @@ export class OAuthController {
     example: { error: 'invalid_grant', error_description: SignInErrors.BAD_CREDENTIALS.row.en },
   })
   @ApiResponse({ status: 'default', description: 'Refused', schema: PROBLEM })
-  async token(@Body() request: TokenRequestDto, @ClientNetwork() client: string): Promise<OAuthTokensDto> {
+  async token(
+    @JsonBody() request: TokenRequestDto,
+    @ClientNetwork() client: string,
+  ): Promise<OAuthTokensDto> {
     const { accessToken, refreshToken } = await this.#grant(request, client);
     return {
       access_token: accessToken,

@@ -1,0 +1,71 @@
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { ApiBody, ApiQuery } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { HttpErrors } from '../errors/http.errors';
+import { BodyPipe } from './body.pipe';
+
+/**
+ * The body and the query of a handler, each checked by its class. These are decorators of our own, because the pipes of a
+ * host that validate or convert (Nest's, those for Zod and i18n) leave such parameters alone.
+ */
+
+const NOT_AN_OBJECT = {
+  field: 'body',
+  message: { zh: '请求体必须为 JSON 对象', en: 'must be a JSON object' },
+};
+
+type Part = 'body' | 'query';
+const pipe = new BodyPipe();
+
+/** The class of the body or the query of a handler. */
+export function inputType(part: Part, target: object, key: string | symbol): Type | undefined {
+  return Reflect.getMetadata(`tenantry:${part}`, target, key) as Type | undefined;
+}
+
+/** Remembers the class for the documentation, which Nest finds only for its own decorators. */
+function keepsType(part: Part): ParameterDecorator {
+  return (target, key, index) => {
+    if (key === undefined) return;
+    const types = Reflect.getMetadata('design:paramtypes', target, key) as Type[];
+    Reflect.defineMetadata(`tenantry:${part}`, types[index], target, key);
+  };
+}
+
+const body = createParamDecorator(
+  (_: unknown, context: ExecutionContext): unknown => {
+    const sent: unknown = context.switchToHttp().getRequest<Request>().body;
+    refuseNonObject(sent);
+    return sent;
+  },
+  [keepsType('body')],
+);
+
+const query = createParamDecorator(
+  (_: unknown, context: ExecutionContext): object => ({
+    ...context.switchToHttp().getRequest<Request>().query,
+  }),
+  [keepsType('query')],
+);
+
+export function JsonBody(): ParameterDecorator {
+  return body(pipe);
+}
+
+export function QueryParams(): ParameterDecorator {
+  return query(pipe);
+}
+
+/** Documents the body and the query of a handler, with an example of the body where its class does not tell enough. */
+export function documentsInput(example?: unknown): MethodDecorator {
+  const more = example === undefined ? {} : { required: true, examples: { default: { value: example } } };
+  return (target, key, descriptor) => {
+    const [bodyType, queryType] = [inputType('body', target, key), inputType('query', target, key)];
+    if (bodyType) ApiBody({ type: bodyType, ...more })(target, key, descriptor);
+    if (queryType) ApiQuery({ type: queryType })(target, key, descriptor);
+  };
+}
+
+export function refuseNonObject(sent: unknown): void {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+    throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
+}

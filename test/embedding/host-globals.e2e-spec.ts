@@ -1,0 +1,214 @@
+import {
+  Body,
+  Catch,
+  ClassSerializerInterceptor,
+  Controller,
+  Get,
+  HttpStatus,
+  Injectable,
+  Post,
+  ValidationPipe,
+  type ArgumentMetadata,
+  type ArgumentsHost,
+  type CallHandler,
+  type ExceptionFilter,
+  type ExecutionContext,
+  type NestInterceptor,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { IsInt } from 'class-validator';
+import type { Response } from 'express';
+import { map, tap, type Observable } from 'rxjs';
+import { TenantryModule } from '../../src/index';
+import { HeaderResolver, Host } from '../support/host';
+
+const PATH = '/system/dept-api';
+
+class CountDto {
+  @IsInt() count!: number;
+}
+
+@Controller('host')
+class HostController {
+  @Get()
+  get(): object {
+    return { own: true };
+  }
+
+  @Post()
+  post(@Body() { count }: CountDto): object {
+    return { count };
+  }
+}
+
+/** As nestjs-zod does it: other classes than its own pass. */
+class ZodLikePipe implements PipeTransform {
+  transform(value: unknown, { metatype }: ArgumentMetadata): unknown {
+    const { isZodDto, create } = (metatype ?? {}) as {
+      isZodDto?: boolean;
+      create?: (value: unknown) => unknown;
+    };
+    return isZodDto ? create?.(value) : value;
+  }
+}
+
+const PIPES: Record<string, PipeTransform> = {
+  ValidationPipe: new ValidationPipe(),
+  whitelist: new ValidationPipe({ whitelist: true }),
+  forbidNonWhitelisted: new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true }),
+  enableImplicitConversion: new ValidationPipe({
+    transform: true,
+    transformOptions: { enableImplicitConversion: true },
+  }),
+  errorHttpStatusCode: new ValidationPipe({
+    transform: true,
+    errorHttpStatusCode: HttpStatus.UNPROCESSABLE_ENTITY,
+  }),
+  'exceptionFactory, as of nestjs-i18n': new ValidationPipe({
+    transform: true,
+    exceptionFactory: () => new Error('the words of the host'),
+  }),
+  'a pipe like that of nestjs-zod': new ZodLikePipe(),
+};
+
+function hostWith(provide: string, ...values: unknown[]): Promise<Host> {
+  return Host.start({
+    imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+    controllers: [HostController],
+    providers: values.map((value) =>
+      typeof value === 'function' ? { provide, useClass: value as Type } : { provide, useValue: value },
+    ),
+  });
+}
+
+/** The answers to requests that pipes could change, without what is made at random. */
+async function answersOf(host: Host): Promise<unknown[]> {
+  const api = host.as();
+  const made = await api.post(PATH, { deptName: ' a ', orderNum: 1, unknown: { deep: 1 } });
+  const at = String(made.headers.location);
+  const read = await api.get(at);
+  const { data } = read.body as unknown as { data: object };
+  const asked = [
+    await api.put(PATH, { ...data, deptName: 'b' }),
+    await api.post(PATH, { deptName: 1 }),
+    await api.post(PATH, { orderNum: '1' }),
+    await api.post(PATH, { status: true }),
+    await api.post(PATH, []),
+    await api.post(PATH, undefined),
+    await api.patch(at, { email: 'nobody' }),
+    await api.patch(at, { parentId: '0', orderNum: 2 }),
+    await api.get(`${PATH}/x`),
+    await api.get(`${PATH}/${'9'.repeat(20)}`),
+    await api.get(`${PATH}?limit=x`),
+    await api.get(`${PATH}?limit=1&status=2`),
+    await api.get(`${PATH}?limit=1&unknown=1`),
+    await api.put(`${PATH}/order`, { deptIds: 'x' }),
+    await api.delete(`${PATH}/1,x`),
+    await api.post('/system/tenant-api', { tenantName: 't', quotaBo: { enterpriseQuery: '5' } }),
+    await api.post('/system/tenant-api', {}),
+    await api.get(at),
+  ];
+  const plain = (text: string) =>
+    text.replace(/"(requestId|createTime|updateTime|nextCursor)":"[^"]*"/g, '"$1":""');
+  return [made.status, ...asked.map(({ status, text }) => [status, plain(text)])];
+}
+
+describe('what a host has for all of its routes', () => {
+  let without: unknown[];
+  let file: string;
+
+  beforeAll(async () => {
+    const host = await hostWith(APP_PIPE);
+    without = await answersOf(host);
+    file = (await host.as().get(`${PATH}/export`)).text;
+    await host.stop();
+  });
+
+  describe('a pipe', () => {
+    it.each(Object.keys(PIPES))('does not touch what is sent to Tenantry: %s', async (name) => {
+      const host = await hostWith(APP_PIPE, PIPES[name]);
+      expect(await answersOf(host)).toEqual(without);
+      const own = await host.anonymous.post('/host', { count: 'x' });
+      if (name !== 'a pipe like that of nestjs-zod') expect(own.status).toBeGreaterThanOrEqual(400);
+      await host.stop();
+    });
+  });
+
+  describe('an interceptor', () => {
+    @Injectable()
+    class WrappingInterceptor implements NestInterceptor {
+      intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+        const response = context.switchToHttp().getResponse<Response>();
+        return next.handle().pipe(
+          map((result: unknown) => ({ success: true, result })),
+          tap(() => response.setHeader('X-Host', 'was here')),
+        );
+      }
+    }
+
+    @Injectable()
+    class FailingInterceptor implements NestInterceptor {
+      intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
+        return next.handle().pipe(
+          map(() => {
+            throw new Error('a bug of the host');
+          }),
+        );
+      }
+    }
+
+    it('wraps the answers of the host, not those of Tenantry', async () => {
+      const host = await hostWith(APP_INTERCEPTOR, WrappingInterceptor, ClassSerializerInterceptor);
+      expect(JSON.parse((await host.anonymous.get('/host')).text)).toEqual({
+        success: true,
+        result: { own: true },
+      });
+      expect(await answersOf(host)).toEqual(without);
+      const api = host.as();
+      const read = await api.get(`${PATH}?limit=1`);
+      expect(read.headers).toMatchObject({ 'x-host': 'was here', etag: expect.any(String) as string });
+      expect(
+        (await api.with({ 'if-none-match': String(read.headers.etag) }).get(`${PATH}?limit=1`)).status,
+      ).toBe(304);
+      const exported = await api.get(`${PATH}/export`);
+      expect(exported.text).toBe(file);
+      expect(exported.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
+      expect(JSON.parse((await api.get(`${PATH}/tree`)).text)).toMatchObject({
+        code: 200,
+        data: { truncated: false },
+      });
+      await host.stop();
+    });
+
+    it('that fails is a failure, not the answer', async () => {
+      const host = await hostWith(APP_INTERCEPTOR, FailingInterceptor);
+      const { status, refusal } = await host.as().get(`${PATH}?limit=1`);
+      expect([status, refusal.reason]).toEqual([500, 'INTERNAL_ERROR']);
+      await host.stop();
+    });
+  });
+
+  it('a filter gets the errors of the host, not the refusals of Tenantry', async () => {
+    @Catch()
+    class EverythingFilter implements ExceptionFilter {
+      catch(_: unknown, host: ArgumentsHost): void {
+        host.switchToHttp().getResponse<Response>().status(418).json({ host: true });
+      }
+    }
+    const host = await hostWith(APP_FILTER, EverythingFilter);
+    expect((await host.anonymous.get('/nowhere')).status).toBe(418);
+    const asked = [
+      host.anonymous.get(PATH),
+      host.as().get(`${PATH}/999`),
+      host.as().post(PATH, { deptName: 1 }),
+    ];
+    expect((await Promise.all(asked)).map(({ status, refusal }) => [status, refusal.reason])).toEqual([
+      [401, 'TOKEN_MISSING'],
+      [404, 'DEPT_NOT_FOUND'],
+      [400, 'INVALID_INPUT'],
+    ]);
+    await host.stop();
+  });
+});
