@@ -1,13 +1,15 @@
 import {
   ConfigurableModuleBuilder,
   Global,
+  Inject,
   Module,
+  type CanActivate,
   type DynamicModule,
   type OnModuleInit,
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { SettingRepository } from './database/setting.repository';
 import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
@@ -18,6 +20,8 @@ import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
 import { Cursors } from './web/page';
 import { StatusPolicy, type HttpStatusMode } from './web/envelope';
+import { setDefaultLanguage, type Language } from './web/request';
+import { HostGuards } from './web/roles.guard';
 import { TenantBoundModule } from './tenancy/tenant-bound.repository';
 import type { TenantOwned } from './tenancy/tenant-bound';
 import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
@@ -34,6 +38,13 @@ export interface TenantryOptions {
   readonly userDirectory?: UserDirectory;
   /** Zone of `createTime` and `updateTime`, and of the days of a service period. Default `Asia/Shanghai`. */
   readonly timeZone?: string;
+  /**
+   * Guards of yours that run before Tenantry's on its controllers, for platforms whose guards stand on each controller:
+   * classes or instances. Default: none.
+   */
+  readonly guards?: readonly (CanActivate | Type<CanActivate>)[];
+  /** Of messages, where the caller's `Accept-Language` prefers neither. Default `zh`. */
+  readonly language?: Language;
   /** Default `match-code`. */
   readonly httpStatusMode?: HttpStatusMode;
   /** Default: the system's clock. */
@@ -91,6 +102,12 @@ function fromOptions<T>(
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
+    {
+      provide: HostGuards,
+      useFactory: ({ guards = [] }: Partial<TenantryOptions>, moduleRef: ModuleRef) =>
+        new HostGuards(guards, moduleRef),
+      inject: [MODULE_OPTIONS_TOKEN, ModuleRef],
+    },
     fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),
   ],
   exports: [
@@ -100,6 +117,7 @@ function fromOptions<T>(
     Meter,
     Cursors,
     PrincipalResolver,
+    HostGuards,
     UserDirectory,
     Clock,
     ZonedTime,
@@ -109,7 +127,11 @@ function fromOptions<T>(
   ],
 })
 export class TenantryModule extends ConfigurableModuleClass implements OnModuleInit {
-  constructor(private readonly modules: ModulesContainer) {
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly host: HttpAdapterHost,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: Partial<TenantryOptions>,
+  ) {
     super();
   }
 
@@ -117,6 +139,7 @@ export class TenantryModule extends ConfigurableModuleClass implements OnModuleI
   onModuleInit(): void {
     const roots = [...this.modules.values()].filter(({ metatype }) => metatype === TenantryModule);
     if (roots.length > 1) throw new Error('TenantryModule.forRoot stands twice in this application.');
+    setDefaultLanguage(this.host, this.options.language ?? 'zh');
   }
 
   /**

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { isPrincipal, type Principal } from './principal';
+import { principalProblem, type Principal } from './principal';
+import { isRole } from './roles';
 
 /** The caller, or null for none; at once, or later. */
 export type CallerAnswer = Principal | null | Promise<Principal | null>;
 
 /**
- * Who is calling? A port: a host answers from its own sign-in, at once or with a promise. Null refuses the request.
+ * Who is calling? A port: a host answers from its own sign-in, at once or with a promise. Null is a 401.
  * It is asked once per request.
  */
 export abstract class PrincipalResolver {
@@ -40,8 +41,12 @@ export function callerOf(
   return answer.caller;
 }
 
-/** A caller that is not rightly described is none: a mistake of the host must not open a door. */
+/** A caller that is not rightly described is a bug of the host, which must not open a door. Roles that we do not know are dropped. */
 function onlyGenuine(caller: CallerAnswer): CallerAnswer {
-  if (caller && 'then' in caller) return caller.then((found) => onlyGenuine(found));
-  return caller && isPrincipal(caller) ? caller : null;
+  if (caller == null) return null;
+  if (typeof caller === 'object' && 'then' in caller) return caller.then((found) => onlyGenuine(found));
+  const problem = principalProblem(caller);
+  if (problem !== null) throw new Error(`The principalResolver gave a wrong principal: ${problem}.`);
+  const sent: readonly string[] = caller.roles;
+  return sent.every(isRole) ? caller : { ...caller, roles: sent.filter(isRole) };
 }

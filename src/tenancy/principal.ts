@@ -36,18 +36,23 @@ export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Pr
   return isPrincipal(principal) ? Object.freeze(principal) : null;
 }
 
-/** Whether what a token or a host says is a principal; roles that we do not know are no roles. */
+/** Whether what a token or a host says is a principal. */
 export function isPrincipal(value: Principal): boolean {
+  return principalProblem(value) === null && value.roles.every(isRole);
+}
+
+/** What is wrong with a principal, if anything; roles that we do not know are not wrong, but grant nothing. */
+export function principalProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return 'it is not an object';
   const { subject, username, tenantId, roles } = value as { readonly [K in keyof Principal]?: unknown };
-  return (
-    isName(subject, 128) &&
-    isName(username, 64) &&
-    typeof tenantId === 'string' &&
-    isTenantCode(tenantId) &&
-    Array.isArray(roles) &&
-    roles.every(isRole) &&
-    (tenantId === PLATFORM_TENANT || !roles.includes('superadmin'))
-  );
+  if (!isName(subject, 128)) return 'subject must be text of 1 to 128 characters';
+  if (!isName(username, 64)) return 'username must be text of 1 to 64 characters';
+  if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) return 'tenantId must be the code of a tenant';
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string'))
+    return 'roles must be a list of texts';
+  if (tenantId !== PLATFORM_TENANT && roles.includes('superadmin'))
+    return `superadmin exists only in tenant ${PLATFORM_TENANT}`;
+  return null;
 }
 
 function isName(value: unknown, max: number): value is string {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
+import type { HttpAdapterHost } from '@nestjs/core';
+import type { Express, NextFunction, Request, Response } from 'express';
 
 /** What a request says of itself: its id, its language and its client. */
 
@@ -24,9 +25,18 @@ export function requestIdOf(request: Request & { [requestId]?: string }): string
 
 export type Language = 'zh' | 'en';
 
-/** The language of error messages: Chinese unless the caller prefers English. */
+const LANGUAGE = 'tenantry language';
+
+/** Sets the language of messages to callers who prefer none; it is a setting of the Express application. */
+export function setDefaultLanguage({ httpAdapter }: Partial<HttpAdapterHost>, language: Language): void {
+  httpAdapter?.getInstance<Partial<Express>>().set?.(LANGUAGE, language);
+}
+
+/** The language of messages: what the caller prefers, or else the default. */
 export function languageOf(request: Request): Language {
-  return request.acceptsLanguages('zh', 'en') === 'en' ? 'en' : 'zh';
+  const first = request.app.get(LANGUAGE) === 'en' ? 'en' : 'zh';
+  const preferred = request.acceptsLanguages(...(first === 'en' ? ['en', 'zh'] : ['zh', 'en']));
+  return preferred === 'en' || preferred === 'zh' ? preferred : first;
 }
 
 /** The address of the client; behind a proxy that is trusted (`trust proxy`), the one that the proxy names. */

@@ -1,6 +1,13 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import {
+  ForbiddenException,
+  Injectable,
+  type CanActivate,
+  type ExecutionContext,
+  type Type,
+} from '@nestjs/common';
+import { Reflector, type ModuleRef } from '@nestjs/core';
 import type { Request } from 'express';
+import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import type { Role } from '../tenancy/roles';
@@ -8,15 +15,46 @@ import type { Role } from '../tenancy/roles';
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
 
+/** Guards of a host that run before ours on Tenantry's controllers. Classes are made by Nest, when they are first needed. */
+export class HostGuards {
+  #guards: Promise<CanActivate[]> | undefined;
+
+  constructor(
+    private readonly guards: readonly (CanActivate | Type<CanActivate>)[],
+    private readonly moduleRef: ModuleRef,
+  ) {}
+
+  async admit(context: ExecutionContext): Promise<void> {
+    if (this.guards.length === 0) return;
+    this.#guards ??= Promise.all(this.guards.map((guard) => this.#instanceOf(guard)));
+    for (const guard of await this.#guards) {
+      const answer = guard.canActivate(context);
+      if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new ForbiddenException();
+    }
+  }
+
+  /** The host's own instance, where it has one. */
+  async #instanceOf(guard: CanActivate | Type<CanActivate>): Promise<CanActivate> {
+    if (typeof guard !== 'function') return guard;
+    try {
+      return this.moduleRef.get<CanActivate>(guard, { strict: false });
+    } catch {
+      return await this.moduleRef.create(guard);
+    }
+  }
+}
+
 /** Admits a caller with one of the route's roles; a route that names none is closed. */
 @Injectable()
 export class RolesGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly principals: PrincipalResolver,
+    private readonly hostGuards: HostGuards,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    await this.hostGuards.admit(context);
     const principal = await callerOf(this.principals, context.switchToHttp().getRequest<Request>());
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;

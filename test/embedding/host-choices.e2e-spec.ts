@@ -1,6 +1,7 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable, Module, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import type { Request } from 'express';
+import { of } from 'rxjs';
 import { In, type EntityManager } from 'typeorm';
 import {
   DeptListService,
@@ -181,6 +182,44 @@ describe('a host chooses', () => {
       expect(refused.refusal.ids).toEqual([full]);
       expect((await host.as().delete(`${DEPTS}/${empty}`)).status).toBe(200);
       expect(await deptRow(host.dataSource, full)).toMatchObject({ delFlag: '0' });
+    });
+  });
+
+  it('guards of its own before ours, as classes or instances, which it may have made itself', async () => {
+    @Injectable()
+    class Doorbell {
+      rung = 0;
+    }
+    @Injectable()
+    class OwnGuard implements CanActivate {
+      constructor(private readonly doorbell: Doorbell) {}
+      canActivate(context: ExecutionContext): boolean {
+        const request = context.switchToHttp().getRequest<Request>();
+        this.doorbell.rung += 1;
+        request.user = { subject: 's', tenantId: '000000', username: 'u', roles: ['member'] };
+        return request.headers['x-key'] === 'right';
+      }
+    }
+    const plain: CanActivate = { canActivate: () => of(true) };
+    const byUser = { resolve: ({ user }: { user?: unknown }) => (user as Principal | undefined) ?? null };
+    const tenantry = TenantryModule.forRoot({ principalResolver: byUser, guards: [OwnGuard, plain] });
+    await during({ imports: [tenantry], providers: [OwnGuard, Doorbell] }, async ({ app, anonymous }) => {
+      expectRefused(await anonymous.get(DEPTS), 403, 'ROLE_REQUIRED');
+      expect((await anonymous.get(DEPTS, { 'x-key': 'right' })).status).toBe(200);
+      expectRefused(await anonymous.post(DEPTS, {}, { 'x-key': 'right' }), 403, 'ROLE_REQUIRED');
+      expect(app.get(Doorbell).rung).toBe(3);
+    });
+  });
+
+  it('the language of messages for callers who prefer none', async () => {
+    const tenantry = TenantryModule.forRoot({ principalResolver, language: 'en' });
+    await during({ imports: [tenantry] }, async ({ anonymous }) => {
+      const messageTo = async (languages?: string): Promise<unknown> =>
+        (await anonymous.get(DEPTS, languages === undefined ? {} : { 'accept-language': languages })).body
+          .msg;
+      const [none, french, chinese] = [await messageTo(), await messageTo('fr'), await messageTo('zh-CN')];
+      expect([none, french]).toEqual([expect.stringMatching(/^[A-Z]/), none]);
+      expect(chinese).not.toBe(none);
     });
   });
 });

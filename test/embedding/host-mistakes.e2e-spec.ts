@@ -95,20 +95,29 @@ describe('mistakes of a host', () => {
     const ask = (principal: object) =>
       careless.anonymous.get(DEPTS, { 'x-principal': JSON.stringify(principal) });
     expect((await ask(right)).status).toBe(200);
-    for (const wrong of [
-      { roles: 'no_tenant_admin_please' },
-      { roles: undefined },
-      { roles: ['root'] },
-      { username: undefined },
-      { username: 'x'.repeat(65) },
-      { subject: 7 },
-      { tenantId: 0 },
-      { tenantId: '000000 ' },
-      { tenantId: '100000', roles: ['superadmin'] },
-    ]) {
-      const answer = await ask({ ...right, ...wrong });
-      expect([wrong, answer.status]).toEqual([wrong, 401]);
+    expect((await ask({ ...right, roles: ['root', 'tenant_admin'] })).status).toBe(200);
+    for (const roles of [[], ['root']]) {
+      const { status, refusal } = await ask({ ...right, roles });
+      expect([status, refusal.reason]).toEqual([403, 'ROLE_REQUIRED']);
     }
+    expect((await careless.anonymous.get(DEPTS)).status).toBe(401);
+    const log = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    for (const [wrong, problem] of [
+      [{ roles: 'no_tenant_admin_please' }, 'roles must be'],
+      [{ roles: undefined }, 'roles must be'],
+      [{ username: undefined }, 'username must be'],
+      [{ username: 'x'.repeat(65) }, 'username must be'],
+      [{ subject: 7 }, 'subject must be'],
+      [{ tenantId: 0 }, 'tenantId must be'],
+      [{ tenantId: '000000 ' }, 'tenantId must be'],
+      [{ tenantId: '100000', roles: ['superadmin'] }, 'superadmin exists only'],
+    ] as const) {
+      const answer = await ask({ ...right, ...wrong });
+      expect([wrong, answer.status]).toEqual([wrong, 500]);
+      const [{ err }] = log.mock.lastCall as unknown as [{ err: Error }];
+      expect(err.message).toContain(problem);
+    }
+    log.mockRestore();
     await careless.stop();
   });
 
