@@ -97,6 +97,9 @@ export type { TenantOwned } from './tenancy/tenant-bound';
 export type { RowsWanted } from './tenancy/host-table';
 export { TenantRows, type RowConditions } from './tenancy/tenant-rows.repository';
 
+// One transaction for departments, tenants and the host's own tables.
+export { TenantryTransaction, type InUnit, type TenantryUnit } from './tenantry-transaction';
+
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
 export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';

@@ -27,6 +27,7 @@ import type { TenantOwned } from './tenancy/tenant-bound';
 import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
+import { TenantryTransaction } from './tenantry-transaction';
 import { AccountDirectory } from './tenant/account.entity';
 import { UserDirectory } from './tenancy/tenant-access';
 
@@ -95,6 +96,7 @@ function fromOptions<T>(
     EventSubscriber,
     UnitOfWork,
     CommitLogCleaner,
+    TenantryTransaction,
     SettingRepository,
     Cursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
@@ -114,6 +116,7 @@ function fromOptions<T>(
     TenantryDataSource,
     DomainEvents,
     UnitOfWork,
+    TenantryTransaction,
     Meter,
     Cursors,
     PrincipalResolver,

@@ -64,6 +64,7 @@ describe('the house', () => {
       ['server/logging/logger.ts', 'tells errors of the database from others'],
       ['tenancy/tenant-bound.ts', 'is the tenant-bound table itself'],
       ['tenancy/host-table.ts', 'is the same for the tables of hosts'],
+      ['tenantry-transaction.ts', 'hands the manager of a transaction to the host'],
       [
         'tenancy/tenant-access.ts',
         'has the first statement of a unit of work, and a port that is asked in one',

@@ -1,6 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { Clock } from '../time/clock';
 import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log';
@@ -9,8 +9,9 @@ import { dialectOf, type Isolation } from './dialect';
 import { DomainEvents, type DomainEvent, type Emit } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
-import { inTime, KeyedMutex } from './mutex';
-import { BUDGET_MS, faultOf, isDuplicate, NO_CONNECTION, RetryBudget, type Fault } from './retry-policy';
+import { KeyedMutex } from './mutex';
+import { abandon, asInterruption, Interrupted, Retrier, type Attempt } from './retrier';
+import { isDuplicate, RetryBudget } from './retry-policy';
 import { TenantryDataSource } from './tenantry.data-source';
 
 type Statements<T> = (manager: EntityManager) => Promise<T>;
@@ -19,34 +20,20 @@ type Work<T> = (manager: EntityManager, emit: Emit) => Promise<T>;
 /** A repeated request waits for the first one, which may be a long import. */
 const REPEAT_WAIT_MS = 60_000;
 
-/** For a connection of the pool, and for making one. */
-const CONNECTION_WAIT = {
-  ms: BUDGET_MS,
-  refusal: () =>
-    Object.assign(new Error('No connection to the database came in time.'), { code: NO_CONNECTION }),
-};
+/** A unit of work of a host, which it may use while it is open. */
+export interface OpenUnit {
+  readonly manager: EntityManager;
+  readonly emit: Emit;
+  isOpen: boolean;
+}
 
-/** Before the look for a COMMIT that was not answered in time. */
-const LAST_LOOK_MS = 50;
-
-/** One try. The last one, after the time is over, only looks whether an earlier one was committed. */
-type Attempt<T> = (isLast: boolean) => Promise<T>;
+const INSIDE =
+  'This would wait for the transaction that it is called in. Inside TenantryTransaction.run call unit.depts, unit.tenants ' +
+  'or unit.rows(Entity); inside TenantBoundRepository.transaction use the rows that it gives.';
 
 interface Done<T> {
   readonly result: T;
   readonly events: readonly DomainEvent[];
-}
-
-/** A try that ended with an error of the database after which there may be another. */
-class Interrupted extends Error {
-  constructor(
-    readonly fault: Exclude<Fault, 'fatal'>,
-    cause: unknown,
-    /** A COMMIT of this unit was sent and not answered. */
-    readonly mayBeDone = false,
-  ) {
-    super(`The unit of work was interrupted (${fault}).`, { cause });
-  }
 }
 
 /**
@@ -55,9 +42,11 @@ class Interrupted extends Error {
  */
 @Injectable()
 export class UnitOfWork {
-  readonly #logger = new Logger('UnitOfWork');
   readonly #queues = new KeyedMutex();
+  /** The unit of a host in which a call is made. Others need none: it slows promises down on Node 20. */
+  readonly #around = new AsyncLocalStorage<OpenUnit>();
   readonly #commits: CommitLog;
+  readonly #retrier: Retrier;
   #isolation: Promise<Isolation> | undefined;
 
   constructor(
@@ -67,11 +56,15 @@ export class UnitOfWork {
     private readonly meter: Meter,
   ) {
     this.#commits = new CommitLog(() => clock.now());
+    this.#retrier = new Retrier(dataSource, meter);
   }
 
-  /** Runs a read, or a single write that does no harm when it is done twice; again when the database was away for a moment. */
-  withoutTransaction<T>(work: Statements<T>): Promise<T> {
-    return this.#read(new RetryBudget(), work);
+  /**
+   * Runs a read, or a single write that does no harm when it is done twice; again when the database was away for a moment.
+   * In a unit that is open, it is one of its statements.
+   */
+  withoutTransaction<T>(work: Statements<T>, unit?: OpenUnit | null): Promise<T> {
+    return unit ? inOpenUnit(unit, () => work(unit.manager)) : this.#read(new RetryBudget(), work);
   }
 
   /**
@@ -81,7 +74,8 @@ export class UnitOfWork {
    * request gives what it gave the first time, which must be JSON of at most 64 KB. Events are emitted after COMMIT,
    * before the next unit of the same key begins.
    */
-  run<T>(key: string, lock: Statements<void>, work: Work<T>, request?: IdempotentRequest): Promise<T> {
+  async run<T>(key: string, lock: Statements<void>, work: Work<T>, request?: IdempotentRequest): Promise<T> {
+    if (this.#around.getStore()?.isOpen) throw new Error(INSIDE);
     const budget = new RetryBudget();
     const arrived = performance.now();
     const inTurn = async (): Promise<T> => {
@@ -90,13 +84,44 @@ export class UnitOfWork {
       const before = request && (await this.#findAnswer(request, budget));
       if (before) return replay(request, before) as T;
       if (budget.isSpent) throw this.#refuseInQueue();
-      const { result, events } = await this.#persist(budget, this.#attempts(lock, work, request));
+      const { result, events } = await this.#retrier.persist(budget, this.#attempts(lock, work, request));
       this.events.emit(events);
       return result;
     };
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
     const ms = request ? REPEAT_WAIT_MS : budget.left;
     return this.#queues.runExclusive(key, inTurn, { ms, refusal: () => this.#refuseInQueue() });
+  }
+
+  /** Runs `work` as part of a unit that is open, after the lock that it needs there; or else in a unit of its own. */
+  async runIn<T>(
+    unit: OpenUnit | null,
+    ...[key, lock, work, request]: Parameters<typeof this.run<T>>
+  ): Promise<T> {
+    if (!unit) return this.run(key, lock, work, request);
+    if (request) throw new Error('An idempotent request is given to the transaction as a whole.');
+    return inOpenUnit(unit, async () => {
+      await lock(unit.manager);
+      return work(unit.manager, unit.emit);
+    });
+  }
+
+  /** As `run`, for work of a host: other units that it begins inside would wait for this one, so they fail at once. */
+  runForHost<T>(
+    key: string,
+    lock: Statements<void>,
+    work: (unit: OpenUnit) => Promise<T>,
+    request?: IdempotentRequest,
+  ): Promise<T> {
+    const run: Work<T> = async (manager, emit) => {
+      const unit = { manager, emit, isOpen: true };
+      try {
+        return await this.#around.run(unit, () => work(unit));
+      } finally {
+        unit.isOpen = false;
+      }
+    };
+    return this.run(key, lock, run, request);
   }
 
   /** What the same request gave before, for work that is dear before it comes to its unit. */
@@ -120,7 +145,7 @@ export class UnitOfWork {
     // Of a try whose COMMIT may or may not have happened; its commit record tells the next try.
     let unanswered: Done<T> | undefined;
     return async (isLast) => {
-      const runner = await this.#connect();
+      const runner = await this.#retrier.connect();
       try {
         await runner.startTransaction(await this.#isolationLevel(runner));
         await lock(runner.manager);
@@ -168,8 +193,8 @@ export class UnitOfWork {
   }
 
   #read<T>(budget: RetryBudget, work: Statements<T>): Promise<T> {
-    return this.#persist(budget, async () => {
-      const runner = await this.#connect();
+    return this.#retrier.persist(budget, async () => {
+      const runner = await this.#retrier.connect();
       try {
         return await work(runner.manager);
       } catch (error) {
@@ -178,39 +203,6 @@ export class UnitOfWork {
         await runner.release();
       }
     });
-  }
-
-  /** A runner that has its connection. The pool itself would wait for one without a limit. */
-  async #connect(): Promise<QueryRunner> {
-    const runner = this.dataSource.createQueryRunner();
-    const connecting = Promise.resolve(runner.connect());
-    try {
-      await inTime(connecting, CONNECTION_WAIT);
-      return runner;
-    } catch (error) {
-      // A connection that comes too late goes back to the pool.
-      connecting.then(() => runner.release()).catch(() => undefined);
-      throw asInterruption(error);
-    }
-  }
-
-  async #persist<T>(budget: RetryBudget, attempt: Attempt<T>): Promise<T> {
-    for (let isLast = false; ;) {
-      try {
-        return await attempt(isLast);
-      } catch (error) {
-        if (!(error instanceof Interrupted)) throw error;
-        const wait: number | null = isLast ? null : budget.next(error.fault);
-        isLast = wait === null && error.mayBeDone && !isLast;
-        if (wait === null && !isLast) {
-          this.meter.unitGaveUp(error.fault);
-          this.#logger.warn({ err: error }, 'gave up on the database');
-          throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
-        }
-        this.meter.unitRetried(error.fault);
-        await sleep(wait ?? LAST_LOOK_MS);
-      }
-    }
   }
 
   /** Asked once, on a connection that the unit has already: a second one might never come. */
@@ -225,24 +217,13 @@ export class UnitOfWork {
   }
 }
 
-function asInterruption(error: unknown, mayBeDone = false): unknown {
-  const fault = faultOf(error);
-  return fault === 'fatal' ? error : new Interrupted(fault, error, mayBeDone);
+async function inOpenUnit<T>(unit: OpenUnit, work: () => Promise<T>): Promise<T> {
+  // After it, statements would run without the lock.
+  if (!unit.isOpen) throw new Error('The transaction is over.');
+  return work();
 }
 
 function replay(request: IdempotentRequest, { result }: CommitRecord): unknown {
   request.onReplay();
   return fromStored(result);
-}
-
-/** Rolls back; a connection that cannot even do that must not go back to the pool with a transaction open. */
-async function abandon(runner: QueryRunner): Promise<void> {
-  if (!runner.isTransactionActive) return;
-  try {
-    await runner.rollbackTransaction();
-  } catch {
-    const connection = (await runner.connect().catch(() => undefined)) as
-      { destroy?: () => void } | undefined;
-    connection?.destroy?.();
-  }
 }

@@ -180,8 +180,9 @@ export class DeptReader {
   }
 
   #read<T>(work: (depts: TenantBound<DeptEntity>) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction((manager) =>
-      work(new TenantBound(manager, DeptEntity, this.ctx)),
+    return this.#unitOfWork.withoutTransaction(
+      (manager) => work(new TenantBound(manager, DeptEntity, this.ctx)),
+      this.ctx.unit,
     );
   }
 }

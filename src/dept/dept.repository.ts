@@ -51,7 +51,7 @@ export class DeptRepository {
       const findOccupied = (ids: readonly number[]) => this.users.findOccupied(ctx, ids, manager);
       return work(new LockedDeptTree(manager, ctx, audit, emit, findOccupied));
     };
-    return this.#unitOfWork.run(ctx.tenantId, lock, run, once);
+    return this.#unitOfWork.runIn(ctx.unit, ctx.tenantId, lock, run, once);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import type { OpenUnit } from '../database/unit-of-work';
 import { isPrincipal, type Principal } from './principal';
 import { ROLES, type Role } from './roles';
 import { isTenantCode } from './tenant-code';
@@ -22,6 +23,8 @@ export class RequestContext {
     readonly sessionId: string | null,
     /** The caller's own tenant; another than `tenantId` while the caller acts in a tenant below it. */
     readonly callerTenantId: string = tenantId,
+    /** The open unit of work that statements are part of. */
+    readonly unit: OpenUnit | null = null,
   ) {
     if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) {
       throw new Error('A request context needs the code of a tenant.');
@@ -49,8 +52,14 @@ export class RequestContext {
 
   /** The same caller in a tenant below its own. Only for code that has made sure that it is below. */
   below(tenantId: string): RequestContext {
-    const { username, roles, subject, sessionId, callerTenantId } = this;
-    return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId);
+    const { username, roles, subject, sessionId, callerTenantId, unit } = this;
+    return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId, unit);
+  }
+
+  /** The same, with all statements in a unit of work that is open. */
+  inUnit(unit: OpenUnit): RequestContext {
+    const { tenantId, username, roles, subject, sessionId, callerTenantId } = this;
+    return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId, unit);
   }
 }
 

@@ -2,7 +2,7 @@ import { Inject, Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { TenantryDataSource } from '../database/tenantry.data-source';
-import { UnitOfWork } from '../database/unit-of-work';
+import { UnitOfWork, type OpenUnit } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
 import { raiseTreeVersion } from './tenant-access';
 import { HostTable } from './host-table';
@@ -40,14 +40,17 @@ export class TenantBoundRepository<E extends TenantOwned> {
       metadata: this.#dataSource.getMetadata(entity),
       read: (work) =>
         this.#unitOfWork.withoutTransaction((manager) => work(new HostTable(manager, entity, ctx))),
-      write: (work) => this.#hold(ctx, (manager) => work(new HostTable(manager, entity, ctx))),
+      write: (work) =>
+        this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (manager) =>
+          work(new HostTable(manager, entity, ctx)),
+        ),
     });
   }
 
   /**
    * Runs `work` in one transaction while no one else writes to this tenant. It may run again after a conflict, so it
-   * must have no effects outside. Inside, use only the rows that it is given: whatever else writes to the same tenant,
-   * a service of this library or `in(ctx)`, waits for this transaction, in vain, and is refused after a while. With `once`
+   * must have no effects outside. Inside, use only the rows that it is given: whatever else writes, a service of this
+   * library or `in(ctx)`, would wait for this transaction, and fails at once. With `once`
    * an equal request gets the first one's result, which must be JSON of at most 64 KB: what is not (a date, a bigint, a
    * cycle) fails before COMMIT.
    */
@@ -57,44 +60,32 @@ export class TenantBoundRepository<E extends TenantOwned> {
     once?: IdempotentRequest,
   ): Promise<T> {
     RequestContext.require(ctx);
-    return this.#hold(
-      ctx,
-      async (manager) => {
-        const life = { isOver: false };
-        const rowsOf: OtherRows = (entity) => rowsInside(manager, entity, ctx, life);
-        try {
-          return await work(rowsOf(this.#entity), rowsOf);
-        } finally {
-          life.isOver = true;
-        }
-      },
-      once,
-    );
-  }
-
-  #hold<T>(
-    ctx: RequestContext,
-    work: (manager: EntityManager) => Promise<T>,
-    once?: IdempotentRequest,
-  ): Promise<T> {
-    const { tenantId, callerTenantId } = ctx;
-    const lock = (manager: EntityManager) => raiseTreeVersion(manager, tenantId, callerTenantId);
-    return this.#unitOfWork.run(tenantId, lock, work, once);
+    const run = (unit: OpenUnit): Promise<T> => {
+      const rowsOf: OtherRows = (entity) => rowsIn(unit, entity, ctx);
+      return work(rowsOf(this.#entity), rowsOf);
+    };
+    return this.#unitOfWork.runForHost(ctx.tenantId, treeLock(ctx), run, once);
   }
 }
 
-function rowsInside<O extends TenantOwned>(
-  manager: EntityManager,
+/** What every unit that writes to a tenant begins with. */
+export function treeLock({ tenantId, callerTenantId }: RequestContext) {
+  return (manager: EntityManager): Promise<void> => raiseTreeVersion(manager, tenantId, callerTenantId);
+}
+
+/** A tenant's rows in a table of the host, as part of an open unit of work. */
+export function rowsIn<O extends TenantOwned>(
+  unit: OpenUnit,
   entity: Type<O>,
   ctx: RequestContext,
-  life: { readonly isOver: boolean },
 ): TenantRows<O> {
+  const { manager } = unit;
   const metadata = manager.dataSource.getMetadata(entity);
   refuseUnowned(metadata);
   const table = new HostTable(manager, entity, ctx);
   const inside = async <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => {
     // After it, statements would run without the lock.
-    if (life.isOver) throw new Error('The transaction of these rows is over.');
+    if (!unit.isOpen) throw new Error('The transaction of these rows is over.');
     return work(table);
   };
   return new TenantRows({ metadata, read: inside, write: inside });

@@ -69,7 +69,8 @@ export class TenantRepository {
     once?: IdempotentRequest,
   ): Promise<T> {
     RequestContext.require(ctx);
-    return this.#unitOfWork.run(
+    return this.#unitOfWork.runIn(
+      ctx.unit,
       PLATFORM_TENANT,
       async (manager) => {
         await raiseTreeVersion(manager, PLATFORM_TENANT);
@@ -137,7 +138,10 @@ class TenantReader {
   }
 
   #read<T>(work: (tenants: ScopedTable<TenantEntity>) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction((manager) => work(subtreeOf(this.ctx, manager)));
+    return this.#unitOfWork.withoutTransaction(
+      (manager) => work(subtreeOf(this.ctx, manager)),
+      this.ctx.unit,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { DeptService, RequestContext, TenantService } from 'tenantry';
+import { DeptService, RequestContext, TenantryTransaction } from 'tenantry';
 import { Repository } from 'typeorm';
 import { StaffEntity } from './staff.entity.js';
 
@@ -11,7 +11,7 @@ const PLATFORM = '000000';
 export class StaffService implements OnApplicationBootstrap {
   constructor(
     @InjectRepository(StaffEntity) private readonly staff: Repository<StaffEntity>,
-    private readonly tenants: TenantService,
+    private readonly transaction: TenantryTransaction,
     private readonly depts: DeptService,
   ) {}
 
@@ -19,21 +19,22 @@ export class StaffService implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     const key = process.env.OPERATOR_KEY;
     if (key === undefined || (await this.findByKey(key))) return;
-    await this.#add(key, { tenantId: PLATFORM, email: 'operator@platform.example', role: 'superadmin' });
+    const operator = { tenantId: PLATFORM, email: 'operator@platform.example', role: 'superadmin' } as const;
+    await this.staff.insert(rowOf(key, operator));
   }
 
   findByKey(key: string): Promise<StaffEntity | null> {
     return this.staff.findOneBy({ keyHash: hashOf(key) });
   }
 
-  /** A new customer: a tenant below the platform, and its first administrator. */
-  async signUp(company: string, email: string): Promise<{ key: string; tenantId: string }> {
-    const system = RequestContext.system(PLATFORM);
-    const id = await this.tenants.create(system, { tenantName: company });
-    const { tenantId } = await this.tenants.get(system, id);
+  /** A new customer: a tenant below the platform and its first administrator, or neither. */
+  signUp(company: string, email: string): Promise<{ key: string; tenantId: string }> {
     const key = randomBytes(24).toString('base64url');
-    await this.#add(key, { tenantId, email, role: 'tenant_admin' });
-    return { key, tenantId };
+    return this.transaction.run(RequestContext.system(PLATFORM), async (unit) => {
+      const { tenantId } = await unit.tenants.get(await unit.tenants.create({ tenantName: company }));
+      await unit.manager.insert(StaffEntity, rowOf(key, { tenantId, email, role: 'tenant_admin' }));
+      return { key, tenantId };
+    });
   }
 
   /** Puts a person into a department; Tenantry refuses an unknown department. */
@@ -41,10 +42,10 @@ export class StaffService implements OnApplicationBootstrap {
     await this.depts.get(ctx, deptId);
     await this.staff.update({ staffId, tenantId: ctx.tenantId }, { deptId });
   }
+}
 
-  async #add(key: string, values: Pick<StaffEntity, 'tenantId' | 'email' | 'role'>): Promise<void> {
-    await this.staff.insert({ ...values, keyHash: hashOf(key), deptId: null });
-  }
+function rowOf(key: string, values: Pick<StaffEntity, 'tenantId' | 'email' | 'role'>) {
+  return { ...values, keyHash: hashOf(key), deptId: null };
 }
 
 function hashOf(key: string): string {

@@ -1,0 +1,156 @@
+import {
+  DeptCreated,
+  DeptService,
+  DomainEvents,
+  IdempotentRequest,
+  tenantBoundToken,
+  TenantryModule,
+  TenantryTransaction,
+  TenantService,
+  type TenantBoundRepository,
+  type TenantryUnit,
+} from '../../src/index';
+import { nextCommits, type Fate } from '../support/commit-faults';
+import { HeaderResolver, Host, system } from '../support/host';
+import { HostUserEntity, OrderEntity } from '../support/host-tables';
+import { aTenantRow } from '../support/seeds';
+
+describe('departments, tenants and rows of a host in one transaction', () => {
+  let host: Host;
+  let transaction: TenantryTransaction;
+  let depts: DeptService;
+  let tenantId: string;
+  const created: number[] = [];
+
+  beforeAll(async () => {
+    host = await Host.start({
+      imports: [
+        TenantryModule.forRoot({ principalResolver: new HeaderResolver() }),
+        TenantryModule.forFeature([OrderEntity]),
+      ],
+    });
+    transaction = host.app.get(TenantryTransaction);
+    depts = host.app.get(DeptService);
+    host.app.get(DomainEvents).on(DeptCreated, ({ deptId }) => created.push(deptId));
+  });
+  beforeEach(async () => {
+    tenantId = await aTenantRow(host.dataSource);
+    created.length = 0;
+  });
+  afterAll(() => host.stop());
+
+  const orders = () => host.dataSource.manager.findBy(OrderEntity, { tenantId });
+  const names = async () =>
+    (
+      (await host.as({ tenantId }).get('/system/dept-api')).body.data as { rows: { deptName: string }[] }
+    ).rows.map(({ deptName }) => deptName);
+  const open = async (unit: TenantryUnit): Promise<number> => {
+    const parentId = await unit.depts.create({ deptName: 'Sales' });
+    const deptId = await unit.depts.create({ deptName: 'North', parentId });
+    expect(await unit.depts.get(deptId)).toMatchObject({ ancestors: `0,${parentId}` });
+    await unit.rows(OrderEntity).insert({ title: 'first', amount: deptId });
+    await unit.manager.insert(HostUserEntity, { tenantId, deptId });
+    expect(created).toEqual([]);
+    return deptId;
+  };
+
+  it('are all there, with their events after COMMIT', async () => {
+    const deptId = await transaction.run(system(tenantId), open);
+    expect(await names()).toEqual(['Sales', 'North']);
+    expect(await orders()).toMatchObject([{ title: 'first', amount: deptId }]);
+    expect(await host.dataSource.manager.countBy(HostUserEntity, { tenantId, deptId })).toBe(1);
+    expect(created).toHaveLength(2);
+  });
+
+  it('are none of them there when any of it fails', async () => {
+    const failing = transaction.run(system(tenantId), async (unit) => {
+      await open(unit);
+      await unit.depts.delete([999_999]);
+    });
+    await expect(failing).rejects.toMatchObject({ row: { reason: 'DEPT_NOT_FOUND' } });
+    const broken = transaction.run(system(tenantId), async (unit) => {
+      await open(unit);
+      throw new Error('a bug of the host');
+    });
+    await expect(broken).rejects.toThrow('a bug of the host');
+    expect([await names(), await orders(), created]).toEqual([[], [], []]);
+    expect(await host.dataSource.manager.countBy(HostUserEntity, { tenantId })).toBe(0);
+  });
+
+  it.each<Fate>(['conflict', 'unheard'])('happen once when the COMMIT ends in: %s', async (fate) => {
+    const left = nextCommits(host.dataSource, fate);
+    await transaction.run(system(tenantId), open);
+    expect(left()).toBe(0);
+    expect([await names(), (await orders()).length, created.length]).toEqual([['Sales', 'North'], 1, 2]);
+  });
+
+  it('happen once for a request that is sent twice', async () => {
+    const scope = { tenantId, subject: 's', route: 'POST /sales', key: 'k' };
+    const send = () => transaction.run(system(tenantId), open, new IdempotentRequest(scope, 'body'));
+    expect(await send()).toBe(await send());
+    expect((await orders()).length).toBe(1);
+  });
+
+  it('make a tenant together with its first administrator, or neither', async () => {
+    const signUp = (isFailing: boolean) =>
+      transaction.run(system(), async (unit) => {
+        const id = await unit.tenants.create({ tenantName: 'a customer' });
+        const { tenantId: code } = await unit.tenants.get(id);
+        await unit.manager.insert(HostUserEntity, { tenantId: code, deptId: 1 });
+        if (isFailing) throw new Error('no');
+        return { id, code };
+      });
+    const count = () => host.dataSource.manager.count(HostUserEntity);
+    const before = await count();
+    await expect(signUp(true)).rejects.toThrow('no');
+    expect(await count()).toBe(before);
+    const { id, code } = await signUp(false);
+    expect(await host.app.get(TenantService).get(system(), id)).toMatchObject({ tenantId: code });
+    expect(await host.dataSource.manager.countBy(HostUserEntity, { tenantId: code })).toBe(1);
+  });
+
+  it('do not deadlock, though tenants and departments are changed from both ends', async () => {
+    const admin = system(tenantId);
+    const work = (n: number) =>
+      transaction.run(admin, async (unit) => {
+        await unit.depts.create({ deptName: `d${n}` });
+        await unit.tenants.create({ tenantName: `t${n}` });
+      });
+    const tenants = host.app.get(TenantService);
+    const others = [1, 2, 3].map((n) => tenants.create(admin, { tenantName: `o${n}` }));
+    await Promise.all([...[1, 2, 3].map(work), ...others]);
+    expect(await names()).toHaveLength(3);
+  });
+
+  describe('a call that would wait for the transaction it is in', () => {
+    const INSIDE = 'would wait for the transaction that it is called in';
+
+    it('fails at once, and says what to call', async () => {
+      const inside = transaction.run(system(tenantId), () => depts.create(system(tenantId), {}));
+      await expect(inside).rejects.toThrow(INSIDE);
+      const rows = host.app.get<TenantBoundRepository<OrderEntity>>(tenantBoundToken(OrderEntity));
+      const inRows = rows.transaction(system(tenantId), () => depts.create(system(tenantId), {}));
+      await expect(inRows).rejects.toThrow('unit.depts');
+      const nested = transaction.run(system(tenantId), () => transaction.run(system(tenantId), open));
+      await expect(nested).rejects.toThrow(INSIDE);
+      const single = rows.transaction(system(tenantId), () =>
+        rows.in(system(tenantId)).insert({ title: 'x', amount: 1 }),
+      );
+      await expect(single).rejects.toThrow(INSIDE);
+      expect(await names()).toEqual([]);
+    });
+
+    it('is allowed again when the transaction is over, but the unit is not', async () => {
+      let kept: TenantryUnit | undefined;
+      await transaction.run(system(tenantId), async (unit) => {
+        kept = unit;
+        await unit.depts.create({ deptName: 'a' });
+      });
+      await expect(kept!.depts.create({ deptName: 'b' })).rejects.toThrow('is over');
+      await expect(kept!.depts.get(1)).rejects.toThrow('is over');
+      await expect(kept!.rows(OrderEntity).find()).rejects.toThrow('is over');
+      await depts.create(system(tenantId), { deptName: 'c' });
+      expect(await names()).toEqual(['a', 'c']);
+    });
+  });
+});
