@@ -100,6 +100,9 @@ export { TenantRows, type RowConditions } from './tenancy/tenant-rows.repository
 // One transaction for departments, tenants and the host's own tables.
 export { TenantryTransaction, type InUnit, type TenantryUnit } from './tenantry-transaction';
 
+// Checks of the whole database.
+export { Doctor, type Diagnosis } from './doctor/doctor';
+
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
 export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';

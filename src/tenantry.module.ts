@@ -27,13 +27,15 @@ import type { TenantOwned } from './tenancy/tenant-bound';
 import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
+import { StartChecks } from './start-checks';
+import { Doctor } from './doctor/doctor';
 import { TenantryTransaction } from './tenantry-transaction';
 import { AccountDirectory } from './tenant/account.entity';
 import { UserDirectory } from './tenancy/tenant-access';
 
 /** What a host tells the library. */
 export interface TenantryOptions {
-  /** Identifies the caller. Without it every request is refused. */
+  /** Identifies the caller. Without it an application with routes does not start. */
   readonly principalResolver: PrincipalResolver;
   /** Says which departments have users. Default: the accounts of this library. */
   readonly userDirectory?: UserDirectory;
@@ -95,8 +97,10 @@ function fromOptions<T>(
     DomainEvents,
     EventSubscriber,
     UnitOfWork,
+    StartChecks,
     CommitLogCleaner,
     TenantryTransaction,
+    Doctor,
     SettingRepository,
     Cursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
@@ -117,6 +121,7 @@ function fromOptions<T>(
     DomainEvents,
     UnitOfWork,
     TenantryTransaction,
+    Doctor,
     Meter,
     Cursors,
     PrincipalResolver,

@@ -1,4 +1,6 @@
-import type { DoctorRepository, RepairRepository } from './doctor.repository';
+import { Injectable } from '@nestjs/common';
+import { TenantryDataSource } from '../database/tenantry.data-source';
+import { DoctorRepository, RepairRepository } from './doctor.repository';
 import { examineTree, type StoredNode } from './examine-tree';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
@@ -7,6 +9,22 @@ export interface Diagnosis {
   readonly repaired: string[];
   /** Allowed, but worth knowing. */
   readonly notes: string[];
+}
+
+/** The checks of the command `doctor`, for jobs and health pages of a host. */
+@Injectable()
+export class Doctor {
+  readonly #dataSource: TenantryDataSource;
+
+  constructor(dataSource: TenantryDataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  /** What is wrong in the whole database, across tenants; with `repair`, wrong paths are put right. */
+  examine({ repair = false } = {}): Promise<Diagnosis> {
+    const repairs = repair ? new RepairRepository(this.#dataSource) : undefined;
+    return examine(new DoctorRepository(this.#dataSource), repairs);
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ export class JwtPrincipalResolver extends PrincipalResolver {
   }
 }
 
-/** Stands in for a port that a host has forgotten: it refuses every request. */
+/** Where a host has no resolver: it refuses every request. With routes, such a host does not even start. */
 export class NobodyResolver extends PrincipalResolver {
   override resolve(): null {
     return null;

@@ -139,7 +139,10 @@ describe('the demo', () => {
     const newest = dataSource.migrations.at(-1)!.name!;
     await dataSource.query(`DELETE FROM tenantry_migrations WHERE name = '${newest}'`);
     const { code, err } = await demo();
-    expect([code, err]).toEqual([1, 'error: The database is not up to date: start the service once.\n']);
+    expect([code, err]).toEqual([
+      1,
+      'error: The database is not up to date: start the service once, or migrate your platform.\n',
+    ]);
   });
 
   it('runs once: of two at the same time one fills the database, the other refuses', async () => {

@@ -152,16 +152,6 @@ describe('a host chooses', () => {
     });
   });
 
-  it('no resolver, and refuses everybody', async () => {
-    await during({ imports: [TenantryModule.forRoot({} as TenantryOptions)] }, async (host) => {
-      const root = host.as({ roles: ['superadmin'] });
-      const made = await root.post('/system/tenant-api', { tenantName: 'x' });
-      for (const answer of [await root.get(DEPTS), made, await host.anonymous.get(`${DEPTS}/1`)]) {
-        expectRefused(answer, 401, 'TOKEN_MISSING');
-      }
-    });
-  });
-
   it('a directory of its own users, whose departments are not deleted', async () => {
     class HostUsers extends UserDirectory {
       override async findOccupied(

@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
-import { MigrationExecutor, type DataSource } from 'typeorm';
+import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { describeDatabase } from '../../database/database-url';
 import { BodyPipe } from '../../web/body.pipe';
 import { createDataSource } from '../../data-source';
+import { TenantEntity } from '../../tenant/tenant.entity';
 import type { ServiceParts } from '../app.module';
 import { loadEnv, type Env } from '../config/env';
 
 /** Opens the configured database for one command; it must have been set up by the service before. */
-export async function withDatabase<T>(work: (dataSource: DataSource, env: Env) => Promise<T>): Promise<T> {
-  const env = loadEnv();
+export async function withDatabase<T>(
+  work: (dataSource: DataSource, env: Env) => Promise<T>,
+  env = loadEnv(),
+): Promise<T> {
   const { DATABASE_URL: location } = env;
   if (location.kind === 'sqlite' && !existsSync(location.path))
     throw new Error(`There is no database ${location.path}. Start the service once, or run: tenantry demo`);
@@ -27,8 +30,7 @@ export async function withExistingDatabase(
   const { DATABASE_URL: location } = env;
   if (location.kind === 'sqlite' && !existsSync(location.path)) return;
   await opened(env, async (dataSource) => {
-    const done = await new MigrationExecutor(dataSource).getExecutedMigrations();
-    if (done.length === 0) return;
+    if (await isEmpty(dataSource)) return;
     await refuseOutdated(dataSource);
     await work(dataSource);
   });
@@ -47,9 +49,36 @@ async function opened<T>(env: Env, work: (dataSource: DataSource) => Promise<T>)
   }
 }
 
+/** A host has its own table of migrations, under whatever name: there the columns tell. */
 async function refuseOutdated(dataSource: DataSource): Promise<void> {
-  const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
-  if (pending.length > 0) throw new Error('The database is not up to date: start the service once.');
+  const runner = dataSource.createQueryRunner();
+  try {
+    const { migrationsTableName = '' } = dataSource.options;
+    const isOutdated = (await runner.hasTable(migrationsTableName))
+      ? (await new MigrationExecutor(dataSource).getPendingMigrations()).length > 0
+      : await lacksColumns(runner);
+    if (isOutdated)
+      throw new Error('The database is not up to date: start the service once, or migrate your platform.');
+  } finally {
+    await runner.release();
+  }
+}
+
+async function lacksColumns(runner: QueryRunner): Promise<boolean> {
+  for (const { tableName, columns } of runner.dataSource.entityMetadatas) {
+    const table = await runner.getTable(tableName);
+    if (!columns.every(({ databaseName }) => table?.findColumnByName(databaseName))) return true;
+  }
+  return false;
+}
+
+async function isEmpty(dataSource: DataSource): Promise<boolean> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    return !(await runner.hasTable(dataSource.getMetadata(TenantEntity).tableName));
+  } finally {
+    await runner.release();
+  }
 }
 
 async function open({ DATABASE_URL: location }: Env): Promise<DataSource> {

@@ -97,12 +97,13 @@ export class BadEnvironment extends Error {
   }
 }
 
-export function parseEnv(source: Record<string, string | undefined>): Env {
+/** Commands that sign nothing need no secret. */
+export function parseEnv(source: Record<string, string | undefined>, { needsSecret = true } = {}): Env {
   // An empty variable is how compose files and shells say "not set".
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const { data, error } = settings.safeParse(set);
   const problems = new Map(error?.issues.map(({ path, message }) => [String(path[0]), message]));
-  if (set.NODE_ENV === 'production' && !set.JWT_SECRET)
+  if (needsSecret && set.NODE_ENV === 'production' && !set.JWT_SECRET)
     problems.set('JWT_SECRET', 'must be set in production');
   if (set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
     problems.set('JWT_JWKS_URI', 'must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
@@ -113,9 +114,9 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 }
 
 /** Reads `.env` (what is already set wins), then the environment. */
-export function loadEnv(file = '.env'): Env {
-  if (existsSync(file)) process.loadEnvFile(file);
-  return parseEnv(process.env);
+export function loadEnv(options: Parameters<typeof parseEnv>[1] = {}): Env {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  return parseEnv(process.env, options);
 }
 
 function databaseUrl(url: string, context: z.RefinementCtx): ReturnType<typeof parseDatabaseUrl> {

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import type { DataSource } from 'typeorm';
+import { entities } from './data-source';
+import { TenantryDataSource } from './database/tenantry.data-source';
+import { DeptModule } from './dept/dept.module';
+import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
+import { TenantModule } from './tenant/tenant.module';
+
+const SUPPORTED = { typeorm: /^1\.(?!0\.)/, '@nestjs/swagger': /^(11\.(?!0\.|1\.|2\.|3\.)|12\.)/ };
+const RANGES = { typeorm: '1.1 or later', '@nestjs/swagger': '11.4 or later, or 12' };
+const UTC: readonly unknown[] = ['Z', '+00:00'];
+
+/** Stops the start of a host whose set-up cannot work, with one sentence, instead of a 500 for every request. */
+@Injectable()
+export class StartChecks implements OnModuleInit {
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly host: HttpAdapterHost,
+    private readonly dataSource: TenantryDataSource,
+    private readonly principals: PrincipalResolver,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const problem =
+      versionProblem('typeorm') ??
+      versionProblem('@nestjs/swagger') ??
+      (this.#hasRoutes ? this.#routesProblem() : null) ??
+      dataSourceProblem(this.dataSource) ??
+      (await missingTable(this.dataSource));
+    if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
+  }
+
+  get #hasRoutes(): boolean {
+    const routes: readonly unknown[] = [DeptModule, TenantModule];
+    return [...this.modules.values()].some(({ metatype }) => routes.includes(metatype));
+  }
+
+  #routesProblem(): string | null {
+    if (this.principals instanceof NobodyResolver)
+      return 'give TenantryModule a principalResolver, which says who is calling.';
+    // An application context has no adapter, and no routes.
+    const adapter = (this.host as Partial<HttpAdapterHost>).httpAdapter?.getType();
+    return adapter === undefined || adapter === 'express'
+      ? null
+      : `its routes need the Express adapter, not ${adapter}.`;
+  }
+}
+
+/** What of a DataSource does not go together with the library, as far as its options tell. */
+export function dataSourceProblem(
+  dataSource: Pick<DataSource, 'options' | 'driver' | 'hasMetadata'>,
+  isUtcProcess = [0, 6].every((month) => new Date(2026, month, 1).getTimezoneOffset() === 0),
+): string | null {
+  const { options, driver } = dataSource;
+  const { type, entityPrefix } = options;
+  if (type === 'better-sqlite3') {
+    if (!('writers' in driver)) return 'on SQLite, make the DataSource with SqliteDataSource of tenantry.';
+  } else if (type !== 'mysql' && type !== 'mariadb')
+    return `it works on MySQL, MariaDB and SQLite, not on ${type}.`;
+  else if (!(UTC.includes(options.timezone) || (isUtcProcess && options.timezone === undefined)))
+    return "set timezone: 'Z' in the options of the DataSource, or times are read wrong where TZ differs.";
+  if (entityPrefix !== undefined && entityPrefix !== '')
+    return `the DataSource has the entityPrefix ${entityPrefix}, but its tables keep their names.`;
+  const missing = entities.find((entity) => !dataSource.hasMetadata(entity));
+  return missing ? `add the entities of tenantry to the DataSource: ${missing.name} is missing.` : null;
+}
+
+async function missingTable(dataSource: DataSource): Promise<string | null> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    for (const entity of entities) {
+      const { tableName } = dataSource.getMetadata(entity);
+      if (!(await runner.hasTable(tableName)))
+        return `run the migrations of tenantry first: the table ${tableName} is missing.`;
+    }
+    return null;
+  } finally {
+    await runner.release();
+  }
+}
+
+function versionProblem(name: keyof typeof SUPPORTED): string | null {
+  const version = versionOf(name);
+  return version === null || SUPPORTED[name].test(version)
+    ? null
+    : `it needs ${name} ${RANGES[name]}, not ${version}.`;
+}
+
+/** Null when it cannot be found, as in a bundle. */
+function versionOf(name: string): string | null {
+  try {
+    for (let folder = dirname(require.resolve(name)); folder !== dirname(folder); folder = dirname(folder)) {
+      const found = manifestIn(folder);
+      if (found?.name === name) return found.version;
+    }
+  } catch {
+    // It is not there under its name.
+  }
+  return null;
+}
+
+function manifestIn(folder: string): { name: string; version: string } | null {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      name: string;
+      version: string;
+    };
+  } catch {
+    return null;
+  }
+}

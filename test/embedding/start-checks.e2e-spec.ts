@@ -1,0 +1,159 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import {
+  DeptService,
+  Doctor,
+  entities,
+  migrations,
+  SqliteDataSource,
+  TenantryModule,
+  type TenantryOptions,
+} from '../../src/index';
+import { dataSourceProblem } from '../../src/start-checks';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
+import { HeaderResolver, hostDataSource, system } from '../support/host';
+import { runCli } from '../support/run-cli';
+import { emptyDatabase, onMariadb } from '../support/test-database';
+
+@Module({})
+class HostModule {}
+
+const principalResolver = new HeaderResolver();
+
+/** Says to Nest that it is the adapter of Fastify. */
+class OtherAdapter extends ExpressAdapter {
+  override getType(): string {
+    return 'fastify';
+  }
+}
+
+describe('a host that cannot work with the library', () => {
+  let database: ThrowAwayDatabase;
+  const opened: DataSource[] = [];
+
+  beforeEach(async () => {
+    database = await emptyDatabase();
+  });
+  afterEach(async () => {
+    for (const each of opened.splice(0)) if (each.isInitialized) await each.destroy();
+    await database.drop();
+  });
+
+  interface Parts {
+    readonly options?: Partial<TenantryOptions>;
+    readonly dataSource?: DataSource;
+    readonly adapter?: AbstractHttpAdapter;
+    readonly isMigrated?: boolean;
+  }
+
+  /** What the start ends with. */
+  async function start({
+    options = { principalResolver },
+    dataSource = hostDataSource(database.url),
+    adapter = new ExpressAdapter(),
+    isMigrated = true,
+  }: Parts = {}): Promise<string> {
+    await dataSource.initialize();
+    opened.push(dataSource);
+    if (isMigrated) await dataSource.runMigrations();
+    const typeorm = TypeOrmModule.forRootAsync({
+      useFactory: () => dataSource.options,
+      dataSourceFactory: () => Promise.resolve(dataSource),
+    });
+    const tenantry = TenantryModule.forRoot(options as TenantryOptions);
+    const app = await NestFactory.create({ module: HostModule, imports: [typeorm, tenantry] }, adapter, {
+      logger: false,
+      abortOnError: false,
+    });
+    try {
+      await app.init();
+      return 'it starts';
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      await app.close().catch(() => undefined);
+    }
+  }
+
+  it('is told so in one sentence when it starts', async () => {
+    expect(await start()).toBe('it starts');
+    expect(await start({ options: {} })).toBe(
+      'Tenantry cannot start: give TenantryModule a principalResolver, which says who is calling.',
+    );
+    expect(await start({ adapter: new OtherAdapter() })).toMatch(
+      /routes need the Express adapter, not fastify/,
+    );
+  });
+
+  it('is told which table is missing', async () => {
+    expect(await start({ isMigrated: false })).toMatch(
+      /run the migrations .* the table tenantry_\w+ is missing\.$/,
+    );
+  });
+
+  it('is told what is wrong with its DataSource', () => {
+    const right = hostDataSource(database.url);
+    const problemOf = (options: Partial<DataSourceOptions>, isUtc = true) =>
+      dataSourceProblem(
+        {
+          options: { ...right.options, ...options } as DataSourceOptions,
+          driver: right.driver,
+          hasMetadata: () => true,
+        },
+        isUtc,
+      );
+    expect(problemOf({})).toBeNull();
+    expect(problemOf({ entityPrefix: 'app_' })).toMatch(/entityPrefix app_/);
+    expect(problemOf({ type: 'postgres' })).toMatch(/not on postgres/);
+    expect(problemOf({ type: 'mysql', timezone: 'local' })).toMatch(/timezone: 'Z'/);
+    expect(problemOf({ type: 'mysql' }, false)).toMatch(/timezone: 'Z'/);
+    expect(problemOf({ type: 'mysql', timezone: '+00:00' }, false)).toBeNull();
+    const plain = {
+      options: { type: 'better-sqlite3' as const, database: 'x' },
+      driver: {} as DataSource['driver'],
+    };
+    expect(dataSourceProblem({ ...plain, hasMetadata: () => true })).toMatch(/SqliteDataSource/);
+  });
+
+  it('is told which entity is missing', async () => {
+    const few = entities.slice(0, -1);
+    const dataSource = onMariadb
+      ? new DataSource({ type: 'mariadb', url: database.url, entities: few, migrations })
+      : new SqliteDataSource({ database: database.url.slice('sqlite:'.length), entities: few, migrations });
+    expect(await start({ dataSource })).toMatch(/SettingEntity is missing/);
+  });
+
+  it('is examined by the doctor, as a service and from the command line, whatever its migrations table is called', async () => {
+    const dataSource = hostDataSource(database.url);
+    Object.assign(dataSource.options, { migrationsTableName: 'schema_history' });
+    await dataSource.initialize();
+    opened.push(dataSource);
+    await dataSource.runMigrations();
+    const typeorm = TypeOrmModule.forRootAsync({
+      useFactory: () => dataSource.options,
+      dataSourceFactory: () => Promise.resolve(dataSource),
+    });
+    const imports = [typeorm, TenantryModule.forRoot({ principalResolver })];
+    const context = await NestFactory.createApplicationContext(
+      { module: HostModule, imports },
+      { logger: false },
+    );
+    const deptId = await context.get(DeptService).create(system(), { deptName: 'a' });
+    expect((await context.get(Doctor).examine()).findings).toEqual([]);
+    await dataSource.query(`UPDATE tenantry_dept SET ancestors = '0,7' WHERE dept_id = ${deptId}`);
+    expect((await context.get(Doctor).examine()).findings).not.toEqual([]);
+    const env = { NODE_ENV: 'production', JWT_SECRET: '' };
+    const broken = await runCli(database, ['doctor'], '', env);
+    expect([broken.code, broken.out]).toEqual([1, expect.stringContaining('its path should be 0') as string]);
+    expect((await runCli(database, ['doctor', '--repair'], '', env)).code).toBe(0);
+    expect((await context.get(Doctor).examine()).findings).toEqual([]);
+    const runner = dataSource.createQueryRunner();
+    expect(await runner.hasTable('tenantry_migrations')).toBe(false);
+    await runner.release();
+    await context.close();
+  });
+});
