@@ -19,6 +19,7 @@ import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
 import { Cursors } from './web/page';
+import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy, type HttpStatusMode } from './web/envelope';
 import { setDefaultLanguage, type Language } from './web/request';
 import { HostGuards } from './web/roles.guard';
@@ -60,20 +61,25 @@ export interface TenantryOptions {
 export interface TenantryExtras {
   /** `false` mounts no routes; the services are there all the same. Default `true`. */
   readonly controllers?: boolean;
+  /** Names of the security schemes in the host's OpenAPI document; each is enough. Default `bearer`, as of `addBearerAuth()`. */
+  readonly securitySchemes?: readonly string[];
   /** Name of the host's TypeORM DataSource. Default: the one without a name. */
   readonly dataSource?: string;
 }
 
 /** `default` is what TypeORM's module calls a DataSource without a name. */
-const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default' };
+const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default', securitySchemes: ['bearer'] };
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<TenantryOptions>()
   .setClassMethodName('forRoot')
-  .setExtras(DEFAULTS, (definition, { controllers, dataSource }) => ({
-    ...definition,
-    imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
-    providers: [...(definition.providers ?? []), boundTo(dataSource)],
-  }))
+  .setExtras(DEFAULTS, (definition, { controllers, dataSource, securitySchemes = [] }) => {
+    documentSecurity(securitySchemes);
+    return {
+      ...definition,
+      imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
+      providers: [...(definition.providers ?? []), boundTo(dataSource)],
+    };
+  })
   .build();
 
 type Token<T> = Type<T> | (abstract new (...args: never[]) => T);

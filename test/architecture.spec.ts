@@ -65,6 +65,7 @@ describe('the house', () => {
       ['tenancy/tenant-bound.ts', 'is the tenant-bound table itself'],
       ['tenancy/host-table.ts', 'is the same for the tables of hosts'],
       ['tenantry-transaction.ts', 'hands the manager of a transaction to the host'],
+      ['start-checks.ts', 'looks at the DataSource of a host'],
       [
         'tenancy/tenant-access.ts',
         'has the first statement of a unit of work, and a port that is asked in one',

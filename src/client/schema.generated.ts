@@ -373,10 +373,137 @@ export interface components {
             msg: string;
             data: components["schemas"]["RefusalDto"];
         };
+        BadRequestRefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        BadRequestRefusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["BadRequestRefusalData"];
+        };
+        Login401RefusalData: {
+            /** @example BAD_CREDENTIALS */
+            reason: string;
+            requestId: string;
+        };
+        Login401Refusal: {
+            /**
+             * Format: int32
+             * @example 401
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Login401RefusalData"];
+        };
+        Login403RefusalData: {
+            /** @enum {string} */
+            reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
+            requestId: string;
+        };
+        Login403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Login403RefusalData"];
+        };
+        Login404RefusalData: {
+            /** @example ROUTE_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        Login404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Login404RefusalData"];
+        };
+        BodyTooLargeRefusalData: {
+            /** @example BODY_TOO_LARGE */
+            reason: string;
+            requestId: string;
+        };
+        BodyTooLargeRefusal: {
+            /**
+             * Format: int32
+             * @example 413
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["BodyTooLargeRefusalData"];
+        };
+        UnsupportedMediaTypeRefusalData: {
+            /** @example UNSUPPORTED_MEDIA_TYPE */
+            reason: string;
+            requestId: string;
+        };
+        UnsupportedMediaTypeRefusal: {
+            /**
+             * Format: int32
+             * @example 415
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UnsupportedMediaTypeRefusalData"];
+        };
+        Login429RefusalData: {
+            /** @enum {string} */
+            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
+            requestId: string;
+        };
+        Login429Refusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Login429RefusalData"];
+        };
+        InternalErrorRefusalData: {
+            /** @example INTERNAL_ERROR */
+            reason: string;
+            requestId: string;
+        };
+        InternalErrorRefusal: {
+            /**
+             * Format: int32
+             * @example 500
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["InternalErrorRefusalData"];
+        };
+        UnavailableRefusalData: {
+            /** @enum {string} */
+            reason: "DATABASE_UNAVAILABLE" | "OVERLOADED";
+            requestId: string;
+        };
+        UnavailableRefusal: {
+            /**
+             * Format: int32
+             * @example 503
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UnavailableRefusalData"];
+        };
         TokensDto: {
             accessToken: string;
-            /** @enum {string} */
-            tokenType: "Bearer";
+            /** @example Bearer */
+            tokenType: string;
             /**
              * Format: int32
              * @description Seconds.
@@ -388,11 +515,11 @@ export interface components {
         TokensEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["TokensDto"];
         };
         LoginDto: {
@@ -406,19 +533,103 @@ export interface components {
             /** @example a-long-password */
             password: string;
         };
+        Refresh401RefusalData: {
+            /** @example REFRESH_INVALID */
+            reason: string;
+            requestId: string;
+        };
+        Refresh401Refusal: {
+            /**
+             * Format: int32
+             * @example 401
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Refresh401RefusalData"];
+        };
+        Refresh403RefusalData: {
+            /** @enum {string} */
+            reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
+            requestId: string;
+        };
+        Refresh403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Refresh403RefusalData"];
+        };
+        Refresh404RefusalData: {
+            /** @example ROUTE_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        Refresh404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["Refresh404RefusalData"];
+        };
+        RateLimitedRefusalData: {
+            /** @example RATE_LIMITED */
+            reason: string;
+            requestId: string;
+        };
+        RateLimitedRefusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RateLimitedRefusalData"];
+        };
         RefreshDto: {
             refreshToken: string;
+        };
+        UnauthorizedRefusalData: {
+            /** @enum {string} */
+            reason: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED";
+            requestId: string;
+        };
+        UnauthorizedRefusal: {
+            /**
+             * Format: int32
+             * @example 401
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UnauthorizedRefusalData"];
+        };
+        ForbiddenRefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
+            requestId: string;
+        };
+        ForbiddenRefusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ForbiddenRefusalData"];
         };
         DoneEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
-            /** @enum {string|null} */
-            data: null;
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            /** @description Always null. */
+            data: string | null;
         };
         MeDto: {
             /**
@@ -442,11 +653,11 @@ export interface components {
         MeEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["MeDto"];
         };
         OAuthProblemDto: {
@@ -468,8 +679,8 @@ export interface components {
         };
         OAuthTokensDto: {
             access_token: string;
-            /** @enum {string} */
-            token_type: "Bearer";
+            /** @example Bearer */
+            token_type: string;
             /**
              * Format: int32
              * @description Seconds.
@@ -477,6 +688,76 @@ export interface components {
              */
             expires_in: number;
             refresh_token: string;
+        };
+        CreateUser403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
+            requestId: string;
+        };
+        CreateUser403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateUser403RefusalData"];
+        };
+        CreateUser404RefusalData: {
+            /** @enum {string} */
+            reason: "DEPT_NOT_FOUND" | "TENANT_NOT_FOUND";
+            requestId: string;
+        };
+        CreateUser404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateUser404RefusalData"];
+        };
+        CreateUser409RefusalData: {
+            /** @enum {string} */
+            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "ACCOUNT_LIMIT";
+            requestId: string;
+        };
+        CreateUser409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateUser409RefusalData"];
+        };
+        CreateUser422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        CreateUser422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateUser422RefusalData"];
+        };
+        CreateUser429RefusalData: {
+            /** @enum {string} */
+            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
+            requestId: string;
+        };
+        CreateUser429Refusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateUser429RefusalData"];
         };
         CreateUserDto: {
             /**
@@ -565,22 +846,78 @@ export interface components {
         UserPageEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["UserPage"];
+        };
+        GetUser404RefusalData: {
+            /** @example USER_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetUser404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetUser404RefusalData"];
         };
         UserEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["UserDto"];
+        };
+        ChangePassword403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
+            requestId: string;
+        };
+        ChangePassword403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ChangePassword403RefusalData"];
+        };
+        ChangePassword404RefusalData: {
+            /** @example USER_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        ChangePassword404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ChangePassword404RefusalData"];
+        };
+        ChangePassword429RefusalData: {
+            /** @enum {string} */
+            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
+            requestId: string;
+        };
+        ChangePassword429Refusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ChangePassword429RefusalData"];
         };
         ChangePasswordDto: {
             /**
@@ -596,6 +933,62 @@ export interface components {
              * @example another-long-password
              */
             newPassword: string;
+        };
+        UpdateUser403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
+            requestId: string;
+        };
+        UpdateUser403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateUser403RefusalData"];
+        };
+        UpdateUser404RefusalData: {
+            /** @enum {string} */
+            reason: "DEPT_NOT_FOUND" | "USER_NOT_FOUND";
+            requestId: string;
+        };
+        UpdateUser404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateUser404RefusalData"];
+        };
+        UpdateUser409RefusalData: {
+            /** @enum {string} */
+            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "LAST_SUPERADMIN";
+            requestId: string;
+        };
+        UpdateUser409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateUser409RefusalData"];
+        };
+        UpdateUser412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        UpdateUser412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateUser412RefusalData"];
         };
         UpdateUserDto: {
             /**
@@ -641,6 +1034,118 @@ export interface components {
              */
             userId: number;
         };
+        DeleteUsers403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
+            requestId: string;
+        };
+        DeleteUsers403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteUsers403RefusalData"];
+        };
+        DeleteUsers404RefusalData: {
+            /** @example USER_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        DeleteUsers404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteUsers404RefusalData"];
+        };
+        DeleteUsers409RefusalData: {
+            /** @example LAST_SUPERADMIN */
+            reason: string;
+            requestId: string;
+        };
+        DeleteUsers409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteUsers409RefusalData"];
+        };
+        DeleteUsers412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        DeleteUsers412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteUsers412RefusalData"];
+        };
+        ExportDepts406RefusalData: {
+            /** @example NOT_ACCEPTABLE */
+            reason: string;
+            requestId: string;
+        };
+        ExportDepts406Refusal: {
+            /**
+             * Format: int32
+             * @example 406
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ExportDepts406RefusalData"];
+        };
+        ExportDepts429RefusalData: {
+            /** @enum {string} */
+            reason: "RATE_LIMITED" | "TOO_MANY_EXPORTS";
+            requestId: string;
+        };
+        ExportDepts429Refusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ExportDepts429RefusalData"];
+        };
+        ImportDepts422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        ImportDepts422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ImportDepts422RefusalData"];
+        };
+        ImportDepts429RefusalData: {
+            /** @enum {string} */
+            reason: "RATE_LIMITED" | "TOO_MANY_IMPORTS";
+            requestId: string;
+        };
+        ImportDepts429Refusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ImportDepts429RefusalData"];
+        };
         LineFateDto: {
             /** Format: int32 */
             line: number;
@@ -667,12 +1172,26 @@ export interface components {
         ImportReportEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["ImportReportDto"];
+        };
+        ListDepts404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        ListDepts404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListDepts404RefusalData"];
         };
         DeptRowDto: {
             hasChildren: boolean;
@@ -735,12 +1254,26 @@ export interface components {
         DeptRowPageEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["DeptRowPage"];
+        };
+        GetDeptTree404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetDeptTree404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetDeptTree404RefusalData"];
         };
         DeptNodeDto: {
             hasChildren: boolean;
@@ -803,12 +1336,26 @@ export interface components {
         DeptTreeEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["DeptTreeDto"];
+        };
+        GetDeptAncestors404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetDeptAncestors404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetDeptAncestors404RefusalData"];
         };
         DeptDto: {
             /**
@@ -864,12 +1411,83 @@ export interface components {
         DeptListEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["DeptDto"][];
+        };
+        CreateDept400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        CreateDept400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateDept400RefusalData"];
+        };
+        CreateDept403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
+            requestId: string;
+        };
+        CreateDept403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateDept403RefusalData"];
+        };
+        CreateDept404RefusalData: {
+            /** @example PARENT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        CreateDept404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateDept404RefusalData"];
+        };
+        CreateDept409RefusalData: {
+            /** @example PARENT_DISABLED */
+            reason: string;
+            requestId: string;
+        };
+        CreateDept409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateDept409RefusalData"];
+        };
+        CreateDept422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        CreateDept422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateDept422RefusalData"];
         };
         CreateDeptDto: {
             /**
@@ -917,15 +1535,58 @@ export interface components {
              */
             tenantId?: string | null;
         };
+        GetDept404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetDept404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetDept404RefusalData"];
+        };
         DeptEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["DeptDto"];
+        };
+        OrderDepts404RefusalData: {
+            /** @enum {string} */
+            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
+            requestId: string;
+        };
+        OrderDepts404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["OrderDepts404RefusalData"];
+        };
+        OrderDepts409RefusalData: {
+            /** @example DEPT_NOT_A_CHILD */
+            reason: string;
+            requestId: string;
+            ids?: (number | string)[];
+        };
+        OrderDepts409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["OrderDepts409RefusalData"];
         };
         OrderDeptsDto: {
             /**
@@ -941,6 +1602,77 @@ export interface components {
              *     ]
              */
             deptIds: number[];
+        };
+        UpdateDept400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        UpdateDept400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateDept400RefusalData"];
+        };
+        UpdateDept403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
+            requestId: string;
+        };
+        UpdateDept403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateDept403RefusalData"];
+        };
+        UpdateDept404RefusalData: {
+            /** @enum {string} */
+            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
+            requestId: string;
+        };
+        UpdateDept404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateDept404RefusalData"];
+        };
+        UpdateDept409RefusalData: {
+            /** @enum {string} */
+            reason: "PARENT_DISABLED" | "DEPT_CYCLE";
+            requestId: string;
+        };
+        UpdateDept409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateDept409RefusalData"];
+        };
+        UpdateDept412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        UpdateDept412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateDept412RefusalData"];
         };
         UpdateDeptDto: {
             /**
@@ -993,6 +1725,77 @@ export interface components {
              */
             deptId: number;
         };
+        PatchDept400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        PatchDept400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchDept400RefusalData"];
+        };
+        PatchDept403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
+            requestId: string;
+        };
+        PatchDept403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchDept403RefusalData"];
+        };
+        PatchDept404RefusalData: {
+            /** @enum {string} */
+            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
+            requestId: string;
+        };
+        PatchDept404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchDept404RefusalData"];
+        };
+        PatchDept409RefusalData: {
+            /** @enum {string} */
+            reason: "PARENT_DISABLED" | "DEPT_CYCLE";
+            requestId: string;
+        };
+        PatchDept409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchDept409RefusalData"];
+        };
+        PatchDept412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        PatchDept412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchDept412RefusalData"];
+        };
         PatchDeptDto: {
             /**
              * Format: int64
@@ -1043,6 +1846,92 @@ export interface components {
              * @description As in the path, or not sent.
              */
             deptId?: number | null;
+        };
+        DeleteDepts404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        DeleteDepts404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteDepts404RefusalData"];
+        };
+        DeleteDepts409RefusalData: {
+            /** @enum {string} */
+            reason: "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS";
+            requestId: string;
+            ids?: (number | string)[];
+        };
+        DeleteDepts409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteDepts409RefusalData"];
+        };
+        DeleteDepts412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        DeleteDepts412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteDepts412RefusalData"];
+        };
+        CreateTenant400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        CreateTenant400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateTenant400RefusalData"];
+        };
+        CreateTenant404RefusalData: {
+            /** @example PARENT_TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        CreateTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateTenant404RefusalData"];
+        };
+        CreateTenant422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        CreateTenant422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateTenant422RefusalData"];
         };
         PackageBo: {
             /**
@@ -1203,12 +2092,26 @@ export interface components {
         TenantRowPageEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["TenantRowPage"];
+        };
+        GetTenant404RefusalData: {
+            /** @example TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetTenant404RefusalData"];
         };
         PackageView: {
             /** @example 1, 100, 101 */
@@ -1276,12 +2179,83 @@ export interface components {
         TenantEnvelope: {
             /**
              * Format: int32
-             * @enum {integer}
+             * @example 200
              */
-            code: 200;
-            /** @enum {string} */
-            msg: "操作成功";
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
             data: components["schemas"]["TenantDto"];
+        };
+        UpdateTenant400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        UpdateTenant400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateTenant400RefusalData"];
+        };
+        UpdateTenant403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
+            requestId: string;
+        };
+        UpdateTenant403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateTenant403RefusalData"];
+        };
+        UpdateTenant404RefusalData: {
+            /** @enum {string} */
+            reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
+            requestId: string;
+        };
+        UpdateTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateTenant404RefusalData"];
+        };
+        UpdateTenant409RefusalData: {
+            /** @example TENANT_CYCLE */
+            reason: string;
+            requestId: string;
+        };
+        UpdateTenant409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateTenant409RefusalData"];
+        };
+        UpdateTenant412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        UpdateTenant412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateTenant412RefusalData"];
         };
         UpdateTenantDto: {
             /**
@@ -1327,6 +2301,77 @@ export interface components {
             /** @example 1099511627776000000 */
             id: string;
         };
+        PatchTenant400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        PatchTenant400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchTenant400RefusalData"];
+        };
+        PatchTenant403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
+            requestId: string;
+        };
+        PatchTenant403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchTenant403RefusalData"];
+        };
+        PatchTenant404RefusalData: {
+            /** @enum {string} */
+            reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
+            requestId: string;
+        };
+        PatchTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchTenant404RefusalData"];
+        };
+        PatchTenant409RefusalData: {
+            /** @example TENANT_CYCLE */
+            reason: string;
+            requestId: string;
+        };
+        PatchTenant409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchTenant409RefusalData"];
+        };
+        PatchTenant412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        PatchTenant412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PatchTenant412RefusalData"];
+        };
         PatchTenantDto: {
             /**
              * @description Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
@@ -1371,6 +2416,63 @@ export interface components {
             /** @description As in the path, or not sent. */
             id?: string | null;
         };
+        DeleteTenant403RefusalData: {
+            /** @enum {string} */
+            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
+            requestId: string;
+        };
+        DeleteTenant403Refusal: {
+            /**
+             * Format: int32
+             * @example 403
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteTenant403RefusalData"];
+        };
+        DeleteTenant404RefusalData: {
+            /** @example TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        DeleteTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteTenant404RefusalData"];
+        };
+        DeleteTenant409RefusalData: {
+            /** @example TENANT_HAS_CHILDREN */
+            reason: string;
+            requestId: string;
+            ids?: (number | string)[];
+        };
+        DeleteTenant409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteTenant409RefusalData"];
+        };
+        DeleteTenant412RefusalData: {
+            /** @example STALE */
+            reason: string;
+            requestId: string;
+        };
+        DeleteTenant412Refusal: {
+            /**
+             * Format: int32
+             * @example 412
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteTenant412RefusalData"];
+        };
     };
     responses: {
         /**
@@ -1384,20 +2486,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 400;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "INVALID_INPUT" | "MALFORMED_REQUEST";
-                        requestId: string;
-                        fields?: components["schemas"]["FieldProblemDto"][];
-                    };
-                };
+                "application/json": components["schemas"]["BadRequestRefusal"];
             };
         };
         /**
@@ -1414,19 +2503,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 401;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["UnauthorizedRefusal"];
             };
         };
         /**
@@ -1446,19 +2523,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 403;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["ForbiddenRefusal"];
             };
         };
         /** @description `BODY_TOO_LARGE`: The body is too large */
@@ -1468,19 +2533,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 413;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "BODY_TOO_LARGE";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["BodyTooLargeRefusal"];
             };
         };
         /** @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept the type or encoding of the body */
@@ -1490,19 +2543,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 415;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "UNSUPPORTED_MEDIA_TYPE";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["UnsupportedMediaTypeRefusal"];
             };
         };
         /** @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After */
@@ -1516,19 +2557,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 429;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "RATE_LIMITED";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["RateLimitedRefusal"];
             };
         };
         /** @description `INTERNAL_ERROR`: Internal server error */
@@ -1538,19 +2567,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 500;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "INTERNAL_ERROR";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["InternalErrorRefusal"];
             };
         };
         /**
@@ -1565,19 +2582,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 503;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "DATABASE_UNAVAILABLE" | "OVERLOADED";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["UnavailableRefusal"];
             };
         };
         /**
@@ -1597,19 +2602,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": {
-                    /**
-                     * Format: int32
-                     * @enum {integer}
-                     */
-                    code: 408 | 413 | 415 | 417 | 431;
-                    msg: string;
-                    data: {
-                        /** @enum {string} */
-                        reason: "REQUEST_TIMEOUT" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE";
-                        requestId: string;
-                    };
-                };
+                "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
     };
@@ -1628,8 +2621,11 @@ export interface components {
          * @example "1"
          */
         ETag: string;
-        /** @description `true` when this is the answer of an earlier request with the same `Idempotency-Key`. */
-        "Idempotent-Replayed": "true";
+        /**
+         * @description `true` when this is the answer of an earlier request with the same `Idempotency-Key`.
+         * @example true
+         */
+        "Idempotent-Replayed": string;
         /**
          * @description Seconds to wait.
          * @example 1
@@ -1685,19 +2681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 401;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "BAD_CREDENTIALS";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Login401Refusal"];
                 };
             };
             /**
@@ -1715,19 +2699,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Login403Refusal"];
                 };
             };
             /** @description `ROUTE_NOT_FOUND`: There is no such operation */
@@ -1737,19 +2709,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROUTE_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Login404Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -1769,19 +2729,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 429;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Login429Refusal"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -1868,19 +2816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 401;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "REFRESH_INVALID";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Refresh401Refusal"];
                 };
             };
             /**
@@ -1898,19 +2834,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Refresh403Refusal"];
                 };
             };
             /** @description `ROUTE_NOT_FOUND`: There is no such operation */
@@ -1920,19 +2844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROUTE_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Refresh404Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -2038,7 +2950,7 @@ export interface operations {
                 /** @description The leader's whole name. */
                 leader?: string;
                 /** @description `0` normal, `1` disabled. */
-                status?: "0" | "1";
+                status?: string;
                 /** @description Up to 500 ids, separated by commas. */
                 ids?: string;
             };
@@ -2084,19 +2996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ListDepts404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -2147,20 +3047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 400;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-                            requestId: string;
-                            fields?: components["schemas"]["FieldProblemDto"][];
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateDept400Refusal"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2183,19 +3070,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateDept403Refusal"];
                 };
             };
             /**
@@ -2209,19 +3084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateDept404Refusal"];
                 };
             };
             /**
@@ -2235,19 +3098,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "PARENT_DISABLED" | "DEPT_CYCLE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateDept409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -2257,19 +3108,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateDept412Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -2324,20 +3163,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 400;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-                            requestId: string;
-                            fields?: components["schemas"]["FieldProblemDto"][];
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateDept400Refusal"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -2360,19 +3186,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateDept403Refusal"];
                 };
             };
             /** @description `PARENT_NOT_FOUND`: There is no such parent department */
@@ -2382,19 +3196,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "PARENT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateDept404Refusal"];
                 };
             };
             /** @description `PARENT_DISABLED`: The parent department is disabled */
@@ -2404,19 +3206,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "PARENT_DISABLED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateDept409Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -2428,19 +3218,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 422;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "IDEMPOTENCY_KEY_REUSED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateDept422Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -2497,19 +3275,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 406;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "NOT_ACCEPTABLE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ExportDepts406Refusal"];
                 };
             };
             /**
@@ -2527,19 +3293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 429;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "RATE_LIMITED" | "TOO_MANY_EXPORTS";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ExportDepts429Refusal"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -2602,19 +3356,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 422;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "IDEMPOTENCY_KEY_REUSED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportDepts422Refusal"];
                 };
             };
             /**
@@ -2632,19 +3374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 429;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "RATE_LIMITED" | "TOO_MANY_IMPORTS";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ImportDepts429Refusal"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -2692,19 +3422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["OrderDepts404Refusal"];
                 };
             };
             /** @description `DEPT_NOT_A_CHILD`: The department has a different parent */
@@ -2714,20 +3432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_A_CHILD";
-                            requestId: string;
-                            ids?: (number | string)[];
-                        };
-                    };
+                    "application/json": components["schemas"]["OrderDepts409Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -2746,7 +3451,7 @@ export interface operations {
                 /** @description How many levels, the top one included. */
                 depth?: number;
                 /** @description Only departments of this status, with the chain of their ancestors. */
-                status?: "0" | "1";
+                status?: string;
                 /** @description Only departments with this in their names, with the chain of their ancestors. */
                 deptName?: string;
             };
@@ -2792,19 +3497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetDeptTree404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -2860,19 +3553,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetDeptAncestors404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -2928,19 +3609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetDept404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -2987,19 +3656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteDepts404Refusal"];
                 };
             };
             /**
@@ -3013,20 +3670,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS";
-                            requestId: string;
-                            ids?: (number | string)[];
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteDepts409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -3036,19 +3680,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteDepts412Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3102,20 +3734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 400;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-                            requestId: string;
-                            fields?: components["schemas"]["FieldProblemDto"][];
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchDept400Refusal"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3138,19 +3757,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchDept403Refusal"];
                 };
             };
             /**
@@ -3164,19 +3771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchDept404Refusal"];
                 };
             };
             /**
@@ -3190,19 +3785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "PARENT_DISABLED" | "DEPT_CYCLE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchDept409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -3212,19 +3795,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchDept412Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -3247,7 +3818,7 @@ export interface operations {
                 /** @description A part of the name, exactly as written. */
                 tenantName?: string;
                 /** @description Only tenants in this state today. */
-                state?: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
+                state?: string;
                 /** @description Tenants whose last day of service is before this one. */
                 expiresBefore?: string;
             };
@@ -3334,20 +3905,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 400;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-                            requestId: string;
-                            fields?: components["schemas"]["FieldProblemDto"][];
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateTenant400Refusal"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3370,19 +3928,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateTenant403Refusal"];
                 };
             };
             /**
@@ -3396,19 +3942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateTenant404Refusal"];
                 };
             };
             /** @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants */
@@ -3418,19 +3952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_CYCLE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateTenant409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -3440,19 +3962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateTenant412Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -3507,20 +4017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 400;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-                            requestId: string;
-                            fields?: components["schemas"]["FieldProblemDto"][];
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateTenant400Refusal"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3532,19 +4029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "PARENT_TENANT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateTenant404Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -3556,19 +4041,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 422;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "IDEMPOTENCY_KEY_REUSED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateTenant422Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3625,19 +4098,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetTenant404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3695,19 +4156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteTenant403Refusal"];
                 };
             };
             /** @description `TENANT_NOT_FOUND`: There is no such tenant */
@@ -3717,19 +4166,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteTenant404Refusal"];
                 };
             };
             /** @description `TENANT_HAS_CHILDREN`: The tenant has child tenants */
@@ -3739,20 +4176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_HAS_CHILDREN";
-                            requestId: string;
-                            ids?: (number | string)[];
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteTenant409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -3762,19 +4186,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteTenant412Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3829,20 +4241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 400;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-                            requestId: string;
-                            fields?: components["schemas"]["FieldProblemDto"][];
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchTenant400Refusal"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3865,19 +4264,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchTenant403Refusal"];
                 };
             };
             /**
@@ -3891,19 +4278,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchTenant404Refusal"];
                 };
             };
             /** @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants */
@@ -3913,19 +4288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "TENANT_CYCLE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchTenant409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -3935,19 +4298,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["PatchTenant412Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -3970,7 +4321,7 @@ export interface operations {
                 /** @description A part of the user name, exactly as written. */
                 username?: string;
                 /** @description `0` normal, `1` disabled. */
-                status?: "0" | "1";
+                status?: string;
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
@@ -4065,19 +4416,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateUser403Refusal"];
                 };
             };
             /**
@@ -4091,19 +4430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND" | "USER_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateUser404Refusal"];
                 };
             };
             /**
@@ -4119,19 +4446,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "LAST_SUPERADMIN";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateUser409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -4141,19 +4456,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["UpdateUser412Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -4216,19 +4519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateUser403Refusal"];
                 };
             };
             /**
@@ -4242,19 +4533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "DEPT_NOT_FOUND" | "TENANT_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateUser404Refusal"];
                 };
             };
             /**
@@ -4270,19 +4549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "ACCOUNT_LIMIT";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateUser409Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -4294,19 +4561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 422;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "IDEMPOTENCY_KEY_REUSED";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateUser422Refusal"];
                 };
             };
             /**
@@ -4324,19 +4579,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 429;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreateUser429Refusal"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -4393,19 +4636,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ChangePassword403Refusal"];
                 };
             };
             /** @description `USER_NOT_FOUND`: There is no such account */
@@ -4415,19 +4646,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "USER_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ChangePassword404Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -4447,19 +4666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 429;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["ChangePassword429Refusal"];
                 };
             };
             500: components["responses"]["InternalError"];
@@ -4514,19 +4721,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "USER_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetUser404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -4584,19 +4779,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 403;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteUsers403Refusal"];
                 };
             };
             /** @description `USER_NOT_FOUND`: There is no such account */
@@ -4606,19 +4789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 404;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "USER_NOT_FOUND";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteUsers404Refusal"];
                 };
             };
             /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted */
@@ -4628,19 +4799,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 409;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "LAST_SUPERADMIN";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteUsers409Refusal"];
                 };
             };
             /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -4650,19 +4809,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: int32
-                         * @enum {integer}
-                         */
-                        code: 412;
-                        msg: string;
-                        data: {
-                            /** @enum {string} */
-                            reason: "STALE";
-                            requestId: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["DeleteUsers412Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];

@@ -47,6 +47,7 @@ export class AppModule {
           httpStatusMode: env.HTTP_STATUS_MODE,
           ...(clock && { clock }),
           ...(meter && { meter }),
+          securitySchemes: ['password', 'bearer'],
         }),
         AuthModule,
         UserModule,

@@ -146,9 +146,9 @@ export function ChoiceField(...choices: string[]): PropertyDecorator {
   return optional(choice(choices, { type: 'string', enum: [...choices, null] }));
 }
 
-/** The same as a parameter. In `allOf`, because Nest loses the choices of a query that is documented by its class. */
+/** The same as a parameter. A pattern, because Nest loses an enumeration in a query that is documented by its class. */
 export function ChoiceParam(...choices: string[]): PropertyDecorator {
-  return optional(choice(choices, { allOf: [{ type: 'string', enum: [...choices] }] }));
+  return optional(choice(choices, { type: 'string', pattern: `^(?:${choices.join('|')})$` }));
 }
 
 function choice(choices: readonly string[], schema: ApiPropertyOptions): Field {

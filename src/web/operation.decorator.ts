@@ -3,17 +3,14 @@ import {
   ApiConsumes,
   ApiExtraModels,
   ApiOperation,
-  ApiProperty,
   ApiResponse,
-  ApiSchema,
   getSchemaPath,
   type ApiPropertyOptions,
 } from '@nestjs/swagger';
 import type { RefusalFactory } from '../errors/refusal';
 import type { Role } from '../tenancy/roles';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
-import { headers, RATE_LIMIT_HEADERS, refusalResponses } from './refusal-responses';
-import { RefusalEnvelope } from './refusal.dto';
+import { headers, RATE_LIMIT_HEADERS, refusalResponses, schemaClass } from './refusal-responses';
 import { documentsInput } from './input';
 import { AllowRoles } from './roles.guard';
 
@@ -47,6 +44,7 @@ interface OperationOptions {
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, roles, body, upload, file, creates, refusals } = options;
   const envelope = envelopeOf(options);
+  const refused = refusalResponses(id, refusals, roles.length === 0);
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
@@ -56,7 +54,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ...(description !== undefined && { description }),
       ...(upload && { requestBody: { required: true, content: contentOf(upload) } }),
     }),
-    ApiExtraModels(RefusalEnvelope, ...(file ? [] : [envelope])),
+    ApiExtraModels(...[...refused.values()].map(({ model }) => model), ...(file ? [] : [envelope])),
     documentsInput(body?.example),
     ...(body ? [ApiConsumes(...(body.as ?? ['application/json']))] : []),
     ApiResponse({
@@ -70,9 +68,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       },
       content: file ? contentOf(file) : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
     }),
-    ...Object.entries(refusalResponses(refusals, roles.length === 0)).map(([status, response]) =>
-      ApiResponse({ status: status === 'default' ? status : Number(status), ...response }),
-    ),
+    ...[...refused].map(([status, { answer }]) => ApiResponse({ status, ...answer })),
   );
 }
 
@@ -87,14 +83,13 @@ function envelopeOf({ data, page, list }: OperationOptions): Type {
   if (data) return envelope(stem(data), { type: data });
   if (list) return envelope(`${stem(list)}List`, { type: list, isArray: true });
   if (page) return envelope(`${stem(page)}Page`, { type: pageOf(page) });
-  // The type is of no matter, but there must be one beside `nullable`.
-  return envelope('Done', { type: 'string', nullable: true, enum: [null] });
+  return envelope('Done', { type: 'string', nullable: true, description: 'Always null.' });
 }
 
 function envelope(name: string, data: ApiPropertyOptions): Type {
   return schemaClass(`${name}Envelope`, {
-    code: { type: 'integer', format: 'int32', enum: [SUCCESS_CODE] },
-    msg: { type: 'string', enum: [SUCCESS_MESSAGE] },
+    code: { type: 'integer', format: 'int32', example: SUCCESS_CODE },
+    msg: { type: 'string', example: SUCCESS_MESSAGE },
     data,
   });
 }
@@ -110,17 +105,4 @@ function pageOf(row: Type): Type {
 
 function stem({ name }: Type): string {
   return name.replace(/Dto$/, '');
-}
-
-const schemaClasses = new Map<string, Type>();
-
-/** A class that is only a schema, made once. */
-function schemaClass(name: string, properties: Record<string, ApiPropertyOptions>): Type {
-  const known = schemaClasses.get(name);
-  if (known) return known;
-  @ApiSchema({ name })
-  class Schema {}
-  for (const [key, options] of Object.entries(properties)) ApiProperty(options)(Schema.prototype, key);
-  schemaClasses.set(name, Schema);
-  return Schema;
 }

@@ -8,6 +8,7 @@ import {
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
+  type Type,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
@@ -77,7 +78,21 @@ export function OrganisationController(path: string, tag: string): ClassDecorato
     UseInterceptors(OrganisationInterceptor),
     UseFilters(EnvelopeExceptionFilter),
     ApiTags(tag),
-    ApiSecurity('password'),
-    ApiSecurity('bearer'),
+    (controller: object) => {
+      schemes.set(controller as Type, new Set());
+    },
   );
+}
+
+/** The controllers of this API, with the security schemes that their documentation names. */
+const schemes = new Map<Type, Set<string>>();
+
+/** Names security schemes of the document, each of which is enough. The names are the host's, so they come with its options. */
+export function documentSecurity(names: readonly string[]): void {
+  for (const [controller, known] of schemes)
+    for (const name of names)
+      if (!known.has(name)) {
+        known.add(name);
+        ApiSecurity(name)(controller);
+      }
 }

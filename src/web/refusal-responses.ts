@@ -1,11 +1,18 @@
-import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import {
+  ApiProperty,
+  ApiSchema,
+  getSchemaPath,
+  type ApiPropertyOptions,
+  type OpenAPIObject,
+} from '@nestjs/swagger';
 import { DatabaseErrors } from '../database/database.errors';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type ErrorRow, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
 import { NOT_SERVED } from '../tenancy/tenant-access';
 import { failure } from './envelope';
-import { FieldProblemDto } from './refusal.dto';
+import { FieldProblemDto, RefusalEnvelope } from './refusal.dto';
 import { ANY_ID } from './view-fields';
 
 const TEXT = { type: 'string' };
@@ -24,7 +31,8 @@ export const HEADERS = {
   ETag: always('For `If-Match` and `If-None-Match`.', '"1"'),
   'Idempotent-Replayed': {
     description: '`true` when this is the answer of an earlier request with the same `Idempotency-Key`.',
-    schema: { type: 'string', enum: ['true'] },
+    schema: TEXT,
+    example: 'true',
   },
   'Retry-After': { description: 'Seconds to wait.', schema: WHOLE, example: 1 },
   'WWW-Authenticate': always('`Bearer`'),
@@ -34,15 +42,12 @@ export const HEADERS = {
   'RateLimit-Reset': { description: 'Seconds until the count starts again.', schema: WHOLE },
 };
 
-type Responses = NonNullable<NonNullable<OpenAPIObject['components']>['responses']>;
+export type Answer = NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string];
+type Header = (typeof HEADERS)[keyof typeof HEADERS];
 
-function refTo(kind: 'responses' | 'headers' | 'examples', name: string): { $ref: string } {
-  return { $ref: `#/components/${kind}/${name}` };
-}
-
-/** Headers that the document describes once. */
-export function headers(...names: (keyof typeof HEADERS)[]): Record<string, { $ref: string }> {
-  return Object.fromEntries(names.map((name) => [name, refTo('headers', name)]));
+/** These headers, each described in place: a host's document has nowhere else to keep them. */
+export function headers(...names: (keyof typeof HEADERS)[]): Record<string, Header> {
+  return Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
 }
 
 export const RATE_LIMIT_HEADERS = headers('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
@@ -73,7 +78,7 @@ const BEFORE = rowsOf([
   HttpErrors.HEADERS_TOO_LARGE,
 ]);
 
-/** The names under which documents keep the refusals that are the same for many operations. */
+/** The names of refusals that are the same for many operations. */
 const SHARED: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -85,23 +90,35 @@ const SHARED: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** The refusals of an operation, by status: those that it shares with all others only by name. */
-export function refusalResponses(factories: readonly RefusalFactory[], isOpen: boolean): Responses {
-  const own = rowsOf(factories);
-  const rows = [...new Set([...(isOpen ? ANYONE : COMMON), ...own])];
-  const responses: Responses = { default: refTo('responses', 'Refused') };
-  for (const status of new Set(rows.map((row) => row.status).sort())) {
-    const name = own.some((row) => row.status === status) ? undefined : SHARED[status];
-    responses[status] = name ? refTo('responses', name) : describe(rows, status);
-  }
-  return responses;
+/** An answer, and the class that is its schema. */
+interface Described {
+  readonly answer: Answer;
+  readonly model: Type;
 }
 
-/** What the document keeps once for all operations: the refusals that they share, and an example of every one. */
-export function sharedComponents(): { responses: Responses; examples: Record<string, object> } {
-  const responses: Responses = {};
-  for (const [status, name] of Object.entries(SHARED)) responses[name] = describe(COMMON, Number(status));
-  responses.Refused = describe(BEFORE);
+/** The refusals of an operation, by status. */
+export function refusalResponses(
+  operationId: string,
+  factories: readonly RefusalFactory[],
+  isOpen: boolean,
+): ReadonlyMap<number | 'default', Described> {
+  const own = rowsOf(factories);
+  const rows = [...new Set([...(isOpen ? ANYONE : COMMON), ...own])];
+  const found = new Map<number | 'default', Described>([['default', describe(BEFORE, RefusalEnvelope)]]);
+  for (const status of new Set(rows.map((row) => row.status).sort())) {
+    const shared = own.some((row) => row.status === status) ? undefined : SHARED[status];
+    const name = shared ?? `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}${status}`;
+    found.set(status, describeStatus(name, shared === undefined ? rows : COMMON, status));
+  }
+  return found;
+}
+
+/** What the document of the service keeps once for all operations: the refusals that they share, and an example of every one. */
+export function sharedAnswers(): { responses: Record<string, Answer>; examples: Record<string, object> } {
+  const responses: Record<string, Answer> = {};
+  for (const [status, name] of Object.entries(SHARED))
+    responses[name] = describeStatus(name, COMMON, Number(status)).answer;
+  responses.Refused = describe(BEFORE, RefusalEnvelope).answer;
   // Sorted: the order in which modules are loaded must not change the document.
   const rows = [...described].sort((a, b) => (a.reason < b.reason ? -1 : 1));
   return { responses, examples: Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)])) };
@@ -124,13 +141,16 @@ function exampleOf(row: ErrorRow): object {
   return { summary: row.en, value: failure(new Refusal(row, details), REQUEST_ID, 'zh') };
 }
 
-/** These refusals, or those of them that have this status. */
-function describe(all: readonly ErrorRow[], only?: number): Responses[string] {
-  const rows = only === undefined ? all : all.filter(({ status }) => status === only);
+function describeStatus(name: string, all: readonly ErrorRow[], status: number): Described {
+  const rows = all.filter((row) => row.status === status);
+  return describe(rows, envelopeWith(`${name}Refusal`, rows));
+}
+
+function describe(rows: readonly ErrorRow[], model: Type): Described {
   for (const row of rows) described.add(row);
   const statuses = rows.map(({ status }) => status);
-  const examples = Object.fromEntries(rows.map(({ reason }) => [reason, refTo('examples', reason)]));
-  return {
+  const examples = Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)]));
+  const answer = {
     description: rows.map((row) => `\`${row.reason}\`: ${row.en}`).join('\n\n'),
     headers: {
       ...headers('X-Request-Id'),
@@ -138,26 +158,42 @@ function describe(all: readonly ErrorRow[], only?: number): Responses[string] {
       ...(rows.includes(HttpErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
       ...(statuses.includes(401) && headers('WWW-Authenticate')),
     },
-    content: { 'application/json': { schema: schemaOf(rows), examples } },
+    content: { 'application/json': { schema: { $ref: getSchemaPath(model) }, examples } },
   };
+  return { answer, model };
 }
 
-/** The envelope with exactly these reasons. */
-function schemaOf(rows: readonly ErrorRow[]): object {
+/** The envelope with exactly these reasons, as a class: documents and generated clients share what has a name. */
+function envelopeWith(name: string, rows: readonly ErrorRow[]): Type {
   const hasFields = rows.some((row) => row.field !== undefined || row === HttpErrors.INVALID.row);
-  const data = {
-    reason: { type: 'string', enum: rows.map(({ reason }) => reason) },
-    requestId: { type: 'string' },
-    ...(hasFields && { fields: { type: 'array', items: { $ref: getSchemaPath(FieldProblemDto) } } }),
-    ...(rows.some(({ ids }) => ids) && { ids: { type: 'array', items: ANY_ID } }),
-  };
-  return objectOf({
-    code: { type: 'integer', format: 'int32', enum: [...new Set(rows.map(({ status }) => status))] },
+  const [reason, ...more] = rows.map((row) => row.reason);
+  // Generators stumble over lists of one.
+  const reasons = more.length > 0 ? { enum: [reason, ...more] } : { example: reason };
+  return schemaClass(name, {
+    code: { type: 'integer', format: 'int32', example: rows[0]?.status },
     msg: { type: 'string' },
-    data: objectOf(data, ['reason', 'requestId']),
+    data: {
+      type: schemaClass(`${name}Data`, {
+        reason: { type: 'string', ...reasons },
+        requestId: { type: 'string' },
+        ...(hasFields && { fields: { type: FieldProblemDto, isArray: true, required: false } }),
+        ...(rows.some(({ ids }) => ids) && {
+          ids: { type: 'array', items: ANY_ID, required: false },
+        }),
+      }),
+    },
   });
 }
 
-function objectOf(properties: object, required = Object.keys(properties)): object {
-  return { type: 'object', required, properties };
+const schemaClasses = new Map<string, Type>();
+
+/** A class that is only a schema, made once. */
+export function schemaClass(name: string, properties: Record<string, ApiPropertyOptions>): Type {
+  const known = schemaClasses.get(name);
+  if (known) return known;
+  @ApiSchema({ name })
+  class Schema {}
+  for (const [key, options] of Object.entries(properties)) ApiProperty(options)(Schema.prototype, key);
+  schemaClasses.set(name, Schema);
+  return Schema;
 }

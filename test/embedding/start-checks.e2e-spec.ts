@@ -100,7 +100,7 @@ describe('a host that cannot work with the library', () => {
     const problemOf = (options: Partial<DataSourceOptions>, isUtc = true) =>
       dataSourceProblem(
         {
-          options: { ...right.options, ...options } as DataSourceOptions,
+          options: { ...right.options, timezone: undefined, ...options } as DataSourceOptions,
           driver: right.driver,
           hasMetadata: () => true,
         },

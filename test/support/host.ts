@@ -37,7 +37,7 @@ export function hostDataSource(url: string): DataSource {
     migrations: [...migrations, HostTables1800000000000],
   };
   return onMariadb
-    ? new DataSource({ type: 'mariadb', url, ...tables })
+    ? new DataSource({ type: 'mariadb', url, timezone: 'Z', ...tables })
     : new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables });
 }
 

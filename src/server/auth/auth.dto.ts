@@ -52,8 +52,8 @@ export class TokenRequestDto {
 /** A token answer in the words of RFC 6749. */
 export class OAuthTokensDto {
   access_token!: string;
-  @Choice('Bearer')
-  token_type!: 'Bearer';
+  /** @example Bearer */
+  token_type!: string;
   /**
    * Seconds.
    * @example 1800
@@ -72,8 +72,8 @@ export class OAuthProblemDto {
 
 export class TokensDto {
   accessToken!: string;
-  @Choice('Bearer')
-  tokenType!: 'Bearer';
+  /** @example Bearer */
+  tokenType!: string;
   /**
    * Seconds.
    * @example 1800

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { headers } from '../../web/refusal-responses';
+import { HEADERS, headers, sharedAnswers } from '../../web/refusal-responses';
 
 type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;
@@ -63,7 +63,7 @@ function finishOperation(method: string, operation: Operation): Operation {
     responses: {
       ...(success && { 200: withHeaders(success, isRead && 'ETag', isReplayed && 'Idempotent-Replayed') }),
       ...(isRead && { 304: NOT_MODIFIED }),
-      ...bare(refusals, requestBody === undefined ? ['413', '415'] : []),
+      ...without(refusals, requestBody === undefined ? ['413', '415'] : []),
     },
   };
 }
@@ -73,13 +73,38 @@ function withHeaders(answer: Answer, ...names: (Parameters<typeof headers>[0] | 
   return { ...answer, headers: { ...answer.headers, ...headers(...names.filter((name) => name !== false)) } };
 }
 
-/** Nothing may stand beside a reference. What only a body can cause is left to `default` where none is sent. */
-function bare(responses: Operation['responses'], left: readonly string[]): Operation['responses'] {
-  return Object.fromEntries(
-    Object.entries(responses)
-      .filter(([status]) => !left.includes(status))
-      .map(([status, answer]) => [status, answer && '$ref' in answer ? { $ref: answer.$ref } : answer]),
+/** What only a body can cause is left to `default` where none is sent. */
+function without(responses: Operation['responses'], left: readonly string[]): Operation['responses'] {
+  return Object.fromEntries(Object.entries(responses).filter(([status]) => !left.includes(status)));
+}
+
+/** Keeps once, and refers to, what operations have in common; in the document of a host each is complete by itself. */
+export function shareAnswers(document: OpenAPIObject): OpenAPIObject {
+  const { responses, examples } = sharedAnswers();
+  const kinds = { headers: HEADERS, examples, responses } as Record<string, Record<string, object>>;
+  const refs = new Map(
+    Object.entries(kinds).flatMap(([kind, all]) =>
+      Object.entries(all).map(([name, each]) => [JSON.stringify(each), `#/components/${kind}/${name}`]),
+    ),
   );
+  const share = (value: unknown, isTop = false): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const $ref = isTop ? undefined : refs.get(JSON.stringify(value));
+    if ($ref !== undefined) return { $ref };
+    if (Array.isArray(value)) return value.map((each) => share(each));
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, share(each)]));
+  };
+  const shared = Object.entries(responses).map(([name, each]) => [name, share(each, true)]);
+  return {
+    ...document,
+    paths: share(document.paths) as OpenAPIObject['paths'],
+    components: {
+      ...document.components,
+      responses: Object.fromEntries(shared) as never,
+      examples: examples,
+      headers: HEADERS,
+    },
+  };
 }
 
 /** An address has no null: what may be left out is left out. */

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Controller, Get } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { TenantryModule } from '../../src/index';
+import { HeaderResolver, Host } from '../support/host';
+
+const ROOT = join(__dirname, '..', '..');
+const LINTER = join('test', 'support', 'lint-openapi.mjs');
+
+@Controller('host')
+class HostController {
+  @Get()
+  own(): string {
+    return 'own';
+  }
+}
+
+/** Every `$ref` of a document, and whether it leads anywhere. */
+function danglingRefs(document: OpenAPIObject): string[] {
+  const refs = new Set(
+    [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!),
+  );
+  const find = (path: string): unknown =>
+    path
+      .split('/')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+  return [...refs].filter((path) => find(path) === undefined);
+}
+
+describe("a host's own OpenAPI document", () => {
+  let host: Host;
+  let document: OpenAPIObject;
+
+  beforeAll(async () => {
+    host = await Host.start({
+      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+      controllers: [HostController],
+    });
+    const config = new DocumentBuilder()
+      .setTitle('The platform')
+      .setLicense('MIT', 'https://opensource.org/license/mit')
+      .addServer('/api')
+      .addBearerAuth()
+      .build();
+    document = SwaggerModule.createDocument(host.app, config);
+  });
+  afterAll(() => host.stop());
+
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, { operationId: string; security?: object[]; responses: object }>)
+        .filter(() => path.startsWith('/system/'))
+        .map(([, operation]) => operation),
+    );
+
+  it('has every operation, complete and without a reference that leads nowhere', () => {
+    expect(operations().map(({ operationId }) => operationId)).toEqual(
+      expect.arrayContaining([
+        'createDept',
+        'listDepts',
+        'importDepts',
+        'listTenants',
+        'patchTenant',
+      ]) as string[],
+    );
+    expect(danglingRefs(document)).toEqual([]);
+    for (const { responses } of operations())
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '401', '503']) as string[]);
+  });
+
+  it("names the host's own security scheme, and no other", () => {
+    for (const { security } of operations()) expect(security).toEqual([{ bearer: [] }]);
+  });
+
+  it('has no enumeration of a single value, which breaks generated clients', () => {
+    expect(JSON.stringify(document).match(/"enum":\[(?:"[^"]*"|null|\d+)\]/g)).toBeNull();
+  });
+
+  it('is accepted by a linter', () => {
+    const file = join(host.database.folder, 'openapi.json');
+    // Of the host's own operation, which says nothing about itself.
+    const { '/host': _, ...paths } = document.paths;
+    writeFileSync(file, JSON.stringify({ ...document, paths }));
+    const found = execFileSync(process.execPath, [LINTER, file], { cwd: ROOT, encoding: 'utf8' });
+    expect(found.split('\n').filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+});
