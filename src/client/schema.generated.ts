@@ -3817,7 +3817,7 @@ export interface operations {
                 tenantParent?: string;
                 /** @description A part of the name, exactly as written. */
                 tenantName?: string;
-                /** @description Only tenants in this state today. */
+                /** @description Only tenants in this state today: `ACTIVE`, `DISABLED`, `NOT_STARTED` or `EXPIRED`. */
                 state?: string;
                 /** @description Tenants whose last day of service is before this one. */
                 expiresBefore?: string;

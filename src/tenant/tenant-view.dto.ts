@@ -75,7 +75,7 @@ export class TenantListQuery extends PageQuery {
   @CodeParam() tenantParent?: string;
   /** A part of the name, exactly as written. */
   @SearchParam(128) tenantName?: string;
-  /** Only tenants in this state today. */
+  /** Only tenants in this state today: `ACTIVE`, `DISABLED`, `NOT_STARTED` or `EXPIRED`. */
   @ChoiceParam(...TENANT_STATES) state?: LiveState;
   /** Tenants whose last day of service is before this one. */
   @DayField() expiresBefore?: string;
