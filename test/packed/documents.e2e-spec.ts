@@ -30,7 +30,7 @@ describe('the documents for hosts', () => {
   it('have code that compiles as pasted, strictly, and a client that knows its fields', async () => {
     const port = await freePort();
     const all = DOCUMENTS.map(read).flatMap(snippets);
-    expect(all).toHaveLength(7);
+    expect(all).toHaveLength(9);
     all.forEach((text, index) => {
       put(`snippet${index}.ts`, text.replace('listen(3000', `listen(${port}`));
     });
