@@ -26,8 +26,9 @@ export function inputType(part: Part, target: object, key: string | symbol): Typ
 function keepsType(part: Part): ParameterDecorator {
   return (target, key, index) => {
     if (key === undefined) return;
-    const types = Reflect.getMetadata('design:paramtypes', target, key) as Type[];
-    Reflect.defineMetadata(`tenantry:${part}`, types[index], target, key);
+    // Compilers such as esbuild emit none.
+    const types = Reflect.getMetadata('design:paramtypes', target, key) as Type[] | undefined;
+    Reflect.defineMetadata(`tenantry:${part}`, types?.[index], target, key);
   };
 }
 
