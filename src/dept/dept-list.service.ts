@@ -67,7 +67,7 @@ async function existing(depts: DeptReader, deptId: number): Promise<DeptEntity> 
 
 /** Puts departments under their parents, starting with those right below `topId`; in slices, because there may be 5,000. */
 async function nest(
-  depts: DeptRow[],
+  depts: readonly DeptRow[],
   topId: number,
   view: (dept: DeptRow) => DeptRowDto,
 ): Promise<DeptNodeDto[]> {
@@ -78,9 +78,14 @@ async function nest(
     nodesBelow.set(deptId, known);
     return known;
   };
-  for (const dept of depts.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)) {
+  for (const dept of depts) {
     if (slices.isOver) await slices.next();
     below(dept.parentId).push(Object.assign(view(dept), { children: below(dept.deptId) }));
+  }
+  // Nearly always in order already.
+  for (const nodes of nodesBelow.values()) {
+    if (slices.isOver) await slices.next();
+    nodes.sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId);
   }
   return below(topId);
 }

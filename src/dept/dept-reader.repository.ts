@@ -80,7 +80,8 @@ export class DeptReader {
   }
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
-    return this.#read((depts) => depts.pick(matching({ below: top ?? undefined }), DEPT_SHOWN, { limit }));
+    const options = { order: TREE_ORDER, limit, index: 'ix_dept_subtree' };
+    return this.#read((depts) => depts.pick(matching({ below: top ?? undefined }), DEPT_SHOWN, options));
   }
 
   /**

@@ -79,20 +79,21 @@ export function OrganisationController(path: string, tag: string): ClassDecorato
     UseFilters(EnvelopeExceptionFilter),
     ApiTags(tag),
     (controller: object) => {
-      schemes.set(controller as Type, new Set());
+      controllers.push(controller);
     },
   );
 }
 
-/** The controllers of this API, with the security schemes that their documentation names. */
-const schemes = new Map<Type, Set<string>>();
+const controllers: object[] = [];
 
-/** Names security schemes of the document, each of which is enough. The names are the host's, so they come with its options. */
+/**
+ * Names the security schemes in the documentation of all controllers of this API; each is enough. The names are the host's, so
+ * they come with its options. Of two applications in one process, the one that is made last decides.
+ */
 export function documentSecurity(names: readonly string[]): void {
-  for (const [controller, known] of schemes)
-    for (const name of names)
-      if (!known.has(name)) {
-        known.add(name);
-        ApiSecurity(name)(controller);
-      }
+  const documented = {} as Type;
+  for (const name of names) ApiSecurity(name)(documented);
+  for (const key of Reflect.getOwnMetadataKeys(documented) as string[])
+    for (const controller of controllers)
+      Reflect.defineMetadata(key, Reflect.getMetadata(key, documented), controller);
 }

@@ -5,8 +5,9 @@ import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository'
 import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
 
-/** The driver makes the rows of a page in one go: small pages let other requests through soon. */
-const PAGE = 1000;
+/** Pages grow: small ones let other requests through soon, large ones cost the least. */
+const FIRST_PAGE = 500;
+const LARGEST_PAGE = 4000;
 
 /** The children of one department, or those of them that are in a page. The order of the tree keeps them together. */
 interface SiblingGroup {
@@ -36,10 +37,12 @@ export class DeptExport {
   constructor(private readonly depts: DeptReader) {}
 
   async *pages(): AsyncGenerator<ExportedDept[], void> {
-    let page: Page | null = await this.#read(null, PAGE);
+    let size = FIRST_PAGE;
+    let page: Page | null = await this.#read(null, size);
     while (page) {
+      size = Math.min(2 * size, LARGEST_PAGE);
       // The database reads the next page while this one is completed and sent.
-      const next: Promise<Page> | null = page.end && this.#read(page.end, PAGE);
+      const next: Promise<Page> | null = page.end && this.#read(page.end, size);
       // It is awaited below; a failure until then must not count as unhandled.
       next?.catch(() => undefined);
       yield await this.#toLines(page);
