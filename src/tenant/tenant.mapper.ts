@@ -41,7 +41,7 @@ export function toTenantSent(row: TenantEntity): object {
 }
 
 export function toTenantRow(row: TenantListRow, today: string, hasChildren: boolean): TenantRowDto {
-  return { ...pick(row, SUMMARY_COLUMNS), state: tenantState(row, today), hasChildren };
+  return Object.assign(pick(row, SUMMARY_COLUMNS), { state: tenantState(row, today), hasChildren });
 }
 
 /** What was not sent becomes its default. */
@@ -78,5 +78,7 @@ function pick<T, K extends keyof T, D>(
   missing: D,
 ): Record<K, NonNullable<T[K]> | D>;
 function pick(from: Record<string, unknown>, keys: readonly string[], missing: unknown = null): object {
-  return Object.fromEntries(keys.map((key) => [key, from[key] ?? missing]));
+  const picked: Record<string, unknown> = {};
+  for (const key of keys) picked[key] = from[key] ?? missing;
+  return picked;
 }

@@ -4,17 +4,27 @@ import type { AccountFields, AccountRow } from '../../tenant/account.entity';
 import { fromRoles, toRoles } from '../../tenancy/roles';
 import type { UserDto, UserFieldsDto } from './user.dto';
 
+/** One account by itself, which can be changed on the condition that it is still the same. */
 export function toUserDto(row: AccountRow, time: ZonedTime): UserDto {
-  const { userId, username, nickname, deptId, email, phone, status, tenantId, createBy, updateBy } = row;
-  const dto = {
-    ...{ userId, username, nickname, deptId, email, phone },
+  return withRevision(toUserRow(row, time), row.revision);
+}
+
+export function toUserRow(row: AccountRow, time: ZonedTime): UserDto {
+  return {
+    userId: row.userId,
+    username: row.username,
+    nickname: row.nickname,
+    deptId: row.deptId,
+    email: row.email,
+    phone: row.phone,
     roles: toRoles(row.roles),
-    ...{ status, tenantId, createBy },
+    status: row.status,
+    tenantId: row.tenantId,
+    createBy: row.createBy,
     createTime: time.format(row.createTime),
-    updateBy,
+    updateBy: row.updateBy,
     updateTime: time.formatOrNull(row.updateTime),
   };
-  return withRevision(dto, row.revision);
 }
 
 /** What was not sent becomes its default. */

@@ -19,7 +19,7 @@ import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
 import type { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto, UserListQuery } from './user.dto';
 import { UserErrors } from './user.errors';
-import { toAccountFields, toUserDto } from './user.mapper';
+import { toAccountFields, toUserDto, toUserRow } from './user.mapper';
 import { UserRepository, type LockedAccounts } from './user.repository';
 
 /** Reading accounts. */
@@ -42,7 +42,7 @@ export class UserListService {
     const page = await this.cursors.page(['user', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       this.users.findPage(ctx, query, after, limit),
     );
-    return { ...page, rows: page.rows.map((row) => toUserDto(row, this.time)) };
+    return { ...page, rows: page.rows.map((row) => toUserRow(row, this.time)) };
   }
 }
 
