@@ -4,7 +4,8 @@ import type { IdempotentRequest } from './database/idempotent-request';
 import { UnitOfWork, type OpenUnit } from './database/unit-of-work';
 import { DeptService } from './dept/dept.service';
 import { RequestContext } from './tenancy/request-context';
-import { rowsIn, treeLock, type OtherRows } from './tenancy/tenant-bound.repository';
+import { treeLock } from './tenancy/tenant-access';
+import { rowsIn, type OtherRows } from './tenancy/tenant-bound.repository';
 import { TenantService } from './tenant/tenant.service';
 
 /** A service whose methods need no context any more. */

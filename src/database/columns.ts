@@ -34,7 +34,7 @@ export function comesAsItIs({ type, transformer }: ColumnMetadata): boolean {
 
 /**
  * That a column holds this text somewhere, to the byte. Not LIKE: there `%` and `_` mean something, and the databases
- * differ about upper and lower case. One in a statement: the parameter has one name.
+ * differ about upper and lower case.
  */
 export function contains(text: string): FindOperator<string> {
   return Raw((column) => `INSTR(${column}, :contained) > 0`, { contained: text }) as FindOperator<string>;

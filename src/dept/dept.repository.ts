@@ -6,7 +6,7 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { padded } from '../database/sql-statement';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
-import { raiseTreeVersion, UserDirectory } from '../tenancy/tenant-access';
+import { treeLock, UserDirectory } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { DeptReader, findNamed } from './dept-reader.repository';
 import { TenantBound } from '../tenancy/tenant-bound';
@@ -46,12 +46,11 @@ export class DeptRepository {
     once?: IdempotentRequest,
   ): Promise<T> {
     const audit = new AuditStamp(ctx.username, () => this.clock.now());
-    const lock = (manager: EntityManager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId);
     const run = (manager: EntityManager, emit: Emit) => {
       const findOccupied = (ids: readonly number[]) => this.users.findOccupied(ctx, ids, manager);
       return work(new LockedDeptTree(manager, ctx, audit, emit, findOccupied));
     };
-    return this.#unitOfWork.runIn(ctx.unit, ctx.tenantId, lock, run, once);
+    return this.#unitOfWork.runIn(ctx.unit, ctx.tenantId, treeLock(ctx), run, once);
   }
 }
 

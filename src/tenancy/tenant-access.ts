@@ -50,6 +50,11 @@ export async function raiseTreeVersion(
   if (affected !== 1) throw goneTenant(tenantId, callerTenantId);
 }
 
+/** What every unit that writes to a tenant begins with. */
+export function treeLock({ tenantId, callerTenantId }: RequestContext) {
+  return (manager: EntityManager): Promise<void> => raiseTreeVersion(manager, tenantId, callerTenantId);
+}
+
 /** The refusal for a deleted tenant: a caller's own tenant is named as such, any other does not exist. */
 export function goneTenant(tenantId: string, callerTenantId: string): Refusal {
   return tenantId === callerTenantId ? TenantErrors.DELETED() : TenantErrors.NOT_FOUND();

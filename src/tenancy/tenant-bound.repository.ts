@@ -1,10 +1,9 @@
 import { Inject, Module, type DynamicModule, type Type } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { TenantryDataSource } from '../database/tenantry.data-source';
 import { UnitOfWork, type OpenUnit } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
-import { raiseTreeVersion } from './tenant-access';
+import { treeLock } from './tenant-access';
 import { HostTable } from './host-table';
 import type { TenantOwned } from './tenant-bound';
 import { refuseUnowned, TenantRows } from './tenant-rows.repository';
@@ -66,11 +65,6 @@ export class TenantBoundRepository<E extends TenantOwned> {
     };
     return this.#unitOfWork.runForHost(ctx.tenantId, treeLock(ctx), run, once);
   }
-}
-
-/** What every unit that writes to a tenant begins with. */
-export function treeLock({ tenantId, callerTenantId }: RequestContext) {
-  return (manager: EntityManager): Promise<void> => raiseTreeVersion(manager, tenantId, callerTenantId);
 }
 
 /** A tenant's rows in a table of the host, as part of an open unit of work. */

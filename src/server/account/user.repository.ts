@@ -18,7 +18,7 @@ import { DeptEntity } from '../../dept/dept.entity';
 import { usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
-import { raiseTreeVersion } from '../../tenancy/tenant-access';
+import { treeLock } from '../../tenancy/tenant-access';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../web/page';
@@ -92,7 +92,7 @@ export class UserRepository {
   ): Promise<T> {
     return this.#unitOfWork.run(
       ctx.tenantId,
-      (manager) => raiseTreeVersion(manager, ctx.tenantId, ctx.callerTenantId),
+      treeLock(ctx),
       (manager) => work(new LockedAccounts(manager, ctx, () => this.clock.now())),
       once,
     );
