@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
@@ -8,7 +7,6 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { ApiClient } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { readExposition } from '../support/exposition';
-import { FreshPlace } from '../support/fresh-place';
 import { freePort } from '../support/mariadb-server';
 import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase } from '../support/test-database';
@@ -16,35 +14,6 @@ import { until } from '../support/until';
 
 const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
-
-describe('a start', () => {
-  const place = new FreshPlace();
-
-  it('says where it is, and the first one says the password it made, once', async () => {
-    const first = ChildService.spawn(place.settings(), place.database.folder);
-    await first.untilReady();
-    expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${place.port}\n`));
-    expect(first.printed).toMatch(new RegExp(`Swagger UI +http://127.0.0.1:${place.port}/docs\n`));
-    expect(first.printed).toMatch(/Database +(SQLite|MySQL) /);
-    const password = /Admin +admin \/ (\S{24}) /.exec(first.printed)?.[1];
-    expect(password).toBeDefined();
-    expect((await first.anonymous.get('/docs')).status).toBe(200);
-    expect(await first.stop()).toBe(0);
-
-    const second = ChildService.spawn(place.settings(), place.database.folder);
-    await second.untilReady();
-    expect(second.printed).not.toMatch(/Admin/);
-    await second.stop();
-  });
-
-  it('that fails at the port still tells the password it made', async () => {
-    const taken = createServer().listen(Number(place.port), '127.0.0.1');
-    const service = ChildService.spawn(place.settings(), place.database.folder);
-    expect(await service.ended()).toBe(1);
-    expect(service.printed).toMatch(/Admin +admin \/ \S{24} .*EADDRINUSE/s);
-    taken.close();
-  });
-});
 
 describe('a stop by SIGTERM', () => {
   it('finishes the request in flight, closes idle connections, takes no new ones, and exits with 0', async () => {

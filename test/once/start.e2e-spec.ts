@@ -1,0 +1,32 @@
+import { createServer } from 'node:net';
+import { ChildService } from '../support/child-service';
+import { FreshPlace } from '../support/fresh-place';
+
+describe('a start', () => {
+  const place = new FreshPlace();
+
+  it('says where it is, and the first one says the password it made, once', async () => {
+    const first = ChildService.spawn(place.settings(), place.database.folder);
+    await first.untilReady();
+    expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${place.port}\n`));
+    expect(first.printed).toMatch(new RegExp(`Swagger UI +http://127.0.0.1:${place.port}/docs\n`));
+    expect(first.printed).toMatch(/Database +(SQLite|MySQL) /);
+    const password = /Admin +admin \/ (\S{24}) /.exec(first.printed)?.[1];
+    expect(password).toBeDefined();
+    expect((await first.anonymous.get('/docs')).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+
+    const second = ChildService.spawn(place.settings(), place.database.folder);
+    await second.untilReady();
+    expect(second.printed).not.toMatch(/Admin/);
+    await second.stop();
+  });
+
+  it('that fails at the port still tells the password it made', async () => {
+    const taken = createServer().listen(Number(place.port), '127.0.0.1');
+    const service = ChildService.spawn(place.settings(), place.database.folder);
+    expect(await service.ended()).toBe(1);
+    expect(service.printed).toMatch(/Admin +admin \/ \S{24} .*EADDRINUSE/s);
+    taken.close();
+  });
+});
