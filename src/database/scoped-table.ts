@@ -1,7 +1,8 @@
 import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { dialectOf, isSqlite } from './dialect';
-import { runPrepared, type Outcome } from './prepared';
+import { columnOf } from './columns';
+import { dialectOf, type Outcome } from './dialect';
+import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
 
@@ -46,9 +47,13 @@ export class ScopedTable<E extends ObjectLiteral> {
     this.#scope = scope;
   }
 
-  /** For the few conditions that the databases want in different forms. */
-  get isOnSqlite(): boolean {
-    return isSqlite(this.#manager.dataSource);
+  /** For conditions on many pairs, which the databases want in different forms. */
+  get findsByRowValues(): boolean {
+    return dialectOf(this.#manager.dataSource).findsByRowValues;
+  }
+
+  columnName(property: keyof E & string): string {
+    return this.#escape(columnOf(this.#metadata, property).databaseName);
   }
 
   async findOne(where: Where<E>): Promise<E | null> {
@@ -79,7 +84,8 @@ export class ScopedTable<E extends ObjectLiteral> {
     options: FindOptions<E> = {},
   ): Promise<(Pick<E, C> & M)[]> {
     const shape = RowShape.of(this.#metadata, columns);
-    const rows = await this.#select(more ? `${shape.sql}, ${more}` : shape.sql, where, options);
+    const what = more ? `${shape.sql}, ${new SqlStatement(this.#metadata).expression(more)}` : shape.sql;
+    const rows = await this.#select(what, where, options);
     for (const row of rows) shape.toFields(row);
     return rows as (Pick<E, C> & M)[];
   }
@@ -143,9 +149,11 @@ export class ScopedTable<E extends ObjectLiteral> {
       );
       return `(${places.join(', ')})`;
     });
-    const sql = `INSERT INTO ${this.#table} (${names.join(', ')}) VALUES ${lines.join(', ')}`;
-    const { insertId } = await this.#run(sql, statement);
-    return dialectOf(this.#manager.dataSource).firstId(insertId, rows.length);
+    const [id] = this.#metadata.generatedColumns;
+    const { dialect, table } = statement;
+    const end = id ? dialect.returning(this.#escape(id.databaseName)) : '';
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
+    return dialect.firstId(await this.#run(sql, statement), rows.length);
   }
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
@@ -162,14 +170,14 @@ export class ScopedTable<E extends ObjectLiteral> {
       return [`${this.#escape(column.databaseName)} = ${sql}`];
     });
     const condition = statement.where(where, this.#scope.where ?? {});
-    const sql = `UPDATE ${this.#table} SET ${assignments.join(', ')} WHERE ${condition}`;
+    const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;
     return (await this.#run(sql, statement)).affected;
   }
 
   async erase(where: Where<E>): Promise<number> {
     const statement = new SqlStatement(this.#metadata, '');
     const condition = statement.where(where, this.#scope.where ?? {});
-    return (await this.#run(`DELETE FROM ${this.#table} WHERE ${condition}`, statement)).affected;
+    return (await this.#run(`DELETE FROM ${statement.table} WHERE ${condition}`, statement)).affected;
   }
 
   async #select(
@@ -179,25 +187,19 @@ export class ScopedTable<E extends ObjectLiteral> {
     end = '',
   ): Promise<Record<string, unknown>[]> {
     const statement = new SqlStatement(this.#metadata);
-    const dialect = dialectOf(this.#manager.dataSource);
-    const hint = index === undefined ? '' : dialect.forceIndex(index);
+    const hint = index === undefined ? '' : statement.dialect.forceIndex(index);
     const condition = statement.where(where, this.#scope.where ?? {});
     const orders = Object.entries<unknown>(order ?? {});
     const range = after ? ` AND ${statement.after(Object.keys(order ?? {}), after)}` : '';
     const names = orders.map(([property, direction]) => `${statement.name(property)} ${String(direction)}`);
     const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
-    if (limit !== undefined) statement.values.push(limit);
-    const most = limit === undefined ? '' : ' LIMIT ?';
-    const sql = `SELECT ${what} FROM ${this.#table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
+    const most = limit === undefined ? '' : ` LIMIT ${statement.placeOf(limit)}`;
+    const sql = `SELECT ${what} FROM ${statement.table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
     return (await this.#run(sql, statement)).rows as Record<string, unknown>[];
   }
 
   #run(sql: string, { values }: SqlStatement): Promise<Outcome> {
     return runPrepared(this.#manager, sql, values);
-  }
-
-  get #table(): string {
-    return this.#escape(this.#metadata.tableName);
   }
 
   #escape(name: string): string {

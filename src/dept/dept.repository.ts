@@ -153,7 +153,8 @@ export class LockedDeptTree {
         named[`${detail}${index}`] = dept[detail];
         return `WHEN :dept${index} THEN :${detail}${index}`;
       });
-      return [detail, () => `CASE dept_id ${cases.join(' ')} END`] as const;
+      const column = this.#depts.columnName(detail);
+      return [detail, () => `CASE dept_id ${cases.join(' ')} ELSE ${column} END`] as const;
     });
     const deptIds = depts.map(({ deptId }) => deptId);
     const changes = { ...Object.fromEntries(values), ...this.audit.touched() };

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
-import { connectionOptions } from '../database/mysql/mysql.backend';
-import { parseDatabaseUrl, type MysqlLocation } from '../database/database-url';
+import type * as MysqlFile from '../database/mysql/mysql.backend';
+import type * as PostgresFile from '../database/postgres/postgres.backend';
+import { parseDatabaseUrl, type ServerLocation } from '../database/database-url';
 import { createDataSource, type OwnTables } from '../data-source';
 
 /** Where a throw-away database is made. */
 export interface ThrowAwayOptions {
-  /** Address of a MySQL or MariaDB server, with a user who may create databases. Default: a SQLite file. */
+  /** Address of a MySQL, MariaDB or PostgreSQL server, with a user who may create databases. Default: a SQLite file. */
   readonly server?: string;
   /** Name of the database on that server; what is there under this name is lost. Default: a new one. */
   readonly name?: string;
@@ -47,27 +47,54 @@ export async function throwAwayDatabase({
     },
     drop: async () => {
       await Promise.all(opened.filter((each) => each.isInitialized).map((each) => each.destroy()));
-      if (server !== undefined) await onServer(server, `DROP DATABASE IF EXISTS \`${name}\``);
+      if (server !== undefined) await onServer(server, [dropping(server, name)]);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
 async function emptySchema(server: string, name: string): Promise<string> {
-  await onServer(server, `DROP DATABASE IF EXISTS \`${name}\`; CREATE DATABASE \`${name}\``);
+  await onServer(server, [dropping(server, name), `CREATE DATABASE ${name}`]);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-async function onServer(server: string, sql: string): Promise<void> {
+function dropping(server: string, name: string): string {
+  // MySQL ends the connections to it by itself.
+  return `DROP DATABASE IF EXISTS ${name}${isPostgres(server) ? ' WITH (FORCE)' : ''}`;
+}
+
+function isPostgres(server: string): boolean {
+  return server.startsWith('postgres');
+}
+
+async function onServer(server: string, statements: readonly string[]): Promise<void> {
   const url = new URL(server);
-  url.pathname = '/information_schema';
-  const location = parseDatabaseUrl(url.href) as MysqlLocation;
-  const connection = await createConnection({ ...connectionOptions(location), multipleStatements: true });
+  url.pathname = isPostgres(server) ? '/postgres' : '/information_schema';
+  const connection = await connect(parseDatabaseUrl(url.href) as ServerLocation);
   try {
-    await connection.query(sql);
+    for (const sql of statements) await connection.query(sql);
   } finally {
     await connection.end();
   }
+}
+
+interface Connection {
+  query(sql: string): Promise<unknown>;
+  end(): Promise<void>;
+}
+
+/** Loads the driver of this server alone. */
+async function connect(location: ServerLocation): Promise<Connection> {
+  if (location.kind === 'mysql') {
+    const { createConnection } = await import('mysql2/promise');
+    const { connectionOptions } = require('../database/mysql/mysql.backend') as typeof MysqlFile;
+    return createConnection(connectionOptions(location));
+  }
+  const { Client } = await import('pg');
+  const { connectionOptions } = require('../database/postgres/postgres.backend') as typeof PostgresFile;
+  const client = new Client(connectionOptions(location));
+  await client.connect();
+  return client;
 }
