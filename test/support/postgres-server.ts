@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,9 +8,13 @@ import { freePort } from './mariadb-server';
 
 /** Only bounds a hang. */
 const START_MS = 100_000;
+const POLL_MS = 50;
 
-/** For speed: this one is never killed. */
-const SWIFT = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=256MB'];
+/** For speed: this one is never killed. A test turns its log of statements on, and reads it. */
+const SWIFT = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=256MB'],
+  ...['logging_collector=on', 'log_destination=jsonlog', 'log_rotation_size=0', 'log_rotation_age=0'],
+];
 const DURABLE = ['shared_buffers=32MB'];
 
 export interface PostgresServer {
@@ -51,9 +55,12 @@ export async function startPostgres(
   let server = await start();
   process.once('exit', () => server.kill('SIGQUIT'));
   const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const children = childrenOf(server);
     const ended = new Promise((resolve) => server.once('exit', resolve));
     server.kill(signal);
     await ended;
+    // When it is killed, they end by themselves. Until then their memory keeps it from starting again.
+    while (children.some((child) => existsSync(`/proc/${child}`))) await sleep(POLL_MS);
   };
   return {
     url,
@@ -77,6 +84,23 @@ function unprivileged(): { uid: number; gid: number } | null {
   return { uid: id('-u'), gid: id('-g') };
 }
 
+function childrenOf({ pid }: ChildProcess): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+/** Kills the session of one of its clients, as the kernel may do when memory is short: all sessions end, and it recovers. */
+export async function killBackend(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
+  );
+  process.kill(rows[0]!.pid, 'SIGKILL');
+  await client.end().catch(() => undefined);
+}
+
 async function untilReady(url: string, server: ChildProcess, tls: boolean): Promise<void> {
   const giveUp = Date.now() + START_MS;
   for (;;) {
@@ -91,7 +115,7 @@ async function untilReady(url: string, server: ChildProcess, tls: boolean): Prom
       return;
     } catch (error) {
       if (server.exitCode !== null || Date.now() > giveUp) throw error;
-      await sleep(50);
+      await sleep(POLL_MS);
     }
   }
 }
