@@ -1,9 +1,19 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { Certificate } from './certificates';
 import { freePort } from './mariadb-server';
 
 /** Only bounds a hang. */
@@ -30,7 +40,7 @@ export interface PostgresServer {
 /** A real cluster in a temp folder, on loopback, for this test run only. */
 export async function startPostgres(
   bin: string,
-  { isDurable = false, settings = [] as readonly string[], tls = false } = {},
+  { isDurable = false, tls }: { isDurable?: boolean; tls?: Certificate } = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const user = unprivileged();
@@ -40,16 +50,17 @@ export async function startPostgres(
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en'];
   const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', ...locale];
   execFileSync(join(bin, 'initdb'), initdb, { stdio: 'pipe', ...user });
+  const security = tls ? encryptedOnly(tls, data, user) : [];
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}`;
   const all = [
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`],
-    ...['max_connections=300', 'timezone=Asia/Shanghai', ...(isDurable ? DURABLE : SWIFT), ...settings],
+    ...['max_connections=300', 'timezone=Asia/Shanghai', ...(isDurable ? DURABLE : SWIFT), ...security],
   ];
   const start = async (): Promise<ChildProcess> => {
     const args = ['-D', data, ...all.flatMap((setting) => ['-c', setting])];
     const started = spawn(join(bin, 'postgres'), args, { stdio: 'ignore', ...user });
-    await untilReady(url, started, tls);
+    await untilReady(url, started, tls !== undefined);
     return started;
   };
   let server = await start();
@@ -77,8 +88,24 @@ export async function startPostgres(
   };
 }
 
+/** Settings of a server that takes encrypted connections alone. It takes a key only from a file of its own. */
+function encryptedOnly({ cert, key }: Certificate, data: string, user: User | null): string[] {
+  const own = { cert: join(data, 'server.crt'), key: join(data, 'server.key') };
+  copyFileSync(cert, own.cert);
+  copyFileSync(key, own.key);
+  chmodSync(own.key, 0o600);
+  if (user) for (const file of [own.cert, own.key]) chownSync(file, user.uid, user.gid);
+  writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all 127.0.0.1/32 trust\n');
+  return ['ssl=on', `ssl_cert_file=${own.cert}`, `ssl_key_file=${own.key}`];
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** PostgreSQL refuses to run as root. */
-function unprivileged(): { uid: number; gid: number } | null {
+function unprivileged(): User | null {
   if (userInfo().uid !== 0) return null;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
