@@ -39,6 +39,10 @@ export interface Dialect {
   returning(column: string): string;
   /** The id of the first of so many rows, from what their INSERT gave. */
   firstId(inserted: Outcome, count: number): number;
+  /** The same for all of them; null where they have to be read. */
+  newIds(inserted: Outcome, count: number): number[] | null;
+  /** Makes the database count what a table holds, after many new rows; null where it knows without. */
+  analyze(table: string): string | null;
   /** Stands after the name of a table. */
   forceIndex(index: string): string;
   /** That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. */

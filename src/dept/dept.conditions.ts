@@ -94,7 +94,7 @@ export function namedSiblings(names: readonly SiblingName[], byRowValues: boolea
   const pairs = names.map(({ parentId, deptName }, index) => {
     parameters[`parent${index}`] = String(parentId);
     parameters[`name${index}`] = deptName;
-    return `(:parent${index}, :name${index})`;
+    return `(CAST(:parent${index} AS bigint), :name${index})`;
   });
   const sql = (column: string): string =>
     `(${column}, ${column.replace(/[^.]+$/, 'dept_name')}) IN (VALUES ${pairs.join(', ')})`;
