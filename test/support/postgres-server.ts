@@ -26,16 +26,20 @@ export interface PostgresServer {
 /** A real cluster in a temp folder, on loopback, for this test run only. */
 export async function startPostgres(
   bin: string,
-  { isDurable = false, settings = [] as readonly string[], tls = false } = {},
+  { isDurable = false, settings = [] as readonly string[], tls = false, standbyOf = '' } = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const user = unprivileged();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
+  const run = (program: string, args: string[]) =>
+    execFileSync(join(bin, program), args, { stdio: 'pipe', ...user });
   // The service must not lean on a server's order of texts.
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en'];
   const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', ...locale];
-  execFileSync(join(bin, 'initdb'), initdb, { stdio: 'pipe', ...user });
+  // A standby begins with a copy of its primary.
+  if (standbyOf) run('pg_basebackup', ['-d', standbyOf, '-D', data, '-R', '-X', 'stream', '-c', 'fast']);
+  else run('initdb', initdb);
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}`;
   const all = [
