@@ -7,6 +7,7 @@ import type * as MysqlFile from './database/mysql/mysql.backend';
 import { SettingEntity } from './database/setting.repository';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
 import { DeptEntity } from './dept/dept.entity';
+import { loadPart } from './errors/load-part';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
@@ -59,6 +60,10 @@ function backendOf(location: DatabaseLocation): Backend {
     const { SqliteBackend } = require('./database/sqlite/sqlite.data-source') as typeof SqliteFile;
     return new SqliteBackend(location.path);
   }
-  const { MysqlBackend } = require('./database/mysql/mysql.backend') as typeof MysqlFile;
-  return new MysqlBackend(location);
+  return new (loadMysql().MysqlBackend)(location);
+}
+
+export function loadMysql(): typeof MysqlFile {
+  const load = () => require('./database/mysql/mysql.backend') as typeof MysqlFile;
+  return loadPart('MySQL', ['mysql2'], load);
 }

@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
-import { connectionOptions } from '../database/mysql/mysql.backend';
 import { parseDatabaseUrl, type MysqlLocation } from '../database/database-url';
-import { createDataSource, type OwnTables } from '../data-source';
+import { createDataSource, loadMysql, type OwnTables } from '../data-source';
 
 /** Where a throw-away database is made. */
 export interface ThrowAwayOptions {
@@ -64,7 +62,7 @@ async function onServer(server: string, sql: string): Promise<void> {
   const url = new URL(server);
   url.pathname = '/information_schema';
   const location = parseDatabaseUrl(url.href) as MysqlLocation;
-  const connection = await createConnection({ ...connectionOptions(location), multipleStatements: true });
+  const connection = await loadMysql().openConnection(location, { multipleStatements: true });
   try {
     await connection.query(sql);
   } finally {

@@ -83,13 +83,15 @@ export class MysqlBackend implements Backend {
   }
 
   #connect(): Promise<Connection> {
-    return createConnection(connectionOptions(this.location));
+    return openConnection(this.location);
   }
 }
 
-export function connectionOptions(location: MysqlLocation): ConnectionOptions {
+/** A connection outside any pool. */
+export function openConnection(location: MysqlLocation, more: ConnectionOptions = {}): Promise<Connection> {
   const { host, port, username: user, password, database } = location;
-  return { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
+  const options = { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
+  return createConnection({ ...options, ...more });
 }
 
 function securityOf({ tls }: MysqlLocation): { ssl?: SslOptions } {
