@@ -57,6 +57,8 @@ export default tseslint.config(
         process: 'readonly',
         console: 'readonly',
         __dirname: 'readonly',
+        fetch: 'readonly',
+        URL: 'readonly',
       },
     },
   },
