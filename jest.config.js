@@ -1,8 +1,12 @@
 const { existsSync, statfsSync } = require('node:fs');
-const { mariadbBinary, LOUD } = require('./test/support/mariadb-binary.js');
+const { mariadbBinary, postgresFolder, LOUD, LOUD_POSTGRES } = require('./test/support/server-binaries.js');
 
-const serverAvailable = Boolean(process.env.TEST_DATABASE_URL) || existsSync(mariadbBinary() ?? '');
-if (!serverAvailable && process.env.REQUIRE_MYSQL === '1') throw new Error(`REQUIRE_MYSQL=1, but: ${LOUD}`);
+const { TEST_DATABASE_URL, TEST_POSTGRES_URL, REQUIRE_MYSQL, REQUIRE_POSTGRES } = process.env;
+const hasMariadb = Boolean(TEST_DATABASE_URL ?? mariadbBinary());
+const hasPostgres = Boolean(TEST_POSTGRES_URL ?? postgresFolder());
+if (!hasMariadb && REQUIRE_MYSQL === '1') throw new Error(`REQUIRE_MYSQL=1, but: ${LOUD}`);
+if (!hasPostgres && REQUIRE_POSTGRES === '1') throw new Error(`REQUIRE_POSTGRES=1, but: ${LOUD_POSTGRES}`);
+const leftOut = [...(hasMariadb ? [] : [LOUD]), ...(hasPostgres ? [] : [LOUD_POSTGRES])];
 
 /** `npm test` runs many specs in one file, because Jest loads Nest anew for each file; see test/support/suites.ts. */
 const inSuites = process.env.TEST_SUITES === '1';
@@ -50,6 +54,12 @@ const onMariadb = {
   globalTeardown: '<rootDir>/test/support/mariadb-teardown.ts',
 };
 
+const onPostgres = {
+  ...onDatabase('postgres'),
+  globalSetup: '<rootDir>/test/support/postgres-setup.ts',
+  globalTeardown: '<rootDir>/test/support/postgres-teardown.ts',
+};
+
 const onEach = inSuites
   ? 'test/suites/!(once-)*.ts'
   : 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
@@ -59,12 +69,13 @@ module.exports = {
   // One more than most small machines have cores: some tests wait, for a process to start or a limit to pass.
   maxWorkers: 3,
   testTimeout: 120_000,
-  reporters: ['default', ...(serverAvailable ? [] : ['<rootDir>/test/support/loud-reporter.js'])],
+  reporters: ['default', ['<rootDir>/test/support/loud-reporter.js', { messages: leftOut }]],
   projects: [
     project('unit', ['src/**/*.spec.ts', 'test/**/*.spec.ts']),
     project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts'),
     project('sqlite', onEach, onDatabase('sqlite')),
-    ...(serverAvailable ? [project('mariadb', onEach, onMariadb)] : []),
+    ...(hasMariadb ? [project('mariadb', onEach, onMariadb)] : []),
+    ...(hasPostgres ? [project('postgres', onEach, onPostgres)] : []),
     // These run apart from `npm test`, each by its own npm script.
     project('browser', 'test/browser/*.e2e-spec.ts'),
     project('packed', 'test/packed/*.e2e-spec.ts', onMariadb),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { LOUD, mariadbBinary } from '../test/support/mariadb-binary.js';
+import { LOUD, mariadbBinary } from '../test/support/server-binaries.js';
 import { startMariadb } from '../test/support/mariadb-server';
 import { exportAll } from './measures/export';
 import { growth } from './measures/growth';

@@ -1,9 +1,11 @@
-import type { DataSource, MigrationInterface } from 'typeorm';
+import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm';
 import { CommitRecord } from './database/commit-log';
 import type { DatabaseLocation } from './database/database-url';
 import type { Backend } from './database/dialect';
+import { describeColumnsFor } from './database/entity-columns';
 import { migrations } from './database/migrations/index';
 import type * as MysqlFile from './database/mysql/mysql.backend';
+import type * as PostgresFile from './database/postgres/postgres.backend';
 import { SettingEntity } from './database/setting.repository';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
 import { DeptEntity } from './dept/dept.entity';
@@ -11,7 +13,7 @@ import { loadPart } from './errors/load-part';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
-/** Every entity of the library; a host adds them to its own DataSource. */
+/** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
 export const entities = [
   TenantEntity,
   DeptEntity,
@@ -21,6 +23,12 @@ export const entities = [
   FailedSignInEntity,
   SettingEntity,
 ];
+
+/** The same entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
+export function entitiesFor(type: DataSourceOptions['type']): typeof entities {
+  describeColumnsFor(type, entities);
+  return entities;
+}
 
 /** Tables of a host beside those of the library. */
 export interface OwnTables {
@@ -35,7 +43,7 @@ export async function createDataSource(
   own: OwnTables = {},
 ): Promise<DataSource> {
   const tables = {
-    entities: [...entities, ...(own.entities ?? [])],
+    entities: [...entitiesFor(location.kind === 'postgres' ? 'postgres' : 'mysql'), ...(own.entities ?? [])],
     migrations: [...migrations, ...(own.migrations ?? [])],
   };
   return backendOf(location).createDataSource(tables, onWait);
@@ -60,10 +68,17 @@ function backendOf(location: DatabaseLocation): Backend {
     const { SqliteBackend } = require('./database/sqlite/sqlite.data-source') as typeof SqliteFile;
     return new SqliteBackend(location.path);
   }
-  return new (loadMysql().MysqlBackend)(location);
+  return location.kind === 'postgres'
+    ? new (loadPostgres().PostgresBackend)(location)
+    : new (loadMysql().MysqlBackend)(location);
 }
 
 export function loadMysql(): typeof MysqlFile {
   const load = () => require('./database/mysql/mysql.backend') as typeof MysqlFile;
   return loadPart('MySQL', ['mysql2'], load);
+}
+
+export function loadPostgres(): typeof PostgresFile {
+  const load = () => require('./database/postgres/postgres.backend') as typeof PostgresFile;
+  return loadPart('PostgreSQL', ['pg'], load);
 }

@@ -4,6 +4,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { entities } from './data-source';
+import { SUPPORTED_TYPES } from './database/dialect';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { DeptModule } from './dept/dept.module';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
@@ -11,7 +12,7 @@ import { TenantModule } from './tenant/tenant.module';
 
 const SUPPORTED = { typeorm: /^1\.(?!0\.)/, '@nestjs/swagger': /^(11\.(?!0\.|1\.|2\.|3\.)|12\.)/ };
 const RANGES = { typeorm: '1.1 or later', '@nestjs/swagger': '11.4 or later, or 12' };
-const UTC: readonly unknown[] = ['Z', '+00:00'];
+const UTC: readonly string[] = ['Z', '+00:00'];
 
 /** Stops the start of a host whose set-up cannot work, with one sentence, instead of a 500 for every request. */
 @Injectable()
@@ -58,14 +59,23 @@ export function dataSourceProblem(
   const { type, entityPrefix } = options;
   if (type === 'better-sqlite3') {
     if (!('writers' in driver)) return 'on SQLite, make the DataSource with SqliteDataSource of tenantry.';
-  } else if (type !== 'mysql' && type !== 'mariadb')
-    return `it works on MySQL, MariaDB and SQLite, not on ${type}.`;
-  else if (!(UTC.includes(options.timezone) || (isUtcProcess && options.timezone === undefined)))
+  } else if (!SUPPORTED_TYPES.includes(type)) {
+    return `it works on MySQL, MariaDB, PostgreSQL and SQLite, not on ${type}.`;
+  } else if (type !== 'postgres' && !isUtc(options as Zoned, isUtcProcess))
     return "set timezone: 'Z' in the options of the DataSource, or times are read wrong where TZ differs.";
   if (entityPrefix !== undefined && entityPrefix !== '')
     return `the DataSource has the entityPrefix ${entityPrefix}, but its tables keep their names.`;
   const missing = entities.find((entity) => !dataSource.hasMetadata(entity));
   return missing ? `add the entities of tenantry to the DataSource: ${missing.name} is missing.` : null;
+}
+
+interface Zoned {
+  readonly timezone?: string;
+}
+
+/** PostgreSQL's columns know their time zone; MySQL's take the one that the driver assumes. */
+function isUtc({ timezone }: Zoned, isUtcProcess: boolean): boolean {
+  return timezone === undefined ? isUtcProcess : UTC.includes(timezone);
 }
 
 async function missingTable(dataSource: DataSource): Promise<string | null> {

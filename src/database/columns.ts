@@ -1,4 +1,4 @@
-import { Raw, type EntityMetadata, type FindOperator, type ValueTransformer } from 'typeorm';
+import { Raw, type DataSource, type EntityMetadata, type FindOperator, type ValueTransformer } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
@@ -21,6 +21,12 @@ export const id: ValueTransformer = {
   },
 };
 
+/** The name of a table as SQL has it; a host may have chosen a schema on PostgreSQL. */
+export function tableName({ driver, options }: DataSource, name: string): string {
+  const { schema } = options as { readonly schema?: string };
+  return schema === undefined ? driver.escape(name) : `${driver.escape(schema)}.${driver.escape(name)}`;
+}
+
 export function columnOf(metadata: EntityMetadata, property: string): ColumnMetadata {
   const column = metadata.findColumnWithPropertyName(property);
   if (!column) throw new Error(`${metadata.name} has no column for ${property}.`);
@@ -37,5 +43,5 @@ export function comesAsItIs({ type, transformer }: ColumnMetadata): boolean {
  * differ about upper and lower case.
  */
 export function contains(text: string): FindOperator<string> {
-  return Raw((column) => `INSTR(${column}, :contained) > 0`, { contained: text }) as FindOperator<string>;
+  return Raw((column) => `:instr(${column}, :contained) > 0`, { contained: text }) as FindOperator<string>;
 }

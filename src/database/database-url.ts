@@ -7,8 +7,9 @@ export interface DatabaseTls {
   readonly checkHost: boolean;
 }
 
-export interface MysqlLocation {
-  readonly kind: 'mysql';
+/** A database on a server. */
+export interface ServerLocation {
+  readonly kind: 'mysql' | 'postgres';
   readonly host: string;
   readonly port: number;
   readonly username: string;
@@ -19,25 +20,39 @@ export interface MysqlLocation {
 }
 
 /** Where the data lives, as read from `DATABASE_URL`. */
-export type DatabaseLocation = { readonly kind: 'sqlite'; readonly path: string } | MysqlLocation;
+export type DatabaseLocation = { readonly kind: 'sqlite'; readonly path: string } | ServerLocation;
 
 const SHAPE =
-  'must be sqlite:<file> or mysql://user:password@host:3306/database?ssl=true (special characters percent-encoded)';
+  'must be sqlite:<file>, mysql://user:password@host:3306/database or postgres://user:password@host:5432/database, ' +
+  'with ?ssl=true for TLS (special characters percent-encoded)';
 const OPTIONS = ['ssl', 'ssl-ca', 'ssl-verify'];
+/** The words of PostgreSQL's own addresses, in those above. `require` checks the certificate, too. */
+const SSL_MODES: Readonly<Partial<Record<string, readonly [string, string][]>>> = {
+  disable: [['ssl', 'false']],
+  require: [['ssl', 'true']],
+  'verify-ca': [
+    ['ssl', 'true'],
+    ['ssl-verify', 'ca'],
+  ],
+  'verify-full': [['ssl', 'true']],
+};
 
 /** Reads a database address; throws an `Error` whose message never repeats the address (it holds a password). */
 export function parseDatabaseUrl(url: string): DatabaseLocation {
   if (url.startsWith('sqlite:')) return sqliteLocation(url.slice('sqlite:'.length));
-  if (/^(mysql|mariadb):\/\//.test(url) && URL.canParse(url)) return mysqlLocation(new URL(url));
+  if (/^(mysql|mariadb):\/\//.test(url) && URL.canParse(url))
+    return serverLocation('mysql', 3306, new URL(url));
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
+    return serverLocation('postgres', 5432, withoutSslMode(new URL(url)));
   throw new Error(SHAPE);
 }
 
 /** A location as it may be shown to people: without the password. */
 export function describeDatabase(location: DatabaseLocation): string {
   if (location.kind === 'sqlite') return `SQLite ${location.path}`;
-  const { username, host, port, database, tls } = location;
+  const { kind, username, host, port, database, tls } = location;
   const security = !tls ? '' : tls.checkHost ? ' (TLS)' : ' (TLS, host name not checked)';
-  return `MySQL ${username}@${host}:${port}/${database}${security}`;
+  return `${kind === 'mysql' ? 'MySQL' : 'PostgreSQL'} ${username}@${host}:${port}/${database}${security}`;
 }
 
 function sqliteLocation(rest: string): DatabaseLocation {
@@ -47,20 +62,38 @@ function sqliteLocation(rest: string): DatabaseLocation {
   return { kind: 'sqlite', path };
 }
 
-function mysqlLocation(url: URL): MysqlLocation {
+function serverLocation(kind: ServerLocation['kind'], defaultPort: number, url: URL): ServerLocation {
   const database = decodeURIComponent(url.pathname.slice(1));
   if (!url.hostname || !database || database.includes('/') || url.hash) throw new Error(SHAPE);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const tls = readTls(url.searchParams, host);
   return {
-    kind: 'mysql',
+    kind,
     host,
-    port: url.port ? Number(url.port) : 3306,
+    port: url.port ? Number(url.port) : defaultPort,
     username: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database,
     ...(tls && { tls }),
   };
+}
+
+function withoutSslMode(url: URL): URL {
+  const { searchParams: options } = url;
+  const mode = options.get('sslmode');
+  const caFile = options.get('sslrootcert');
+  if (mode !== null) {
+    const meaning = SSL_MODES[mode];
+    if (!meaning || options.has('ssl') || options.getAll('sslmode').length > 1)
+      throw new Error(`may have one sslmode of ${Object.keys(SSL_MODES).join(', ')}, and no ssl beside it`);
+    for (const [name, value] of meaning) options.append(name, value);
+    options.delete('sslmode');
+  }
+  if (caFile !== null) {
+    options.append('ssl-ca', caFile);
+    options.delete('sslrootcert');
+  }
+  return url;
 }
 
 /** An option that was ignored, such as one about TLS, would be worse than none: what is not known is refused. */

@@ -1,23 +1,54 @@
 import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
-import type { MysqlPool } from './mysql/mysql-pool';
-import type { SqliteDriver } from './sqlite/sqlite.driver';
+import { MYSQL } from './mysql/mysql.dialect';
+import { POSTGRES } from './postgres/postgres.dialect';
+import { SQLITE } from './sqlite/sqlite.dialect';
 
 /** The level that transactions must ask for; none where it is the default. */
 export type Isolation = 'READ COMMITTED' | undefined;
 type Charset = 'ascii' | 'utf8mb4';
+
+/** A value of a statement. An object would become a piece of SQL. */
+export type Parameter = string | number | Date | null;
+export type Rows = readonly Readonly<Record<string, unknown>>[];
+
+export interface Outcome {
+  readonly rows: Rows;
+  readonly affected: number;
+  readonly insertId: number;
+}
+
+/** Runs a statement whose text is always the same. */
+export type Execute = (sql: string, parameters: readonly Parameter[]) => Promise<Outcome> | Outcome;
 
 /** What differs between the databases once they are open; their errors are in `retry-policy.ts`. */
 export interface Dialect {
   readonly bigint: string;
   readonly integer: string;
   readonly longText: string;
+  readonly instant: string;
+  /** Gives the first place of a text in another. */
+  readonly instr: string;
+  /** Whether many pairs are found by `(a, b) IN (VALUES …)`, not by `a = … AND b = … OR …`. */
+  readonly findsByRowValues: boolean;
   charset(charset: Charset): { readonly charset?: string; readonly collation?: string };
-  /** The id of the first of so many rows, from the one that their INSERT gave. */
-  firstId(insertId: number, count: number): number;
+  /** Changes the type of a column that may be empty. */
+  changeType(table: string, column: string, type: string): string;
+  /** The place in a statement of its value of this number, from 1. */
+  place(number: number): string;
+  /** Stands at the end of an INSERT whose table makes ids in this column. */
+  returning(column: string): string;
+  /** The id of the first of so many rows, from what their INSERT gave. */
+  firstId(inserted: Outcome, count: number): number;
+  /** The same for all of them; null where they have to be read. */
+  newIds(inserted: Outcome, count: number): number[] | null;
+  /** Makes the database count what a table holds, after many new rows; null where it knows without. */
+  analyze(table: string): string | null;
   /** Stands after the name of a table. */
   forceIndex(index: string): string;
   /** That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. */
   after(columns: readonly string[], place: (index: number) => string): string;
+  /** What runs this statement prepared, once per connection; null where TypeORM does it as well. */
+  preparing(runner: QueryRunner, sql: string): Promise<Execute | null>;
   isolationFor(runner: QueryRunner): Promise<Isolation>;
   poolState(dataSource: DataSource): PoolState;
 }
@@ -29,81 +60,29 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-interface Many {
-  readonly length: number;
-}
-
-/** Private parts of mysql2's pool, which has no other way to ask; a test fails when they change. */
-interface PrivatePool {
-  readonly config: { readonly connectionLimit: number };
-  readonly _allConnections: Many;
-  readonly _freeConnections: Many;
-  readonly _connectionQueue: Many;
-}
-
-const MYSQL: Dialect = {
-  bigint: 'bigint',
-  integer: 'int',
-  longText: 'mediumtext',
-  charset: (charset) => ({ charset, collation: `${charset}_bin` }),
-  firstId: (insertId) => insertId,
-  // With USE INDEX, MariaDB may read from the tenant's first entry: ten times the cost in the middle of half a million.
-  forceIndex: (index) => ` FORCE INDEX (${index})`,
-  // It uses no index for `(a, b) > (?, ?)`. Of these alternatives it makes neighbouring ranges, which it reads in order.
-  after: (columns, place) => {
-    const alternatives = columns.map((column, last) => {
-      const same = columns.slice(0, last).map((other, index) => `${other} = ${place(index)}`);
-      return [...same, `${column} > ${place(last)}`].join(' AND ');
-    });
-    return `(${alternatives.join(' OR ')})`;
-  },
-  // Sessions of a host's own DataSource may default to another level.
-  isolationFor: async (runner) => {
-    const rows = (await runner.query(
-      "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')",
-    )) as { Value: string }[];
-    return rows.every((row) => row.Value === 'READ-COMMITTED') ? undefined : 'READ COMMITTED';
-  },
-  poolState: ({ driver }) => {
-    const { pool } = driver as unknown as { pool: PrivatePool };
-    return {
-      limit: pool.config.connectionLimit,
-      used: pool._allConnections.length - pool._freeConnections.length,
-      idle: pool._freeConnections.length,
-      waiting: pool._connectionQueue.length,
-    };
-  },
+const DIALECTS: Readonly<Partial<Record<DataSourceOptions['type'], Dialect>>> = {
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  postgres: POSTGRES,
+  'better-sqlite3': SQLITE,
 };
 
-const SQLITE: Dialect = {
-  bigint: 'integer',
-  integer: 'integer',
-  longText: 'text',
-  charset: () => ({}),
-  // It gives the id of the last row.
-  firstId: (insertId, count) => insertId - count + 1,
-  forceIndex: () => '',
-  after: (columns, place) =>
-    `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`,
-  isolationFor: () => Promise.resolve(undefined),
-  poolState: ({ driver }) => {
-    const { held, waiting } = (driver as SqliteDriver).writers;
-    return { limit: 1, used: held, idle: 1 - held, waiting };
-  },
-};
+export const SUPPORTED_TYPES: readonly string[] = Object.keys(DIALECTS);
 
-export function isSqlite({ options }: DataSource): boolean {
-  return options.type === 'better-sqlite3';
-}
-
-export function dialectOf(dataSource: DataSource): Dialect {
-  return isSqlite(dataSource) ? SQLITE : MYSQL;
+export function dialectOf({ options: { type } }: DataSource): Dialect {
+  const dialect = DIALECTS[type];
+  if (!dialect) throw new Error(`Tenantry does not work on ${type}.`);
+  return dialect;
 }
 
 /** Closes connections of the service on which nothing moves for so long; SQLite has none. */
 export function limitSilence({ options }: DataSource, milliseconds: number): void {
-  const { driver } = options as { driver?: Partial<MysqlPool> };
-  driver?.limitSilence?.(milliseconds);
+  const { driver, extra } = options as { driver?: Partial<Silenced>; extra?: { stream?: Partial<Silenced> } };
+  (driver?.limitSilence ? driver : extra?.stream)?.limitSilence?.(milliseconds);
+}
+
+interface Silenced {
+  limitSilence(milliseconds: number): void;
 }
 
 export type Tables = Pick<DataSourceOptions, 'entities' | 'migrations'>;

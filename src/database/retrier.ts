@@ -86,8 +86,10 @@ export async function abandon(runner: QueryRunner): Promise<void> {
   try {
     await runner.rollbackTransaction();
   } catch {
+    // mysql2's connections have the one, pg's the other.
     const connection = (await runner.connect().catch(() => undefined)) as
-      { destroy?: () => void } | undefined;
-    connection?.destroy?.();
+      { destroy?: () => void; end?: () => Promise<void> } | undefined;
+    if (connection?.destroy) connection.destroy();
+    else connection?.end?.().catch(() => undefined);
   }
 }

@@ -14,6 +14,7 @@ export type Fault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'crowded' | '
 /** The code of an error of our own: there was no connection. */
 export const NO_CONNECTION = 'TENANTRY_NO_CONNECTION';
 
+/** By the number, code or message of the error. The codes of five characters are PostgreSQL's. */
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
   [1205, 'conflict'], // lock wait timeout
@@ -24,11 +25,27 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [1927, 'unreachable'], // connection killed
   [1290, 'unreachable'], // read-only: a replica, or a primary that is being relieved
   [1836, 'unreachable'], // the same, in MySQL
+  ['40001', 'conflict'], // serialization failure
+  ['40P01', 'conflict'], // deadlock
+  ['55P03', 'conflict'], // lock wait timeout
+  ['53300', 'unreachable'], // too many connections
+  ['57P03', 'unreachable'], // starting up, or shutting down
+  ['25006', 'unreachable'], // read-only: a standby
+  ['08001', 'unreachable'],
+  ['08004', 'unreachable'],
+  ['timeout expired', 'unreachable'], // pg's, before a connection came about
+  ['Connection terminated due to connection timeout', 'unreachable'],
   ['ECONNREFUSED', 'unreachable'],
   ['EHOSTUNREACH', 'unreachable'],
   ['ENOTFOUND', 'unreachable'],
   ['EAI_AGAIN', 'unreachable'],
   ['HANDSHAKE_SSL_ERROR', 'unreachable'], // no TLS connection came about
+  ['CERT_HAS_EXPIRED', 'unreachable'], // these, too: pg passes on what Node says
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'unreachable'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'unreachable'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unreachable'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unreachable'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'unreachable'],
   [NO_CONNECTION, 'crowded'],
   [1180, 'lost'], // error during COMMIT
   [1021, 'lost'], // the disk is full; at COMMIT the outcome is unknown
@@ -36,6 +53,17 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [2006, 'lost'],
   [2013, 'lost'],
   [4031, 'lost'], // the server closed an idle connection
+  ['57P01', 'lost'], // the server ended this connection: shutdown, or pg_terminate_backend
+  ['57P02', 'lost'], // another backend crashed
+  ['53100', 'lost'], // the disk is full; at COMMIT the outcome is unknown
+  ['58030', 'lost'], // the disk fails
+  ['08003', 'lost'],
+  ['08006', 'lost'],
+  ['08007', 'lost'], // the outcome of COMMIT is unknown
+  ['Connection terminated', 'lost'],
+  ['Connection terminated unexpectedly', 'lost'],
+  ['Client has encountered a connection error and is not queryable', 'lost'],
+  ['Client was closed and is not queryable', 'lost'],
   ['PROTOCOL_CONNECTION_LOST', 'lost'],
   ['ECONNRESET', 'lost'],
   ['EPIPE', 'lost'],
@@ -44,8 +72,8 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'lost'],
 ]);
 
-/** MySQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
-const DUPLICATE_KEY = 1062;
+/** MySQL's and PostgreSQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
+const DUPLICATE_KEYS: readonly unknown[] = [1062, '23505'];
 const SQLITE_BUSY = 5;
 /** The disk fails, or is full. */
 const SQLITE_DISK = [10, 13];
@@ -62,7 +90,7 @@ interface DriverError {
 export function faultOf(error: unknown): Fault {
   const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
   if (typeof raw !== 'object' || raw === null) return 'fatal';
-  const known = FAULTS.get(raw.errno as number) ?? FAULTS.get(raw.code as string);
+  const known = [raw.errno, raw.code, raw.message].map((key) => FAULTS.get(key as string)).find(Boolean);
   if (known) return known;
   const sqlite = typeof raw.errcode === 'number' ? raw.errcode & PRIMARY : 0;
   if (sqlite === SQLITE_BUSY) return 'busy';
@@ -75,7 +103,7 @@ export function faultOf(error: unknown): Fault {
 
 export function isDuplicate(error: unknown): boolean {
   const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
-  return raw?.errno === DUPLICATE_KEY;
+  return DUPLICATE_KEYS.includes(raw?.errno ?? raw?.code);
 }
 
 /** Waits between tries in milliseconds, doubling, and the number of tries. */

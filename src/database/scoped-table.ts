@@ -1,7 +1,14 @@
-import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
+import {
+  MoreThanOrEqual,
+  type EntityManager,
+  type EntityMetadata,
+  type EntityTarget,
+  type ObjectLiteral,
+} from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { dialectOf, isSqlite } from './dialect';
-import { runPrepared, type Outcome } from './prepared';
+import { columnOf } from './columns';
+import { dialectOf, type Dialect, type Outcome } from './dialect';
+import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
 
@@ -46,9 +53,13 @@ export class ScopedTable<E extends ObjectLiteral> {
     this.#scope = scope;
   }
 
-  /** For the few conditions that the databases want in different forms. */
-  get isOnSqlite(): boolean {
-    return isSqlite(this.#manager.dataSource);
+  /** For conditions on many pairs, which the databases want in different forms. */
+  get findsByRowValues(): boolean {
+    return this.#dialect.findsByRowValues;
+  }
+
+  columnName(property: keyof E & string): string {
+    return this.#escape(columnOf(this.#metadata, property).databaseName);
   }
 
   async findOne(where: Where<E>): Promise<E | null> {
@@ -79,7 +90,8 @@ export class ScopedTable<E extends ObjectLiteral> {
     options: FindOptions<E> = {},
   ): Promise<(Pick<E, C> & M)[]> {
     const shape = RowShape.of(this.#metadata, columns);
-    const rows = await this.#select(more ? `${shape.sql}, ${more}` : shape.sql, where, options);
+    const what = more ? `${shape.sql}, ${new SqlStatement(this.#metadata).expression(more)}` : shape.sql;
+    const rows = await this.#select(what, where, options);
     for (const row of rows) shape.toFields(row);
     return rows as (Pick<E, C> & M)[];
   }
@@ -128,6 +140,21 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** Adds rows, all with the same fields, in one statement; gives the id that the database made for the first of them. */
   async insert(...rows: Values<E>[]): Promise<number> {
+    return this.#dialect.firstId(await this.#insert(rows), rows.length);
+  }
+
+  /** The same; gives all of their ids. No one else may add such rows meanwhile. */
+  async insertMany(rows: readonly Values<E>[], key: keyof E & string): Promise<number[]> {
+    const inserted = await this.#insert(rows);
+    const known = this.#dialect.newIds(inserted, rows.length);
+    if (known) return known;
+    const since = { [key]: MoreThanOrEqual(this.#dialect.firstId(inserted, rows.length)) } as Where<E>;
+    const options = { order: { [key]: 'ASC' } as Order<E>, limit: rows.length };
+    const made = await this.#select(`${new SqlStatement(this.#metadata).name(key)} AS id`, since, options);
+    return made.map(({ id }) => Number(id));
+  }
+
+  async #insert(rows: readonly Values<E>[]): Promise<Outcome> {
     const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
     const columns = this.#metadata.columns.filter(
       (column) => column.getEntityValue(stamped[0] ?? {}) !== undefined,
@@ -143,9 +170,10 @@ export class ScopedTable<E extends ObjectLiteral> {
       );
       return `(${places.join(', ')})`;
     });
-    const sql = `INSERT INTO ${this.#table} (${names.join(', ')}) VALUES ${lines.join(', ')}`;
-    const { insertId } = await this.#run(sql, statement);
-    return dialectOf(this.#manager.dataSource).firstId(insertId, rows.length);
+    const [id] = this.#metadata.generatedColumns;
+    const end = id ? this.#dialect.returning(this.#escape(id.databaseName)) : '';
+    const sql = `INSERT INTO ${statement.table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
+    return this.#run(sql, statement);
   }
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
@@ -162,14 +190,19 @@ export class ScopedTable<E extends ObjectLiteral> {
       return [`${this.#escape(column.databaseName)} = ${sql}`];
     });
     const condition = statement.where(where, this.#scope.where ?? {});
-    const sql = `UPDATE ${this.#table} SET ${assignments.join(', ')} WHERE ${condition}`;
+    const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;
     return (await this.#run(sql, statement)).affected;
+  }
+
+  async analyze(): Promise<void> {
+    const sql = this.#dialect.analyze(new SqlStatement(this.#metadata).table);
+    if (sql !== null) await this.#manager.query(sql);
   }
 
   async erase(where: Where<E>): Promise<number> {
     const statement = new SqlStatement(this.#metadata, '');
     const condition = statement.where(where, this.#scope.where ?? {});
-    return (await this.#run(`DELETE FROM ${this.#table} WHERE ${condition}`, statement)).affected;
+    return (await this.#run(`DELETE FROM ${statement.table} WHERE ${condition}`, statement)).affected;
   }
 
   async #select(
@@ -179,16 +212,14 @@ export class ScopedTable<E extends ObjectLiteral> {
     end = '',
   ): Promise<Record<string, unknown>[]> {
     const statement = new SqlStatement(this.#metadata);
-    const dialect = dialectOf(this.#manager.dataSource);
-    const hint = index === undefined ? '' : dialect.forceIndex(index);
+    const hint = index === undefined ? '' : statement.dialect.forceIndex(index);
     const condition = statement.where(where, this.#scope.where ?? {});
     const orders = Object.entries<unknown>(order ?? {});
     const range = after ? ` AND ${statement.after(Object.keys(order ?? {}), after)}` : '';
     const names = orders.map(([property, direction]) => `${statement.name(property)} ${String(direction)}`);
     const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
-    if (limit !== undefined) statement.values.push(limit);
-    const most = limit === undefined ? '' : ' LIMIT ?';
-    const sql = `SELECT ${what} FROM ${this.#table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
+    const most = limit === undefined ? '' : ` LIMIT ${statement.placeOf(limit)}`;
+    const sql = `SELECT ${what} FROM ${statement.table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
     return (await this.#run(sql, statement)).rows as Record<string, unknown>[];
   }
 
@@ -196,8 +227,8 @@ export class ScopedTable<E extends ObjectLiteral> {
     return runPrepared(this.#manager, sql, values);
   }
 
-  get #table(): string {
-    return this.#escape(this.#metadata.tableName);
+  get #dialect(): Dialect {
+    return dialectOf(this.#manager.dataSource);
   }
 
   #escape(name: string): string {

@@ -1,8 +1,7 @@
 import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { columnOf } from './columns';
-import { dialectOf } from './dialect';
-import type { Parameter } from './prepared';
+import { columnOf, tableName } from './columns';
+import { dialectOf, type Dialect, type Parameter } from './dialect';
 
 export type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 export type Named = Readonly<Record<string, Parameter | readonly Parameter[]>>;
@@ -22,12 +21,19 @@ const COMPARISONS: Readonly<Partial<Record<string, string>>> = {
  */
 export class SqlStatement {
   readonly values: Parameter[] = [];
+  readonly dialect: Dialect;
 
   constructor(
     private readonly metadata: EntityMetadata,
     /** What stands before the names of columns; empty in statements that write. */
     private readonly prefix: 't.' | '' = 't.',
-  ) {}
+  ) {
+    this.dialect = dialectOf(metadata.dataSource);
+  }
+
+  get table(): string {
+    return tableName(this.metadata.dataSource, this.metadata.tableName);
+  }
 
   /** The name of a property's column, in quotes. */
   name(property: string): string {
@@ -35,16 +41,21 @@ export class SqlStatement {
   }
 
   /** A place for a value of this column. */
-  place(column: ColumnMetadata, value: unknown): '?' {
+  place(column: ColumnMetadata, value: unknown): string {
     if (value === undefined) throw new Error(`${column.propertyPath} has no value.`);
     const { driver } = this.metadata.dataSource;
-    this.values.push(driver.preparePersistentValue(value, column) as Parameter);
-    return '?';
+    return this.placeOf(driver.preparePersistentValue(value, column) as Parameter);
   }
 
-  /** A piece of SQL with places for its `:name` and `:...list`. */
-  expression(sql: string, named: Named): string {
+  placeOf(value: Parameter): string {
+    return this.dialect.place(this.values.push(value));
+  }
+
+  /** A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:instr` a function. */
+  expression(sql: string, named: Named = {}): string {
     return sql.replace(/:(\.\.\.)?([a-z]\w*)/gi, (_, isList: string | undefined, name: string) => {
+      if (name === 'table') return this.table;
+      if (name === 'instr') return this.dialect.instr;
       const value = named[name];
       if (value === undefined) throw new Error(`:${name} has no value.`);
       return isList ? this.#list([value].flat()) : this.#list([value as Parameter]);
@@ -63,7 +74,7 @@ export class SqlStatement {
     const names = properties.map((property) => this.name(property));
     const place = (index: number): string =>
       this.place(columnOf(this.metadata, properties[index] ?? ''), key[index]);
-    return dialectOf(this.metadata.dataSource).after(names, place);
+    return this.dialect.after(names, place);
   }
 
   #condition<E>(where: Where<E>): string {
@@ -108,9 +119,9 @@ export class SqlStatement {
   }
 
   #list(values: readonly Parameter[]): string {
-    const all = padded(values);
-    this.values.push(...all);
-    return all.map(() => '?').join(', ');
+    return padded(values)
+      .map((value) => this.placeOf(value))
+      .join(', ');
   }
 
   #nameOf({ databaseName }: ColumnMetadata): string {

@@ -25,8 +25,8 @@ import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entit
 const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
 const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
 const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
-const HAS_CHILDREN = `EXISTS (SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = t.tenant_id
-  AND child.del_flag = '0' AND child.parent_id = t.dept_id) AS hasChildren`;
+const HAS_CHILDREN = `CASE WHEN EXISTS (SELECT 1 FROM :table child WHERE child.tenant_id = t.tenant_id
+  AND child.del_flag = '0' AND child.parent_id = t.dept_id) THEN 1 ELSE 0 END AS "hasChildren"`;
 const NAMED = ['deptId', 'deptName'] as const;
 const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
@@ -36,7 +36,7 @@ const MAX_NARROW = 2000;
 /** With more names in one statement, databases no longer use the index. */
 const NAMES_PER_STATEMENT = 100;
 
-/** A department of a list; databases have numbers in the place of booleans. */
+/** A department of a list; 0 or 1 is what every database has. */
 export type ListedDept = DeptRow & { readonly hasChildren: number };
 
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
@@ -200,7 +200,7 @@ export async function findNamed(
   const found: DeptEntity[] = [];
   for (let at = 0; at < names.length; at += NAMES_PER_STATEMENT) {
     const some = names.slice(at, at + NAMES_PER_STATEMENT);
-    found.push(...(await depts.find(namedSiblings(some, depts.isOnSqlite))));
+    found.push(...(await depts.find(namedSiblings(some, depts.findsByRowValues))));
     await yieldToEventLoop();
   }
   return found;

@@ -77,7 +77,7 @@ function havingOther(
 ): Where {
   const sql = (column: string): string => {
     const [dept = ''] = column.split('.', 1);
-    return `${column} IN (:...among) AND CASE WHEN EXISTS (SELECT 1 FROM tenantry_dept other
+    return `${column} IN (:...among) AND CASE WHEN EXISTS (SELECT 1 FROM :table other
        WHERE other.tenant_id = :tenantOfOther AND other.del_flag = '0' AND ${condition(dept)}) THEN 1 ELSE 0 END = 1`;
   };
   return { ...LIVE, deptId: Raw(sql, { among: deptIds.map(String), tenantOfOther: tenantId }) };
@@ -88,13 +88,13 @@ export function sameNamedBefore({ parentId, deptName, deptId }: SiblingName & { 
 }
 
 /** The departments with these parents and names, in the form for which each database uses its index. */
-export function namedSiblings(names: readonly SiblingName[], onSqlite: boolean): Where | Where[] {
-  if (!onSqlite) return names.map((name) => ({ ...LIVE, ...name }));
+export function namedSiblings(names: readonly SiblingName[], byRowValues: boolean): Where | Where[] {
+  if (!byRowValues) return names.map((name) => ({ ...LIVE, ...name }));
   const parameters: Record<string, string> = {};
   const pairs = names.map(({ parentId, deptName }, index) => {
     parameters[`parent${index}`] = String(parentId);
     parameters[`name${index}`] = deptName;
-    return `(:parent${index}, :name${index})`;
+    return `(CAST(:parent${index} AS bigint), :name${index})`;
   });
   const sql = (column: string): string =>
     `(${column}, ${column.replace(/[^.]+$/, 'dept_name')}) IN (VALUES ${pairs.join(', ')})`;

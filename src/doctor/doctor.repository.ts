@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { RAISED } from '../database/audited';
+import { tableName } from '../database/columns';
 import { DeptEntity } from '../dept/dept.entity';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { TenantEntity } from '../tenant/tenant.entity';
@@ -24,7 +25,7 @@ export class DoctorRepository {
   }
 
   async findBroken(): Promise<string[]> {
-    const rows = await this.#dataSource.query<{ broken: unknown; subject: unknown }[]>(ALL_INVARIANTS);
+    const rows = await this.#query<{ broken: unknown; subject: unknown }>(ALL_INVARIANTS);
     return rows.flatMap(({ broken, subject }) => {
       const [kind, wrong] = INVARIANTS[Number(broken)] ?? [];
       return kind ? [`${kind} ${String(subject)}: ${wrong}`] : [];
@@ -62,12 +63,18 @@ export class DoctorRepository {
 
   /** Tenants with more accounts than they may have; `held`: because their limit may have been lowered. */
   async findOverLimit(): Promise<{ tenantId: string; held: boolean }[]> {
-    const rows = await this.#dataSource.query<{ subject: string; unheld: unknown }[]>(OVER_LIMIT);
+    const rows = await this.#query<{ subject: string; unheld: unknown }>(OVER_LIMIT);
     return rows.map(({ subject, unheld }) => ({ tenantId: subject, held: Number(unheld) === 0 }));
   }
 
   async #subjects(sql: string): Promise<string[]> {
-    return (await this.#dataSource.query<{ subject: unknown }[]>(sql)).map(({ subject }) => String(subject));
+    return (await this.#query<{ subject: unknown }>(sql)).map(({ subject }) => String(subject));
+  }
+
+  #query<R>(sql: string): Promise<R[]> {
+    return this.#dataSource.query(
+      sql.replace(/\btenantry_\w+/g, (name) => tableName(this.#dataSource, name)),
+    );
   }
 }
 

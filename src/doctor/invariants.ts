@@ -60,7 +60,9 @@ export const INVARIANTS: readonly Invariant[] = [
 
 /** All of them in one statement: it gives the number of the invariant as `broken`, and `subject`. */
 export const ALL_INVARIANTS = INVARIANTS.map(
-  ([, , sql], index) => `SELECT ${index} AS broken, i${index}.subject FROM (${sql}) i${index}`,
+  // Ids and codes: in one column they are texts.
+  ([, , sql], index) =>
+    `SELECT ${index} AS broken, CONCAT(i${index}.subject, '') AS subject FROM (${sql}) i${index}`,
 ).join(' UNION ALL ');
 
 /**
@@ -86,7 +88,7 @@ export const ODD_TENANTS = `
     LEFT JOIN tenantry_tenant p ON p.tenant_id = t.tenant_parent AND p.del_flag = '0'
    WHERE t.del_flag = '0' AND CASE
          WHEN t.tenant_parent IS NULL THEN t.ancestors <> '0' OR t.depth <> 1
-         WHEN p.tenant_id IS NULL THEN 1
+         WHEN p.tenant_id IS NULL THEN 1 = 1
          ELSE t.ancestors <> CONCAT(p.ancestors, ',', p.tenant_id) OR t.depth <> p.depth + 1 END
    LIMIT 1`;
 
@@ -95,5 +97,5 @@ export const TENANTS_OF_ODD_DEPTS = `
     LEFT JOIN tenantry_dept p ON p.dept_id = d.parent_id AND p.tenant_id = d.tenant_id AND p.del_flag = '0'
    WHERE d.del_flag = '0' AND CASE
          WHEN d.parent_id = 0 THEN d.ancestors <> '0' OR d.depth <> 1
-         WHEN p.dept_id IS NULL THEN 1
+         WHEN p.dept_id IS NULL THEN 1 = 1
          ELSE d.ancestors <> CONCAT(p.ancestors, ',', p.dept_id) OR d.depth <> p.depth + 1 END`;

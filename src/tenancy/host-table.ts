@@ -1,6 +1,7 @@
 import type { EntityManager, EntityTarget, FindOptionsWhere, SelectQueryBuilder } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
+import { dialectOf, type Rows } from '../database/dialect';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from './request-context';
 import type { TenantOwned } from './tenant-bound';
@@ -53,15 +54,24 @@ export class HostTable<E extends TenantOwned> {
 
   /** Adds rows in one statement and gives the id that the database made for the first of them, if it makes ids. */
   async insert(...rows: Values<E>[]): Promise<number> {
-    const { raw } = (await this.#manager
+    const { dataSource } = this.#manager;
+    const dialect = dialectOf(dataSource);
+    const insert = this.#manager
       .createQueryBuilder()
       .insert()
       .into(this.#entity)
       .values(rows.map((row) => ({ ...row, ...this.#own }) as Values<E>))
-      .updateEntity(false)
-      .execute()) as { raw: unknown };
-    // MySQL gives an object with the id of the first row, SQLite the id of the last.
-    return typeof raw === 'number' ? raw - rows.length + 1 : Number((raw as { insertId: unknown }).insertId);
+      .updateEntity(false);
+    const [id] = dataSource.getMetadata(this.#entity).generatedColumns;
+    if (id && dialect.returning('') !== '')
+      insert.returning(`${dataSource.driver.escape(id.databaseName)} AS id`);
+    const { raw } = (await insert.execute()) as { raw: unknown };
+    // MySQL gives an object with the id of the first row, SQLite the id of the last, PostgreSQL all that were made.
+    const insertId = typeof raw === 'number' ? raw : Number((raw as { insertId?: unknown }).insertId);
+    return dialect.firstId(
+      { rows: Array.isArray(raw) ? (raw as Rows) : [], affected: 0, insertId },
+      rows.length,
+    );
   }
 
   /** Changes the rows that match, in one statement; gives their number. */

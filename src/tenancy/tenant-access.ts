@@ -1,4 +1,6 @@
 import type { EntityManager } from 'typeorm';
+import { tableName } from '../database/columns';
+import { dialectOf } from '../database/dialect';
 import { runPrepared } from '../database/prepared';
 import type { Refusal } from '../errors/refusal';
 import type { RequestContext } from './request-context';
@@ -35,8 +37,6 @@ export function refuseForeignTenant(ctx: RequestContext, tenantId: string | null
   if (tenantId != null && tenantId !== ctx.tenantId) throw TenantErrors.MISMATCH();
 }
 
-const RAISE = "UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = ? AND del_flag = '0'";
-
 /**
  * The first statement of every structural write to a tenant's data. One server locks the row by it; on a
  * cluster, where locks do not cross nodes, it is what two concurrent writes collide on.
@@ -46,7 +46,11 @@ export async function raiseTreeVersion(
   tenantId: string,
   callerTenantId = tenantId,
 ): Promise<void> {
-  const { affected } = await runPrepared(manager, RAISE, [tenantId]);
+  const { dataSource } = manager;
+  const table = tableName(dataSource, 'tenantry_tenant');
+  const place = dialectOf(dataSource).place(1);
+  const raise = `UPDATE ${table} SET tree_ver = tree_ver + 1 WHERE tenant_id = ${place} AND del_flag = '0'`;
+  const { affected } = await runPrepared(manager, raise, [tenantId]);
   if (affected !== 1) throw goneTenant(tenantId, callerTenantId);
 }
 

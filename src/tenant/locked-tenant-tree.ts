@@ -23,7 +23,7 @@ const ID = ['id'] as const;
 /** The caller's tenant and all below it. Codes are never reused, so a path that names the caller's is below it. */
 export function subtreeOf({ tenantId }: RequestContext, manager: EntityManager): ScopedTable<TenantEntity> {
   if (!tenantId) throw new Error('A tenant is needed to look from.');
-  const lineage = Raw((ancestors) => `INSTR(CONCAT(',', ${ancestors}, ','), :lineage) > 0`, {
+  const lineage = Raw((ancestors) => `:instr(CONCAT(',', ${ancestors}, ','), :lineage) > 0`, {
     lineage: `,${tenantId},`,
   });
   const where: FindOptionsWhere<TenantEntity>[] = [{ tenantId }, { ancestors: lineage }];

@@ -37,11 +37,11 @@ export interface TenantCriteria {
   readonly expiresBefore?: string | undefined;
 }
 
-/** A tenant of a list; databases have numbers in the place of booleans. */
+/** A tenant of a list; 0 or 1 is what every database has. */
 export type ListedTenant = TenantListRow & { readonly hasChildren: number };
 
-const HAS_CHILDREN = `EXISTS (SELECT 1 FROM tenantry_tenant child WHERE child.del_flag = '0'
-  AND child.tenant_parent = t.tenant_id) AS hasChildren`;
+const HAS_CHILDREN = `CASE WHEN EXISTS (SELECT 1 FROM :table child WHERE child.del_flag = '0'
+  AND child.tenant_parent = t.tenant_id) THEN 1 ELSE 0 END AS "hasChildren"`;
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()

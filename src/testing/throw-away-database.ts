@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl, type MysqlLocation } from '../database/database-url';
-import { createDataSource, loadMysql, type OwnTables } from '../data-source';
+import { parseDatabaseUrl, type ServerLocation } from '../database/database-url';
+import { createDataSource, loadMysql, loadPostgres, type OwnTables } from '../data-source';
 
 /** Where a throw-away database is made. */
 export interface ThrowAwayOptions {
-  /** Address of a MySQL or MariaDB server, with a user who may create databases. Default: a SQLite file. */
+  /** Address of a MySQL, MariaDB or PostgreSQL server, with a user who may create databases. Default: a SQLite file. */
   readonly server?: string;
   /** Name of the database on that server; what is there under this name is lost. Default: a new one. */
   readonly name?: string;
@@ -45,27 +45,42 @@ export async function throwAwayDatabase({
     },
     drop: async () => {
       await Promise.all(opened.filter((each) => each.isInitialized).map((each) => each.destroy()));
-      if (server !== undefined) await onServer(server, `DROP DATABASE IF EXISTS \`${name}\``);
+      if (server !== undefined) await onServer(server, [dropping(server, name)]);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
 async function emptySchema(server: string, name: string): Promise<string> {
-  await onServer(server, `DROP DATABASE IF EXISTS \`${name}\`; CREATE DATABASE \`${name}\``);
+  await onServer(server, [dropping(server, name), `CREATE DATABASE ${name}`]);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-async function onServer(server: string, sql: string): Promise<void> {
+function dropping(server: string, name: string): string {
+  // MySQL ends the connections to it by itself.
+  return `DROP DATABASE IF EXISTS ${name}${isPostgres(server) ? ' WITH (FORCE)' : ''}`;
+}
+
+function isPostgres(server: string): boolean {
+  return server.startsWith('postgres');
+}
+
+async function onServer(server: string, statements: readonly string[]): Promise<void> {
   const url = new URL(server);
-  url.pathname = '/information_schema';
-  const location = parseDatabaseUrl(url.href) as MysqlLocation;
-  const connection = await loadMysql().openConnection(location, { multipleStatements: true });
+  url.pathname = isPostgres(server) ? '/postgres' : '/information_schema';
+  const location = parseDatabaseUrl(url.href) as ServerLocation;
+  const { openConnection } = isPostgres(server) ? loadPostgres() : loadMysql();
+  const connection: Connection = await openConnection(location);
   try {
-    await connection.query(sql);
+    for (const sql of statements) await connection.query(sql);
   } finally {
     await connection.end();
   }
+}
+
+interface Connection {
+  query(sql: string): Promise<unknown>;
+  end(): Promise<void>;
 }

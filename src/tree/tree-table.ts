@@ -22,7 +22,8 @@ export class TreeTable<E extends TreeRow> {
   /** Rewrites the paths of all that stands below `node`, in one statement, for its new place. */
   async moveDescendants(node: E, to: Place): Promise<void> {
     const values = {
-      ancestors: () => 'CONCAT(:newPath, SUBSTR(ancestors, :keepFrom))',
+      // TRIM changes nothing: PostgreSQL must know that the value is a text.
+      ancestors: () => 'CONCAT(TRIM(:newPath), SUBSTR(ancestors, :keepFrom))',
       depth: () => 'depth + :deeper',
       ...RAISED,
     } as unknown as QueryDeepPartialEntity<E>;

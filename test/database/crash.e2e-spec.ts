@@ -1,6 +1,6 @@
 import { throwAwayDatabase } from '../../src/server/testing';
 import { killServerOften, killServiceOften, swallowCommits } from '../support/crash-rounds';
-import { mariadbBinary } from '../support/mariadb-binary.js';
+import { mariadbBinary } from '../support/server-binaries.js';
 import { startMortalMariadb } from '../support/mariadb-server';
 import { Chance, faultsSeed } from '../support/chance';
 import { emptyDatabase, onMariadb } from '../support/test-database';

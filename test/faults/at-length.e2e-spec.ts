@@ -5,7 +5,7 @@ import { killServerOften, killServiceOften, swallowCommits, type CrashReport } f
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { runIsolation } from '../support/isolation/run';
-import { mariadbBinary } from '../support/mariadb-binary.js';
+import { mariadbBinary } from '../support/server-binaries.js';
 import { startMortalMariadb } from '../support/mariadb-server';
 import { memoryMb } from '../support/process-memory';
 import { runCli } from '../support/run-cli';

@@ -9,7 +9,7 @@ import { examine } from '../../src/doctor/doctor';
 import { DoctorRepository } from '../../src/doctor/doctor.repository';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
-import { mariadbBinary } from '../support/mariadb-binary.js';
+import { mariadbBinary } from '../support/server-binaries.js';
 import { freePort } from '../support/mariadb-server';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Chance, faultsSeed } from '../support/chance';

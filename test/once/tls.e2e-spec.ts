@@ -5,7 +5,7 @@ import { dialectOf, limitSilence } from '../../src/database/dialect';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { Authority } from '../support/certificates';
 import { ChildService } from '../support/child-service';
-import { mariadbBinary } from '../support/mariadb-binary.js';
+import { mariadbBinary } from '../support/server-binaries.js';
 import { startTlsMariadb, type MariadbServer } from '../support/mariadb-server';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Request } from 'express';
 import { DataSource } from 'typeorm';
 import {
-  entities,
+  entitiesFor,
   migrations,
   PrincipalResolver,
   RequestContext,
@@ -15,7 +15,7 @@ import {
 } from '../../src/index';
 import { ApiClient, type Caller, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HostTables1800000000000, hostEntities } from './host-tables';
-import { emptyDatabase, onMariadb } from './test-database';
+import { emptyDatabase, onMariadb, onPostgres } from './test-database';
 
 /** The host's own sign-in: it believes what the headers say. */
 export class HeaderResolver extends PrincipalResolver {
@@ -33,9 +33,10 @@ export class HeaderResolver extends PrincipalResolver {
 /** The host's DataSource: its own tables beside those of the library. */
 export function hostDataSource(url: string): DataSource {
   const tables = {
-    entities: [...entities, ...hostEntities],
+    entities: [...entitiesFor(onPostgres ? 'postgres' : 'mysql'), ...hostEntities],
     migrations: [...migrations, HostTables1800000000000],
   };
+  if (onPostgres) return new DataSource({ type: 'postgres', url, ...tables });
   return onMariadb
     ? new DataSource({ type: 'mariadb', url, timezone: 'Z', ...tables })
     : new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables });

@@ -1,8 +1,10 @@
-const { LOUD } = require('./mariadb-binary.js');
-
 /** Says at the end, where it is read, what this run left out. */
 module.exports = class LoudReporter {
+  constructor(globalConfig, { messages }) {
+    this.messages = messages;
+  }
+
   onRunComplete() {
-    console.warn(`\n!!!!!! ATTENTION: ${LOUD}\n`);
+    for (const message of this.messages) console.warn(`\n!!!!!! ATTENTION: ${message}\n`);
   }
 };

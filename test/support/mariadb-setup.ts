@@ -1,4 +1,4 @@
-import { LOUD, mariadbBinary } from './mariadb-binary.js';
+import { LOUD, mariadbBinary } from './server-binaries.js';
 import { startMariadb, type MariadbServer } from './mariadb-server';
 
 declare global {

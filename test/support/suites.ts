@@ -24,8 +24,10 @@ export const SUITES = {
 
 /** The same for specs that run once, whatever the database. */
 export const ONCE_SUITES = {
-  'once-in-process': /^once\/(?!usage|platform|container|settings|document|licences|demo|account-commands|start)/,
-  'once-processes': /^once\/(usage|platform|container|settings|document|licences|demo|account-commands|start)/,
+  'once-in-process':
+    /^once\/(?!usage|platform|container|settings|document|licences|demo|account-commands|start)/,
+  'once-processes':
+    /^once\/(usage|platform|container|settings|document|licences|demo|account-commands|start)/,
 } as const;
 
 /** Every spec below `test/` that `npm test` runs over HTTP. */

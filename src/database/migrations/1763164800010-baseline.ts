@@ -19,19 +19,21 @@ export class Settings1763164800010 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     // MySQL commits each table by itself: a run that was interrupted goes on where it stopped.
-    for (const table of tables(new Columns(runner))) await runner.createTable(table, true);
-    if (await isEmpty(runner, 'tenantry_tenant')) {
-      await runner.query(
-        `INSERT INTO tenantry_tenant
+    const c = new Columns(runner);
+    for (const table of tables(c)) await runner.createTable(table, true);
+    if (await isEmpty(c, 'tenantry_tenant')) {
+      await c.query(
+        `INSERT INTO ${c.table('tenantry_tenant')}
            (id, tenant_id, tenant_name, ancestors, depth, account_count, menu_ids, ${QUOTAS.join(', ')},
             tree_ver, status, del_flag, create_by, create_time, update_by)
          VALUES ('1', '000000', '平台', '0', 1, -1, '', ${QUOTAS.map(() => '0').join(', ')},
             0, '0', '0', 'system', CURRENT_TIMESTAMP, '')`,
       );
     }
-    if (await isEmpty(runner, 'tenantry_setting')) {
+    if (await isEmpty(c, 'tenantry_setting')) {
       const key = randomBytes(32).toString('hex');
-      await runner.query(`INSERT INTO tenantry_setting (name, value) VALUES ('cursor-key', '${key}')`);
+      const setting = c.table('tenantry_setting');
+      await c.query(`INSERT INTO ${setting} (name, value) VALUES ('cursor-key', '${key}')`);
     }
   }
 
@@ -40,8 +42,8 @@ export class Settings1763164800010 implements MigrationInterface {
   }
 }
 
-async function isEmpty(runner: QueryRunner, table: string): Promise<boolean> {
-  const rows = (await runner.query(`SELECT 1 FROM ${table} LIMIT 1`)) as unknown[];
+async function isEmpty(c: Columns, table: string): Promise<boolean> {
+  const rows = await c.query(`SELECT 1 FROM ${c.table(table)} LIMIT 1`);
   return rows.length === 0;
 }
 
@@ -90,14 +92,15 @@ function tables(c: Columns): Table[] {
         c.text('email', 100, { isNullable: true }),
         ...c.audit(),
       ],
-      // Every list and search has an index that also has its order.
+      // Every list and search has an index that also has its order. That of the children is the last: before its first
+      // ANALYZE, PostgreSQL takes the newest of those that look alike, and children are looked up for every row.
       indices: Object.entries({
         ix_dept_subtree: ['ancestors', 'order_num'],
-        ix_dept_children: ['parent_id', 'order_num'],
         ix_dept_sibling: ['parent_id', 'dept_name'],
         ix_dept_order: ['order_num'],
         ix_dept_leader: ['leader', 'order_num'],
         ix_dept_status: ['status', 'order_num'],
+        ix_dept_children: ['parent_id', 'order_num'],
       }).map(([name, columns]) => ({ name, columnNames: ['tenant_id', 'del_flag', ...columns, 'dept_id'] })),
       foreignKeys: [c.tenantKey('fk_dept_tenant')],
     }),

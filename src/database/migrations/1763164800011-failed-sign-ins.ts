@@ -25,17 +25,18 @@ export class FailedSignIns1763164800011 implements MigrationInterface {
         ],
       }),
     );
-    await runner.query(
-      `ALTER TABLE tenantry_account ADD COLUMN sign_ins ${c.big('sign_ins').type} NOT NULL DEFAULT 0`,
+    await c.query(
+      `ALTER TABLE ${c.table('tenantry_account')} ADD COLUMN sign_ins ${c.big('sign_ins').type} NOT NULL DEFAULT 0`,
     );
     // To check it MySQL locks the tenant's row, which every structural write of the tenant holds.
     await runner.dropForeignKey('tenantry_session', 'fk_session_tenant');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    const key = new TableForeignKey(new Columns(runner).tenantKey('fk_session_tenant'));
+    const c = new Columns(runner);
+    const key = new TableForeignKey(c.tenantKey('fk_session_tenant'));
     await runner.createForeignKey('tenantry_session', key);
-    await runner.query('ALTER TABLE tenantry_account DROP COLUMN sign_ins');
+    await c.query(`ALTER TABLE ${c.table('tenantry_account')} DROP COLUMN sign_ins`);
     await runner.dropTable('tenantry_failed_sign_in');
   }
 }

@@ -30,35 +30,36 @@ export class UsernameKeys1763164800012 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
     const type = c.sqlType(c.text('username_key', LONGEST));
-    await runner.query(`ALTER TABLE ${TABLE} ADD COLUMN username_key ${type} NULL`);
-    await runner.query(`UPDATE ${TABLE} SET username_key = username`);
+    await c.query(`ALTER TABLE ${c.table(TABLE)} ADD COLUMN username_key ${type} NULL`);
+    await c.query(`UPDATE ${c.table(TABLE)} SET username_key = username`);
     const columnNames = ['tenant_id', 'username_key', 'name_key'];
     await runner.createIndex(TABLE, new TableIndex({ name: INDEX, columnNames, isUnique: true }));
-    for (let page = await nextPage(runner, 0); page.length > 0;) {
-      for (const account of page) await simplify(runner, account);
-      page = await nextPage(runner, page.at(-1)?.user_id ?? 0);
+    for (let page = await nextPage(c, 0); page.length > 0;) {
+      for (const account of page) await simplify(c, account);
+      page = await nextPage(c, page.at(-1)?.user_id ?? 0);
     }
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    const c = new Columns(runner);
     await runner.dropIndex(TABLE, INDEX);
-    await runner.query(`ALTER TABLE ${TABLE} DROP COLUMN username_key`);
+    await c.query(`ALTER TABLE ${c.table(TABLE)} DROP COLUMN username_key`);
   }
 }
 
-async function nextPage(runner: QueryRunner, after: number | string): Promise<Account[]> {
+async function nextPage(c: Columns, after: number | string): Promise<Account[]> {
   const columns = 'user_id, tenant_id, username, name_key';
-  const select = `SELECT ${columns} FROM ${TABLE} WHERE user_id > ? ORDER BY user_id LIMIT ${PAGE}`;
-  return (await runner.query(select, [after])) as Account[];
+  const select = `SELECT ${columns} FROM ${c.table(TABLE)} WHERE user_id > ? ORDER BY user_id LIMIT ${PAGE}`;
+  return (await c.query(select, [after])) as Account[];
 }
 
-async function simplify(runner: QueryRunner, account: Account): Promise<void> {
+async function simplify(c: Columns, account: Account): Promise<void> {
   const key = usernameKey(account.username);
   if (key === account.username || key === '' || Array.from(key).length > LONGEST) return;
-  const taken = (await runner.query(
-    `SELECT user_id FROM ${TABLE} WHERE tenant_id = ? AND username_key = ? AND name_key = ?`,
+  const taken = await c.query(
+    `SELECT user_id FROM ${c.table(TABLE)} WHERE tenant_id = ? AND username_key = ? AND name_key = ?`,
     [account.tenant_id, key, account.name_key],
-  )) as unknown[];
+  );
   if (taken.length > 0) return;
-  await runner.query(`UPDATE ${TABLE} SET username_key = ? WHERE user_id = ?`, [key, account.user_id]);
+  await c.query(`UPDATE ${c.table(TABLE)} SET username_key = ? WHERE user_id = ?`, [key, account.user_id]);
 }

@@ -1,18 +1,40 @@
-import type { QueryRunner } from 'typeorm';
+import { TableColumn, type QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
-import { dialectOf, isSqlite, type Dialect } from '../dialect';
+import { tableName } from '../columns';
+import { dialectOf, type Dialect } from '../dialect';
 
 type More = Partial<TableColumnOptions>;
 type Charset = 'ascii' | 'utf8mb4';
 
 export class Columns {
-  readonly isSqlite: boolean;
   readonly #dialect: Dialect;
 
-  constructor({ dataSource }: QueryRunner) {
-    this.isSqlite = isSqlite(dataSource);
-    this.#dialect = dialectOf(dataSource);
+  constructor(private readonly runner: QueryRunner) {
+    this.#dialect = dialectOf(runner.dataSource);
+  }
+
+  get isSqlite(): boolean {
+    return this.runner.dataSource.options.type === 'better-sqlite3';
+  }
+
+  /** The name of a table for SQL that is written by hand. */
+  table(name: string): string {
+    return tableName(this.runner.dataSource, name);
+  }
+
+  /** Runs SQL with a place for each value where it has a `?`. */
+  async query(sql: string, values: unknown[] = []): Promise<unknown[]> {
+    let number = 0;
+    const placed = sql.replace(/\?/g, () => this.#dialect.place((number += 1)));
+    return (await this.runner.query(placed, values)) as unknown[];
+  }
+
+  /** Changes the type of a column that may be empty, and keeps its values. */
+  async changeType(table: string, column: TableColumnOptions): Promise<void> {
+    // SQLite has to make the table anew; elsewhere TypeORM would drop the column and add an empty one.
+    if (this.isSqlite) await this.runner.changeColumn(table, column.name, new TableColumn(column));
+    else await this.query(this.#dialect.changeType(this.table(table), column.name, this.sqlType(column)));
   }
 
   autoId(name: string): TableColumnOptions {
@@ -40,13 +62,14 @@ export class Columns {
   }
 
   instant(name: string, more: More = {}): TableColumnOptions {
-    return { name, type: 'datetime', precision: 3, ...more };
+    return { name, type: this.#dialect.instant, precision: 3, ...more };
   }
 
   /** A column's type in SQL, for one that is added or changed later. */
   sqlType({ type, length, charset, collation }: TableColumnOptions): string {
     const size = length === undefined ? '' : `(${length})`;
-    return `${type}${size}${charset ? ` CHARACTER SET ${charset} COLLATE ${collation ?? ''}` : ''}`;
+    const set = charset === undefined ? '' : ` CHARACTER SET ${charset}`;
+    return `${type}${size}${set}${collation === undefined ? '' : ` COLLATE "${collation}"`}`;
   }
 
   audit(): TableColumnOptions[] {

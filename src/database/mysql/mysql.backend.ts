@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionOptions, SslOptions } from 'mysql2';
+import type { SslOptions } from 'mysql2';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
-import type { MysqlLocation } from '../database-url';
+import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
-import { faultOf } from '../retry-policy';
+import { readAuthorities, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
 import { MysqlPool } from './mysql-pool';
 
-/** How long a start waits for a database server that is itself still starting. */
-const START_WAIT_MS = 30_000;
-
 export class MysqlBackend implements Backend {
-  constructor(private readonly location: MysqlLocation) {}
+  constructor(private readonly location: ServerLocation) {}
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     const { host, port, username, password, database } = this.location;
@@ -66,20 +61,12 @@ export class MysqlBackend implements Backend {
 
   /** TypeORM tells the two servers apart: with the wrong type it sees endless schema differences. */
   async #findType(onWait?: () => void): Promise<'mysql' | 'mariadb'> {
-    const giveUp = Date.now() + START_WAIT_MS;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const connection = await this.#connect();
-        const [rows] = await connection.query('SELECT VERSION() AS version');
-        await connection.end();
-        return JSON.stringify(rows).includes('MariaDB') ? 'mariadb' : 'mysql';
-      } catch (error) {
-        refuseUntrusted(error);
-        if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
-        if (tries === 0) onWait?.();
-        await sleep(500);
-      }
-    }
+    return untilReachable(async () => {
+      const connection = await this.#connect();
+      const [rows] = await connection.query('SELECT VERSION() AS version');
+      await connection.end();
+      return JSON.stringify(rows).includes('MariaDB') ? 'mariadb' : 'mysql';
+    }, onWait);
   }
 
   #connect(): Promise<Connection> {
@@ -88,44 +75,21 @@ export class MysqlBackend implements Backend {
 }
 
 /** A connection outside any pool. */
-export function openConnection(location: MysqlLocation, more: ConnectionOptions = {}): Promise<Connection> {
+export function openConnection(location: ServerLocation): Promise<Connection> {
   const { host, port, username: user, password, database } = location;
   const options = { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
-  return createConnection({ ...options, ...more });
+  return createConnection(options);
 }
 
-function securityOf({ tls }: MysqlLocation): { ssl?: SslOptions } {
+function securityOf({ tls }: ServerLocation): { ssl?: SslOptions } {
   if (!tls) return {};
   const { caFile, checkHost } = tls;
   const ca = caFile === undefined ? {} : { ca: readAuthorities(caFile) };
   return { ssl: { ...ca, rejectUnauthorized: true, verifyIdentity: checkHost } };
 }
 
-function readAuthorities(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`DATABASE_URL: the file of ssl-ca cannot be read (${(error as Error).message}).`, {
-      cause: error,
-    });
-  }
-}
-
 /** Whether the server replicates its writes to others and theirs to it (Galera). */
 async function isCluster(connection: Connection): Promise<boolean> {
   const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
   return rows[0]?.Value === 'ON';
-}
-
-/** A certificate does not become good by waiting, and no one should be without encryption because of it. */
-function refuseUntrusted(error: unknown): void {
-  const { code, message } = error as { code?: unknown; message: string };
-  if (code === 'HANDSHAKE_NO_SSL_SUPPORT')
-    throw new Error('DATABASE_URL asks for TLS (ssl=true), and the database server offers none.');
-  if (code !== 'HANDSHAKE_SSL_ERROR' || !/certificate/i.test(message)) return;
-  throw new Error(
-    `The certificate of the database server was refused: ${message}. If an authority of your own or of your provider has issued ` +
-      'it, name the file with its certificate in DATABASE_URL (&ssl-ca=/path/ca.pem); the host must be named as in the certificate.',
-    { cause: error },
-  );
 }

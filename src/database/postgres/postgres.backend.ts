@@ -1,0 +1,97 @@
+import { Socket } from 'node:net';
+import type { ConnectionOptions, TlsOptions } from 'node:tls';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import type { ServerLocation } from '../database-url';
+import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
+import { readAuthorities, untilReachable } from '../server-start';
+
+/** Of each session. The lock wait is a third of a unit's time, so that a unit that did not get the lock is still replayed. */
+const SESSION = '-c TimeZone=UTC -c default_transaction_isolation=read\\ committed -c lock_timeout=1s';
+
+export class PostgresBackend implements Backend {
+  constructor(private readonly location: ServerLocation) {}
+
+  async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
+    await untilReachable(async () => {
+      const client = await this.#connect();
+      await client.end();
+    }, onWait);
+    const { host, port, username, password, database } = this.location;
+    return new DataSource({
+      ...commonOptions,
+      ...tables,
+      ...{ type: 'postgres', host, port, username, password, database },
+      ...securityOf(this.location),
+      connectTimeoutMS: 3000,
+      installExtensions: false,
+      extra: { max: 20, options: SESSION, keepAlive: true, stream: new SilenceLimit().connect },
+      synchronize: false,
+    });
+  }
+
+  /** An advisory lock on a connection of its own; the server frees it if this process dies. */
+  async lock(): Promise<Unlock> {
+    const client = await this.#connect();
+    try {
+      await client.query(`SET lock_timeout = '${LOCK_WAIT_S}s'`);
+      await client.query("SELECT pg_advisory_lock(hashtext('tenantry'))");
+      return () => client.end();
+    } catch (error) {
+      await client.end();
+      throw (error as { code?: unknown }).code === '55P03'
+        ? new Error(`Another process has been preparing this database for ${LOCK_WAIT_S} s.`)
+        : error;
+    }
+  }
+
+  #connect(): Promise<Client> {
+    return openConnection(this.location);
+  }
+}
+
+/** A connection outside any pool. */
+export async function openConnection(location: ServerLocation): Promise<Client> {
+  const { host, port, username: user, password, database } = location;
+  const options = { host, port, user, password, database, ...securityOf(location) };
+  const client = new Client({ ...options, connectionTimeoutMillis: 5000 });
+  // Without a listener, a connection that is cut would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+function securityOf({ tls }: ServerLocation): { ssl?: ConnectionOptions & TlsOptions } {
+  if (!tls) return {};
+  const ca = tls.caFile === undefined ? {} : { ca: readAuthorities(tls.caFile) };
+  const anyHost = tls.checkHost ? {} : { checkServerIdentity: () => undefined };
+  return { ssl: { ...ca, ...anyHost, rejectUnauthorized: true } };
+}
+
+/** The sockets of pg's connections. One on which nothing moves for too long is closed, in use or not. */
+class SilenceLimit {
+  #milliseconds = 0;
+  readonly #sockets = new Set<Socket>();
+
+  /** pg's option `stream`. */
+  readonly connect = Object.assign(
+    (): Socket => {
+      const socket = new Socket();
+      socket.setTimeout(this.#milliseconds);
+      socket.on('timeout', () => socket.destroy(silent()));
+      socket.on('close', () => this.#sockets.delete(socket));
+      this.#sockets.add(socket);
+      return socket;
+    },
+    {
+      limitSilence: (milliseconds: number): void => {
+        this.#milliseconds = milliseconds;
+        for (const socket of this.#sockets) socket.setTimeout(milliseconds);
+      },
+    },
+  );
+}
+
+function silent(): Error {
+  return Object.assign(new Error('The database server was silent for too long.'), { code: 'ETIMEDOUT' });
+}

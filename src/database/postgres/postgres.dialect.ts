@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Pool, PoolClient } from 'pg';
+import type { Dialect, Execute } from '../dialect';
+
+/** The statement was forgotten, or its table altered: its text can still be sent. In a transaction it is too late for that. */
+const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '0A000']);
+
+/** Names of prepared statements, by their texts. */
+const NAMES = new LRUCache<string, string>({ max: 2000 });
+
+export const POSTGRES: Dialect = {
+  bigint: 'bigint',
+  integer: 'integer',
+  longText: 'text',
+  instant: 'timestamp with time zone',
+  instr: 'STRPOS',
+  findsByRowValues: true,
+  // Equality is to the byte in any collation; in this one the order is, too, and indexes serve ranges of texts.
+  charset: () => ({ collation: 'C' }),
+  changeType: (table, column, type) => `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${type}`,
+  place: (number) => `$${number}`,
+  returning: (column) => ` RETURNING ${column} AS id`,
+  // By itself it does so within a minute. Until then it may read all of a tenant for each row that it looks for.
+  analyze: (table) => `ANALYZE (SKIP_LOCKED) ${table}`,
+  firstId: ({ rows }) => Number(rows[0]?.id ?? 0),
+  newIds: ({ rows }) => rows.map(({ id }) => Number(id)),
+  forceIndex: () => '',
+  after: (columns, place) =>
+    `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`,
+  preparing: async (runner) => executeOn((await runner.connect()) as PoolClient, runner.isTransactionActive),
+  // Sessions of a host's own DataSource may default to another level.
+  isolationFor: async (runner) => {
+    const [row] = (await runner.query('SHOW default_transaction_isolation')) as Record<string, string>[];
+    return row?.default_transaction_isolation === 'read committed' ? undefined : 'READ COMMITTED';
+  },
+  poolState: ({ driver }) => {
+    const { master: pool } = driver as unknown as { master: Pool };
+    return {
+      limit: pool.options.max,
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    };
+  },
+};
+
+function executeOn(client: PoolClient, isInTransaction: boolean): Execute {
+  return async (text, values) => {
+    const statement = { text, values: [...values] };
+    const { rows, rowCount } = await client
+      .query<Record<string, unknown>>({ name: nameOf(text), ...statement })
+      .catch((error: unknown) => {
+        if (isInTransaction || !UNPREPARED.has((error as { code?: unknown }).code)) throw error;
+        return client.query<Record<string, unknown>>(statement);
+      });
+    return { rows, affected: rowCount ?? 0, insertId: 0 };
+  };
+}
+
+function nameOf(text: string): string {
+  const known = NAMES.get(text);
+  if (known !== undefined) return known;
+  const name = createHash('sha256').update(text).digest('base64url');
+  NAMES.set(text, name);
+  return name;
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { faultOf } from './retry-policy';
+
+/** How long a start waits for a database server that is itself still starting. */
+const START_WAIT_MS = 30_000;
+
+/** Connects; `onWait` is called when the server is not there yet. */
+export async function untilReachable<T>(connect: () => Promise<T>, onWait?: () => void): Promise<T> {
+  const giveUp = Date.now() + START_WAIT_MS;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await connect();
+    } catch (error) {
+      refuseUntrusted(error);
+      if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
+      if (tries === 0) onWait?.();
+      await sleep(500);
+    }
+  }
+}
+
+export function readAuthorities(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`DATABASE_URL: the file of ssl-ca cannot be read (${(error as Error).message}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** A certificate does not become good by waiting, and no one should be without encryption because of it. */
+function refuseUntrusted(error: unknown): void {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === 'HANDSHAKE_NO_SSL_SUPPORT' || message === 'The server does not support SSL connections')
+    throw new Error('DATABASE_URL asks for TLS (ssl=true), and the database server offers none.');
+  const isAboutCertificate = /certificate/i.test(message) || /^(CERT_|ERR_TLS_CERT_)/.test(code ?? '');
+  if (!isAboutCertificate || faultOf(error) !== 'unreachable') return;
+  throw new Error(
+    `The certificate of the database server was refused: ${message}. If an authority of your own or of your provider has issued ` +
+      'it, name the file with its certificate in DATABASE_URL (&ssl-ca=/path/ca.pem); the host must be named as in the certificate.',
+    { cause: error },
+  );
+}

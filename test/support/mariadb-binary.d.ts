@@ -1,2 +1,0 @@
-export function mariadbBinary(): string | undefined;
-export const LOUD: string;
