@@ -115,7 +115,9 @@ describe('the house', () => {
   });
 
   it('reads process.env only where the service starts', () => {
-    expect(paths(files.filter(({ text }) => text.includes('process.env')))).toEqual(['server/config/env.ts']);
+    expect(paths(files.filter(({ text }) => text.includes('process.env')))).toEqual([
+      'server/config/environment.ts',
+    ]);
   });
 
   it('registers global providers only in the standalone service', () => {

@@ -3,8 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/params';
 import { HttpErrors } from '../../errors/http.errors';
-import { isUtf8Type } from '../../web/json-body';
-import { languageOf } from '../../web/request';
+import { isUtf8Type, languageOf } from '../../web/request';
 import { FORMATS, type FileFormat } from './file-format';
 import { MAX_BYTES, type DeptFile } from './read-file';
 
