@@ -1,5 +1,4 @@
-import { examine } from '../../src/doctor/doctor';
-import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { Doctor } from '../../src/doctor/doctor';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
@@ -260,7 +259,7 @@ describe('accounts', () => {
         '409 ACCOUNT_LIMIT',
       );
       expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId, delFlag: '0' })).toBe(2);
-      expect(await examine(new DoctorRepository(service.dataSource))).toEqual({
+      expect(await new Doctor(service.dataSource).examine()).toEqual({
         findings: [],
         repaired: [],
         notes: [`tenant ${tenantId}: has more accounts than its limit allows now`],
