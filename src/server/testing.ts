@@ -10,7 +10,7 @@ import type { Clock } from '../time/clock';
 import { signToken } from './auth/token-issuer';
 import { createService } from './bootstrap';
 import { parseEnv } from './config/env';
-import { jwtSettings } from './config/jwt-settings';
+import { jwtSettings } from './auth/jwt-settings';
 import { createLogger } from './logging/logger';
 import { openDatabase } from './open-database';
 

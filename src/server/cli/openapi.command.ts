@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { dump } from 'js-yaml';
 import { AppModule } from '../app.module';
 import { parseEnv } from '../config/env';
-import { jwtSettings } from '../config/jwt-settings';
+import { jwtSettings } from '../auth/jwt-settings';
 import { version } from '../config/version';
 import { createDataSource } from '../../data-source';
 import { createDocument } from '../docs/document';

@@ -100,7 +100,7 @@ export async function withServices<T>(
   // Loaded here: most commands need neither Nest nor the modules.
   const { NestFactory } = await import('@nestjs/core');
   const { AppModule } = await import('../app.module.js');
-  const { jwtSettings } = await import('../config/jwt-settings.js');
+  const { jwtSettings } = await import('../auth/jwt-settings.js');
   const context = await NestFactory.createApplicationContext(
     AppModule.of({ env, jwt: jwtSettings(env), dataSource }),
     { logger: false, abortOnError: false },
