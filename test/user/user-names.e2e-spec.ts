@@ -81,8 +81,7 @@ describe('user names', () => {
   });
 
   it('are at most 64 characters long, also when they are written plainly', async () => {
-    const answer = await create('\ufdfa'.repeat(4));
-    expectInvalid(answer, 'username');
+    expectInvalid(await create('\ufdfa'.repeat(4)), 'username');
   });
 });
 
