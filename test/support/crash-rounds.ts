@@ -78,7 +78,7 @@ async function endure(
   chance: Chance,
   kill: () => Promise<number>,
 ): Promise<CrashReport> {
-  const dataSource = await openBeside(database);
+  const dataSource = await database.open();
   const clients = [() => service().anonymous];
   const load = await WriteLoad.on(clients, dataSource, chance, { shared: 4 });
   let slowestMs = 0;
@@ -94,7 +94,6 @@ async function endure(
     if (problems.length > 0)
       throw new Error(`After round ${round + 1}:\n${problems.slice(0, 20).join('\n')}`);
   }
-  await dataSource.destroy();
   expect(await service().stop()).toBe(0);
   return { rounds, acknowledged: load.acknowledged, retried: load.retried, slowestMs };
 }
@@ -125,7 +124,7 @@ export async function swallowCommits(
   const { proxy, url } = await TcpProxy.before(database.url);
   const service = await ServiceUnderTest.on({ ...database, url });
   limitSilence(service.dataSource, SILENCE_MS);
-  const dataSource = await openBeside(database);
+  const dataSource = await database.open();
   const load = await WriteLoad.on([() => service.anonymous], dataSource, chance, { withoutKeys: true });
   const counts = { swallowed: 0, hung: 0 };
   proxy.chooseFault = () => {
@@ -141,7 +140,6 @@ export async function swallowCommits(
   const problems = await problemsAfter(load, dataSource);
   const untold = await load.untold(dataSource);
   const { acknowledged, retried } = load;
-  await dataSource.destroy();
   await service.leave();
   await proxy.close();
   return { ...counts, acknowledged, retried, problems, untold };

@@ -3,7 +3,6 @@ import { In } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, ApiClient, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
-import { openBeside } from './crash-rounds';
 import { closedLoad, OpenLoad, rawRequest } from './load';
 
 const PATH = '/system/dept-api';
@@ -98,9 +97,7 @@ async function untilUnready(baseUrl: string): Promise<void> {
 /** How many of these requests wrote their department. */
 async function countDone(database: ThrowAwayDatabase, requests: readonly string[]): Promise<number> {
   if (requests.length === 0) return 0;
-  const dataSource = await openBeside(database);
+  const { manager } = await database.open();
   const names = requests.flatMap((request) => /"deptName":"([^"]*)"/.exec(request)?.[1] ?? []);
-  const done = await dataSource.manager.countBy(DeptEntity, { deptName: In(names) });
-  await dataSource.destroy();
-  return done;
+  return manager.countBy(DeptEntity, { deptName: In(names) });
 }
