@@ -162,25 +162,3 @@ describe('HTTP_STATUS_MODE=always-200', () => {
     }
   });
 });
-
-describe('the log', () => {
-  const service = ServiceUnderTest.use();
-
-  it('has a line per request with who asked for what, and no token and no body', async () => {
-    const token = mintToken({ username: 'carol' });
-    const api = service.anonymous.as(token);
-    const traced = { 'x-request-id': 'traced' };
-    await api.post(`${PATH}?password=in-the-query`, { deptName: 'in-the-body' }, traced);
-    await api.get(`${PATH}/x`);
-    // A statement that fails carries its values with it.
-    await service.dataSource.query('ALTER TABLE tenantry_dept RENAME COLUMN phone TO renamed');
-    expect((await api.post(PATH, { leader: 'in-the-statement' })).status).toBe(500);
-    await service.dataSource.query('ALTER TABLE tenantry_dept RENAME COLUMN renamed TO phone');
-    expect(service.log.join('')).toContain('QueryFailedError');
-    const lines = service.log.map((each) => JSON.parse(each) as Record<string, unknown>);
-    const line = lines.find(({ requestId }) => requestId === 'traced');
-    expect(line).toMatchObject({ method: 'POST', path: PATH, status: 200, tenant: '000000', user: 'carol' });
-    for (const secret of [token, 'in-the-body', 'in-the-query', 'in-the-statement', 'admin-password'])
-      expect(service.log.join('')).not.toContain(secret);
-  });
-});
