@@ -15,7 +15,10 @@ const MAX_VALUES = 20_000;
 const parserUpTo = (limit: string): RequestHandler =>
   json({ limit, strict: true, type: () => true, verify: refuseBrokenText });
 /** Any client may send credentials, so their limit is lower. */
-const PARSERS = { credentials: parserUpTo('16kb'), caller: parserUpTo('256kb') };
+const PARSERS: Record<'credentials' | 'caller', RequestHandler> = {
+  credentials: parserUpTo('16kb'),
+  caller: parserUpTo('256kb'),
+};
 
 /**
  * Reads a JSON body: bounded in size, depth and number of values, of the right type, in valid UTF-8. A body that a host or
