@@ -26,7 +26,12 @@ export default tseslint.config(
   {
     // Own files and packages that are loaded only where a setting asks for them.
     files: ['src/**/*.ts'],
-    rules: { '@typescript-eslint/no-require-imports': ['error', { allow: ['^\\.{1,2}/', '^(ioredis|jose)$'] }] },
+    rules: {
+      '@typescript-eslint/no-require-imports': [
+        'error',
+        { allow: ['^\\.{1,2}/', '^(ioredis|jose|pino-pretty)$'] },
+      ],
+    },
   },
   {
     // Decorated parameters need the class at run time, which the rule cannot see.

@@ -1,10 +1,8 @@
-import { createRequire } from 'node:module';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import type * as Ioredis from 'ioredis';
 import type { Env } from '../config/env';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
 
-const load = createRequire(__filename);
 /** How long a request waits for Redis. */
 const PATIENCE_MS = 250;
 
@@ -46,7 +44,7 @@ export class RateLimits implements OnModuleDestroy {
  * connection, so only requests of the first moment wait.
  */
 function connect(url: string): Ioredis.Redis {
-  const { Redis } = load('ioredis') as typeof Ioredis;
+  const { Redis } = require('ioredis') as typeof Ioredis;
   const logger = new Logger('RateLimit');
   let isAway = false;
   return new Redis(url, {
