@@ -109,7 +109,6 @@ describe('the house', () => {
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',
       'tenant/locked-tenant-tree.ts',
-      'tenant/tenant-facts.repository.ts',
       'tenant/tenant.repository.ts',
     ]);
   });

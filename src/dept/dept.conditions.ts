@@ -22,10 +22,11 @@ export interface DeptCriteria {
   readonly maxDepth?: number | undefined;
 }
 
-/** Every criterion except `ids` as a condition. */
-export function matching({ parentId, below: top, name, leader, status, maxDepth }: DeptCriteria): Where {
+export function matching(criteria: DeptCriteria): Where {
+  const { ids, parentId, below: top, name, leader, status, maxDepth } = criteria;
   return {
     ...LIVE,
+    ...(ids && { deptId: In([...ids]) }),
     ...(parentId !== undefined && { parentId }),
     ...(leader !== undefined && { leader }),
     ...(status !== undefined && { status }),

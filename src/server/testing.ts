@@ -11,7 +11,7 @@ import { loadPart } from '../errors/load-part';
 import type * as TokenFile from './auth/token-issuer';
 import type * as BootstrapFile from './bootstrap';
 import type * as EnvFile from './config/env';
-import type * as JwtFile from './config/jwt-settings';
+import type * as JwtFile from './auth/jwt-settings';
 import { loadService } from './load-service';
 import type * as LoggerFile from './logging/logger';
 import type * as DatabaseFile from './open-database';
@@ -62,7 +62,7 @@ export interface TestServiceOptions {
 const serviceParts = () => ({
   ...(require('./bootstrap') as typeof BootstrapFile),
   ...(require('./config/env') as typeof EnvFile),
-  ...(require('./config/jwt-settings') as typeof JwtFile),
+  ...(require('./auth/jwt-settings') as typeof JwtFile),
   ...(require('./logging/logger') as typeof LoggerFile),
   ...(require('./open-database') as typeof DatabaseFile),
 });

@@ -79,8 +79,7 @@ describe('moving departments between tenants as a file', () => {
     expect(await typeFor()).toBe(NDJSON);
     expect(await typeFor('*/*')).toBe(NDJSON);
     expect(await typeFor('text/html, text/csv;q=0.5, */*;q=0.1')).toBe(CSV);
-    const answer = await api.get(`${PATH}/export`, { accept: 'image/png' });
-    expectRefused(answer, 406, 'NOT_ACCEPTABLE');
+    expectRefused(await api.get(`${PATH}/export`, { accept: 'image/png' }), 406, 'NOT_ACCEPTABLE');
   });
 
   it.each([NDJSON, CSV])(

@@ -4,7 +4,7 @@ import type * as Yaml from 'js-yaml';
 import { loadPart } from '../../errors/load-part';
 import { AppModule } from '../app.module';
 import { parseEnv } from '../config/env';
-import { jwtSettings } from '../config/jwt-settings';
+import { jwtSettings } from '../auth/jwt-settings';
 import { version } from '../config/version';
 import { createDataSource } from '../../data-source';
 import { createDocument } from '../docs/document';

@@ -6,7 +6,7 @@ import { BodyPipe } from '../../web/body.pipe';
 import { createDataSource } from '../../data-source';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import type * as AppFile from '../app.module';
-import type * as JwtFile from '../config/jwt-settings';
+import type * as JwtFile from '../auth/jwt-settings';
 import { loadService } from '../load-service';
 
 /** Opens the configured database for one command; it must have been set up by the service before. */
@@ -103,7 +103,7 @@ export async function withServices<T>(
   const { NestFactory } = await import('@nestjs/core');
   const { AppModule, jwtSettings } = loadService('This command', () => ({
     ...(require('../app.module') as typeof AppFile),
-    ...(require('../config/jwt-settings') as typeof JwtFile),
+    ...(require('../auth/jwt-settings') as typeof JwtFile),
   }));
   const context = await NestFactory.createApplicationContext(
     AppModule.of({ env, jwt: jwtSettings(env), dataSource }),

@@ -92,13 +92,6 @@ const settings = z.object({
 export const ENV = Symbol('ENV');
 export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off' }>;
 
-export class BadEnvironment extends Error {
-  constructor(problems: readonly string[]) {
-    super(['The configuration is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
-    this.name = 'BadEnvironment';
-  }
-}
-
 export function parseEnv(source: Record<string, string | undefined>): Env {
   // An empty variable is how compose files and shells say "not set".
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
@@ -108,8 +101,10 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     problems.set('JWT_SECRET', 'must be set in production');
   if (set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
     problems.set('JWT_JWKS_URI', 'must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
-  if (!data || problems.size > 0)
-    throw new BadEnvironment([...problems].map(([name, problem]) => `${name}: ${problem}`));
+  if (!data || problems.size > 0) {
+    const lines = [...problems].map(([name, problem]) => `  ${name}: ${problem}`);
+    throw new Error(['The configuration is not valid:', ...lines].join('\n'));
+  }
   // Documentation is for people who explore; a production system opens it only when told to.
   return { ...data, DOCS: data.DOCS ?? (data.NODE_ENV === 'production' ? 'off' : 'on') };
 }
