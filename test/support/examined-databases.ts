@@ -76,5 +76,7 @@ async function problemsOf(dataSource: DataSource, { lowered }: Watched): Promise
 
 /** Tests of migrations end with half a schema. */
 function isUnfinished(error: unknown): boolean {
-  return error instanceof QueryFailedError && /no such table|doesn't exist|does not exist/.test(error.message);
+  return (
+    error instanceof QueryFailedError && /no such table|doesn't exist|does not exist/.test(error.message)
+  );
 }
