@@ -4,7 +4,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { entities } from './data-source';
-import { SUPPORTED_TYPES } from './database/dialect';
+import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { DeptModule } from './dept/dept.module';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';

@@ -1,7 +1,4 @@
 import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
-import { MYSQL } from './mysql/mysql.dialect';
-import { POSTGRES } from './postgres/postgres.dialect';
-import { SQLITE } from './sqlite/sqlite.dialect';
 
 /** The level that transactions must ask for; none where it is the default. */
 export type Isolation = 'READ COMMITTED' | undefined;
@@ -58,21 +55,6 @@ export interface PoolState {
   readonly used: number;
   readonly idle: number;
   readonly waiting: number;
-}
-
-const DIALECTS: Readonly<Partial<Record<DataSourceOptions['type'], Dialect>>> = {
-  mysql: MYSQL,
-  mariadb: MYSQL,
-  postgres: POSTGRES,
-  'better-sqlite3': SQLITE,
-};
-
-export const SUPPORTED_TYPES: readonly string[] = Object.keys(DIALECTS);
-
-export function dialectOf({ options: { type } }: DataSource): Dialect {
-  const dialect = DIALECTS[type];
-  if (!dialect) throw new Error(`Tenantry does not work on ${type}.`);
-  return dialect;
 }
 
 /** Closes connections of the service on which nothing moves for so long; SQLite has none. */

@@ -1,5 +1,6 @@
 import { QueryFailedError, type EntityManager } from 'typeorm';
-import { dialectOf, type Outcome, type Parameter, type Rows } from './dialect';
+import type { Outcome, Parameter, Rows } from './dialect';
+import { dialectOf } from './dialects';
 
 /** Runs a statement whose text is always the same on the connection of this manager: the database prepares it once. */
 export async function runPrepared(

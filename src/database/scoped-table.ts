@@ -7,13 +7,11 @@ import {
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from './columns';
-import { dialectOf, type Dialect, type Outcome } from './dialect';
+import type { Dialect, Outcome } from './dialect';
+import { dialectOf } from './dialects';
 import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
-
-/** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
-const CHUNK = 500;
 
 export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
 
@@ -234,17 +232,4 @@ export class ScopedTable<E extends ObjectLiteral> {
   #escape(name: string): string {
     return this.#manager.dataSource.driver.escape(name);
   }
-}
-
-/** Asks for many ids in lists of a moderate length, one after the other, and gives all that was found, up to a limit. */
-export async function inChunks<K, T>(
-  keys: readonly K[],
-  ask: (chunk: readonly K[], sofar: number) => Promise<T[]>,
-  limit = Infinity,
-): Promise<T[]> {
-  const found: T[] = [];
-  for (let start = 0; start < keys.length && found.length < limit; start += CHUNK) {
-    found.push(...(await ask(keys.slice(start, start + CHUNK), found.length)));
-  }
-  return found;
 }

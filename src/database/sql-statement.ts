@@ -1,7 +1,8 @@
 import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { columnOf, tableName } from './columns';
-import { dialectOf, type Dialect, type Parameter } from './dialect';
+import type { Dialect, Parameter } from './dialect';
+import { dialectOf } from './dialects';
 
 export type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 export type Named = Readonly<Record<string, Parameter | readonly Parameter[]>>;

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { inChunks, type FindOptions, type Key } from '../database/scoped-table';
+import { inChunks } from '../database/in-chunks';
+import type { FindOptions, Key } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { cutPage, fillPage, type KeySource, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';

@@ -1,7 +1,8 @@
 import type { EntityManager, EntityTarget, FindOptionsWhere, SelectQueryBuilder } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
-import { dialectOf, type Rows } from '../database/dialect';
+import type { Rows } from '../database/dialect';
+import { dialectOf } from '../database/dialects';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from './request-context';
 import type { TenantOwned } from './tenant-bound';

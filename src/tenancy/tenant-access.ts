@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { tableName } from '../database/columns';
-import { dialectOf } from '../database/dialect';
+import { dialectOf } from '../database/dialects';
 import { runPrepared } from '../database/prepared';
 import type { Refusal } from '../errors/refusal';
 import type { RequestContext } from './request-context';

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dialectOf, limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/dialect';
+import { dialectOf } from '../../src/database/dialects';
 import { faultOf } from '../../src/database/retry-policy';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { DeptEntity } from '../../src/dept/dept.entity';

@@ -2,7 +2,8 @@ import { TableColumn, type QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
 import { tableName } from '../columns';
-import { dialectOf, type Dialect } from '../dialect';
+import type { Dialect } from '../dialect';
+import { dialectOf } from '../dialects';
 
 type More = Partial<TableColumnOptions>;
 type Charset = 'ascii' | 'utf8mb4';
