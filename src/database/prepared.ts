@@ -1,5 +1,6 @@
 import { QueryFailedError, type EntityManager } from 'typeorm';
 import type { SqliteDriver } from './sqlite/sqlite.driver';
+import { dataSourceOf } from './tenantry.data-source';
 
 /** An object would become a piece of SQL. */
 export type Parameter = string | number | Date | null;
@@ -27,10 +28,12 @@ const UNPREPARED: ReadonlySet<number | undefined> = new Set([1461, 1243, 1615]);
  * TypeORM would send its text each time and cost four times as much. SQLite's connection prepares everything.
  */
 export async function runPrepared(
-  { queryRunner: runner, dataSource }: EntityManager,
+  manager: EntityManager,
   sql: string,
   parameters: Parameter[],
 ): Promise<Outcome> {
+  const { queryRunner: runner } = manager;
+  const dataSource = dataSourceOf(manager);
   if (!runner) throw new Error('A prepared statement needs a connection of its own.');
   const connection = (await runner.connect()) as Partial<MysqlConnection>;
   const { read } = dataSource.driver as Partial<SqliteDriver>;

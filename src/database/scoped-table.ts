@@ -4,6 +4,7 @@ import { dialectOf, isSqlite } from './dialect';
 import { runPrepared, type Outcome } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
+import { dataSourceOf } from './tenantry.data-source';
 
 /** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
 const CHUNK = 500;
@@ -42,13 +43,13 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   constructor(manager: EntityManager, entity: EntityTarget<E>, scope: Scope<E> = {}) {
     this.#manager = manager;
-    this.#metadata = manager.dataSource.getMetadata(entity);
+    this.#metadata = dataSourceOf(manager).getMetadata(entity);
     this.#scope = scope;
   }
 
   /** For the few conditions that the databases want in different forms. */
   get isOnSqlite(): boolean {
-    return isSqlite(this.#manager.dataSource);
+    return isSqlite(dataSourceOf(this.#manager));
   }
 
   async findOne(where: Where<E>): Promise<E | null> {
@@ -145,7 +146,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     });
     const sql = `INSERT INTO ${this.#table} (${names.join(', ')}) VALUES ${lines.join(', ')}`;
     const { insertId } = await this.#run(sql, statement);
-    return dialectOf(this.#manager.dataSource).firstId(insertId, rows.length);
+    return dialectOf(dataSourceOf(this.#manager)).firstId(insertId, rows.length);
   }
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
@@ -179,7 +180,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     end = '',
   ): Promise<Record<string, unknown>[]> {
     const statement = new SqlStatement(this.#metadata);
-    const dialect = dialectOf(this.#manager.dataSource);
+    const dialect = dialectOf(dataSourceOf(this.#manager));
     const hint = index === undefined ? '' : dialect.forceIndex(index);
     const condition = statement.where(where, this.#scope.where ?? {});
     const orders = Object.entries<unknown>(order ?? {});
@@ -201,7 +202,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   #escape(name: string): string {
-    return this.#manager.dataSource.driver.escape(name);
+    return dataSourceOf(this.#manager).driver.escape(name);
   }
 }
 

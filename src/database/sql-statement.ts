@@ -3,6 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { columnOf } from './columns';
 import { dialectOf } from './dialect';
 import type { Parameter } from './prepared';
+import { dataSourceOf } from './tenantry.data-source';
 
 export type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 export type Named = Readonly<Record<string, Parameter | readonly Parameter[]>>;
@@ -37,7 +38,7 @@ export class SqlStatement {
   /** A place for a value of this column. */
   place(column: ColumnMetadata, value: unknown): '?' {
     if (value === undefined) throw new Error(`${column.propertyPath} has no value.`);
-    const { driver } = this.metadata.dataSource;
+    const { driver } = dataSourceOf(this.metadata);
     this.values.push(driver.preparePersistentValue(value, column) as Parameter);
     return '?';
   }
@@ -63,7 +64,7 @@ export class SqlStatement {
     const names = properties.map((property) => this.name(property));
     const place = (index: number): string =>
       this.place(columnOf(this.metadata, properties[index] ?? ''), key[index]);
-    return dialectOf(this.metadata.dataSource).after(names, place);
+    return dialectOf(dataSourceOf(this.metadata)).after(names, place);
   }
 
   #condition<E>(where: Where<E>): string {
@@ -114,7 +115,7 @@ export class SqlStatement {
   }
 
   #nameOf({ databaseName }: ColumnMetadata): string {
-    return this.prefix + this.metadata.dataSource.driver.escape(databaseName);
+    return this.prefix + dataSourceOf(this.metadata).driver.escape(databaseName);
   }
 }
 

@@ -4,6 +4,7 @@ import { columnOf } from '../database/columns';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from './request-context';
 import type { TenantOwned } from './tenant-bound';
+import { dataSourceOf } from '../database/tenantry.data-source';
 
 /** In which order, and how many at most. */
 export interface RowsWanted<E> {
@@ -36,7 +37,7 @@ export class HostTable<E extends TenantOwned> {
 
   find(where: Where<E>, { order, limit }: RowsWanted<E> = {}): Promise<E[]> {
     const select = this.#select(where).limit(limit);
-    const metadata = this.#manager.dataSource.getMetadata(this.#entity);
+    const metadata = dataSourceOf(this.#manager).getMetadata(this.#entity);
     for (const [property, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
       select.addOrderBy(`t.${columnOf(metadata, property).propertyName}`, direction);
     }

@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
 import { dialectOf, isSqlite, type Dialect } from '../dialect';
+import { dataSourceOf } from '../tenantry.data-source';
 
 type More = Partial<TableColumnOptions>;
 type Charset = 'ascii' | 'utf8mb4';
@@ -10,7 +11,8 @@ export class Columns {
   readonly isSqlite: boolean;
   readonly #dialect: Dialect;
 
-  constructor({ dataSource }: QueryRunner) {
+  constructor(runner: QueryRunner) {
+    const dataSource = dataSourceOf(runner);
     this.isSqlite = isSqlite(dataSource);
     this.#dialect = dialectOf(dataSource);
   }
