@@ -12,6 +12,7 @@ import { dialectOf } from './dialects';
 import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
+import { dataSourceOf } from './tenantry.data-source';
 
 export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
 
@@ -47,7 +48,7 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   constructor(manager: EntityManager, entity: EntityTarget<E>, scope: Scope<E> = {}) {
     this.#manager = manager;
-    this.#metadata = manager.dataSource.getMetadata(entity);
+    this.#metadata = dataSourceOf(manager).getMetadata(entity);
     this.#scope = scope;
   }
 
@@ -226,10 +227,10 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   get #dialect(): Dialect {
-    return dialectOf(this.#manager.dataSource);
+    return dialectOf(dataSourceOf(this.#manager));
   }
 
   #escape(name: string): string {
-    return this.#manager.dataSource.driver.escape(name);
+    return dataSourceOf(this.#manager).driver.escape(name);
   }
 }

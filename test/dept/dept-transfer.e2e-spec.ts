@@ -143,6 +143,12 @@ describe('moving departments between tenants as a file', () => {
     expect(found.rows).toMatchObject([{ leader: 'new', ancestors: expect.any(String) as string }]);
   });
 
+  it('reads a file without a type of its own as lines of JSON, as generated clients send it', async () => {
+    expect(report(await send(ndjson({ path: 'a' }), { type: 'application/octet-stream' }))).toMatchObject({
+      created: 1,
+    });
+  });
+
   it('reads a table by its head: columns in any order, some left out, unknown ones ignored', async () => {
     const file = '\ufeffnote,leader,path\r\n"x, y",张三,a\r\n,"",a/b\r\n';
     expect(report(await send(file, { type: CSV }))).toMatchObject({ created: 2 });

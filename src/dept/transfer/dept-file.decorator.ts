@@ -20,7 +20,7 @@ export const AcceptedFormat = createParamDecorator((_: unknown, context: Executi
 export const DeptFileBody = createParamDecorator(
   (_: unknown, context: ExecutionContext): DeptFile => {
     const request = context.switchToHttp().getRequest<Request>();
-    const format = FORMATS.find(({ type }) => request.is(type));
+    const format = FORMATS.find(({ sentAs }) => request.is([...sentAs]));
     const encoding = request.headers['content-encoding'] ?? 'identity';
     const isReadable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
     if (!format || !isReadable) throw HttpErrors.MEDIA_TYPE();
@@ -38,7 +38,7 @@ export const DeptFileBody = createParamDecorator(
 
 /** Whether a request has a body that an import reads by itself. */
 export function bringsFile(request: Request): boolean {
-  return request.method === 'POST' && FORMATS.some(({ type }) => request.is(type));
+  return request.method === 'POST' && FORMATS.some(({ sentAs }) => request.is([...sentAs]));
 }
 
 async function* partsOf(request: Request, hash: Hash): AsyncGenerator<Uint8Array, void> {

@@ -7,6 +7,7 @@ import { createDataSource } from '../../data-source';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import type * as AppFile from '../app.module';
 import type * as JwtFile from '../auth/jwt-settings';
+import { dataSourceOf } from '../../database/tenantry.data-source';
 import { loadService } from '../load-service';
 
 /** Opens the configured database for one command; it must have been set up by the service before. */
@@ -67,7 +68,7 @@ async function refuseOutdated(dataSource: DataSource): Promise<void> {
 }
 
 async function lacksColumns(runner: QueryRunner): Promise<boolean> {
-  for (const { tableName, columns } of runner.dataSource.entityMetadatas) {
+  for (const { tableName, columns } of dataSourceOf(runner).entityMetadatas) {
     const table = await runner.getTable(tableName);
     if (!columns.every(({ databaseName }) => table?.findColumnByName(databaseName))) return true;
   }
