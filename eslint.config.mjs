@@ -26,7 +26,12 @@ export default tseslint.config(
   {
     // Own files and packages that are loaded only where a setting asks for them.
     files: ['src/**/*.ts'],
-    rules: { '@typescript-eslint/no-require-imports': ['error', { allow: ['^\\./', '^(ioredis|jose)$'] }] },
+    rules: {
+      '@typescript-eslint/no-require-imports': [
+        'error',
+        { allow: ['^\\.\\.?/', '^(@photostructure/sqlite|ioredis|jose|js-yaml|pino-pretty)$'] },
+      ],
+    },
   },
   {
     // Decorated parameters need the class at run time, which the rule cannot see.
@@ -52,6 +57,8 @@ export default tseslint.config(
         process: 'readonly',
         console: 'readonly',
         __dirname: 'readonly',
+        fetch: 'readonly',
+        URL: 'readonly',
       },
     },
   },

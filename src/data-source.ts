@@ -9,6 +9,7 @@ import type * as PostgresFile from './database/postgres/postgres.backend';
 import { SettingEntity } from './database/setting.repository';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
 import { DeptEntity } from './dept/dept.entity';
+import { loadPart } from './errors/load-part';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
@@ -67,10 +68,17 @@ function backendOf(location: DatabaseLocation): Backend {
     const { SqliteBackend } = require('./database/sqlite/sqlite.data-source') as typeof SqliteFile;
     return new SqliteBackend(location.path);
   }
-  if (location.kind === 'postgres') {
-    const { PostgresBackend } = require('./database/postgres/postgres.backend') as typeof PostgresFile;
-    return new PostgresBackend(location);
-  }
-  const { MysqlBackend } = require('./database/mysql/mysql.backend') as typeof MysqlFile;
-  return new MysqlBackend(location);
+  return location.kind === 'postgres'
+    ? new (loadPostgres().PostgresBackend)(location)
+    : new (loadMysql().MysqlBackend)(location);
+}
+
+export function loadMysql(): typeof MysqlFile {
+  const load = () => require('./database/mysql/mysql.backend') as typeof MysqlFile;
+  return loadPart('MySQL', ['mysql2'], load);
+}
+
+export function loadPostgres(): typeof PostgresFile {
+  const load = () => require('./database/postgres/postgres.backend') as typeof PostgresFile;
+  return loadPart('PostgreSQL', ['pg'], load);
 }

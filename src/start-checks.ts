@@ -4,14 +4,17 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
 import { entities } from './data-source';
-import { SUPPORTED_TYPES } from './database/dialect';
+import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { DeptModule } from './dept/dept.module';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { TenantModule } from './tenant/tenant.module';
 
-const SUPPORTED = { typeorm: /^1\.(?!0\.)/, '@nestjs/swagger': /^(11\.(?!0\.|1\.|2\.|3\.)|12\.)/ };
-const RANGES = { typeorm: '1.1 or later', '@nestjs/swagger': '11.4 or later, or 12' };
+const SUPPORTED = {
+  typeorm: /^(0\.3\.[2-9]\d|1\.(?!0\.))/,
+  '@nestjs/swagger': /^(11\.(?!0\.|1\.|2\.|3\.)|12\.)/,
+};
+const RANGES = { typeorm: '0.3.20 or later, or 1.1 or later', '@nestjs/swagger': '11.4 or later, or 12' };
 const UTC: readonly string[] = ['Z', '+00:00'];
 
 /** Stops the start of a host whose set-up cannot work, with one sentence, instead of a 500 for every request. */
@@ -59,6 +62,7 @@ export function dataSourceProblem(
   const { type, entityPrefix } = options;
   if (type === 'better-sqlite3') {
     if (!('writers' in driver)) return 'on SQLite, make the DataSource with SqliteDataSource of tenantry.';
+    if (versionOf('typeorm')?.startsWith('0.')) return 'on SQLite it needs typeorm 1.1 or later.';
   } else if (!SUPPORTED_TYPES.includes(type)) {
     return `it works on MySQL, MariaDB, PostgreSQL and SQLite, not on ${type}.`;
   } else if (type !== 'postgres' && !isUtc(options as Zoned, isUtcProcess))

@@ -109,13 +109,14 @@ describe('the house', () => {
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',
       'tenant/locked-tenant-tree.ts',
-      'tenant/tenant-facts.repository.ts',
       'tenant/tenant.repository.ts',
     ]);
   });
 
   it('reads process.env only where the service starts', () => {
-    expect(paths(files.filter(({ text }) => text.includes('process.env')))).toEqual(['server/config/env.ts']);
+    expect(paths(files.filter(({ text }) => text.includes('process.env')))).toEqual([
+      'server/config/environment.ts',
+    ]);
   });
 
   it('registers global providers only in the standalone service', () => {

@@ -1,4 +1,4 @@
-import { load, rawRequest } from '../support/load';
+import { closedLoad, rawRequest } from '../../test/support/load';
 import { interleave } from '../support/figures';
 import { figureResult, ratioResult, type Measure } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
@@ -16,7 +16,7 @@ export const exportAll: Measure = {
     const ask = async (server: ServerProcess, path: string, requests = 1): Promise<number> => {
       const request = rawRequest('GET', `/system/dept-api${path}`, caller?.token ?? '');
       const start = performance.now();
-      await load({ port: server.port, connections: 1, requests, request: () => request });
+      await closedLoad({ port: server.port, connections: 1, requests, request: () => request });
       return (performance.now() - start) / 1000;
     };
     // What any work makes a process grow by is not the export's.

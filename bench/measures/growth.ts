@@ -1,5 +1,5 @@
 import { interleave, type Side } from '../support/figures';
-import { load, rawRequest } from '../support/load';
+import { closedLoad, rawRequest } from '../../test/support/load';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import { fillTenants, type Caller } from '../support/world';
 
@@ -42,7 +42,7 @@ export const growth: Measure = {
           return caller ? rawRequest('GET', path(caller, n), caller.token) : '';
         };
         const before = service.cpuMs() + mariadbCpu();
-        await load({ port: service.port, connections: 8, requests, request });
+        await closedLoad({ port: service.port, connections: 8, requests, request });
         return ((service.cpuMs() + mariadbCpu() - before) * 1000) / requests;
       };
     const measureFew = async (): Promise<number[][]> => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { load, rawRequest } from '../support/load';
+import { closedLoad, rawRequest } from '../../test/support/load';
 import { figureResult, type Measure } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
 import { fillTenants } from '../support/world';
@@ -23,7 +23,7 @@ export const memory: Measure = {
       if (kind === 0) return rawRequest('POST', PATH, token, { deptName: `new ${n}`, parentId: firstDept });
       return rawRequest('GET', kind <= 4 ? `${PATH}?limit=20&parentId=${id}` : `${PATH}/${id}`, token);
     };
-    const send = (requests: number) => load({ port: service.port, connections: 32, requests, request });
+    const send = (requests: number) => closedLoad({ port: service.port, connections: 32, requests, request });
     await send(FEW);
     const before = await memoryAtRest(service);
     await send(MANY - FEW);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/testing/api-client';
 import { quantile } from '../support/figures';
-import { load, rawRequest } from '../support/load';
+import { closedLoad, rawRequest } from '../../test/support/load';
 import { figureResult, type Measure, type Result } from '../support/result';
 import { addSubtree, fillTenants } from '../support/world';
 import { serviceMove } from './move';
@@ -31,7 +31,7 @@ export const others: Measure = {
       () => {
         const requests = tokens.map((token) => rawRequest('GET', `/system/dept-api/${path}`, token));
         const request = (connection: number): string => requests[connection] ?? '';
-        return load({ port: service.port, connections: 2, requests: 2, request });
+        return closedLoad({ port: service.port, connections: 2, requests: 2, request });
       };
     const works: [name: string, bounds: [number, number], work: () => Promise<unknown>][] = [
       ['two exports of 50,000 run', [2, 4], both(one.token, two.token)('export')],
@@ -49,11 +49,11 @@ export const others: Measure = {
       const repeated = (async () => {
         while (performance.now() < end) await work();
       })().finally(() => (isWorking = false));
-      const took = await load({ port: service.port, ...READERS, requests: () => isWorking, request });
+      const took = await closedLoad({ port: service.port, ...READERS, requests: () => isWorking, request });
       await repeated;
       return took;
     };
-    await load({ port: service.port, connections: 8, requests: 2000, request });
+    await closedLoad({ port: service.port, connections: 8, requests: 2000, request });
     const results: Result[] = [];
     for (const [name, [median, p99], work] of works) {
       await work();

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { ApiClient, type Answer } from '../../src/testing/api-client';
 import type { Bed } from '../support/bed';
 import { interleave, ratiosOf, show, spreadOf } from '../support/figures';
-import { load, rawRequest } from '../support/load';
+import { closedLoad, rawRequest } from '../../test/support/load';
 import type { OperationResult } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
 import { shapeOf, statementsOf } from '../support/statements';
@@ -153,7 +153,7 @@ async function costOf(server: ServerProcess, source: RequestSource, count: numbe
   );
   const connections = Math.min(source.operation.connections ?? CONNECTIONS, count);
   const before = server.cpuMs();
-  await load({ port: server.port, connections, requests: count, request: (_, n) => requests[n] ?? '' });
+  await closedLoad({ port: server.port, connections, requests: count, request: (_, n) => requests[n] ?? '' });
   return ((server.cpuMs() - before) * 1000) / count;
 }
 

@@ -3327,6 +3327,11 @@ export interface operations {
                  *     {"path":"分公司/研发部","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
                  */
                 "application/x-ndjson": string;
+                /**
+                 * @example {"path":"分公司","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
+                 *     {"path":"分公司/研发部","orderNum":1,"leader":"张三","phone":null,"email":null,"status":"0"}
+                 */
+                "application/octet-stream": string;
             };
         };
         responses: {

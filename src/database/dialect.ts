@@ -1,7 +1,4 @@
 import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
-import { MYSQL } from './mysql/mysql.dialect';
-import { POSTGRES } from './postgres/postgres.dialect';
-import { SQLITE } from './sqlite/sqlite.dialect';
 
 /** The level that transactions must ask for; none where it is the default. */
 export type Isolation = 'READ COMMITTED' | undefined;
@@ -39,6 +36,10 @@ export interface Dialect {
   returning(column: string): string;
   /** The id of the first of so many rows, from what their INSERT gave. */
   firstId(inserted: Outcome, count: number): number;
+  /** The same for all of them; null where they have to be read. */
+  newIds(inserted: Outcome, count: number): number[] | null;
+  /** Makes the database count what a table holds, after many new rows; null where it knows without. */
+  analyze(table: string): string | null;
   /** Stands after the name of a table. */
   forceIndex(index: string): string;
   /** That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. */
@@ -54,21 +55,6 @@ export interface PoolState {
   readonly used: number;
   readonly idle: number;
   readonly waiting: number;
-}
-
-const DIALECTS: Readonly<Partial<Record<DataSourceOptions['type'], Dialect>>> = {
-  mysql: MYSQL,
-  mariadb: MYSQL,
-  postgres: POSTGRES,
-  'better-sqlite3': SQLITE,
-};
-
-export const SUPPORTED_TYPES: readonly string[] = Object.keys(DIALECTS);
-
-export function dialectOf({ options: { type } }: DataSource): Dialect {
-  const dialect = DIALECTS[type];
-  if (!dialect) throw new Error(`Tenantry does not work on ${type}.`);
-  return dialect;
 }
 
 /** Closes connections of the service on which nothing moves for so long; SQLite has none. */

@@ -1,12 +1,16 @@
 import { QueryFailedError, type EntityManager } from 'typeorm';
-import { dialectOf, type Outcome, type Parameter, type Rows } from './dialect';
+import type { Outcome, Parameter, Rows } from './dialect';
+import { dialectOf } from './dialects';
+import { dataSourceOf } from './tenantry.data-source';
 
 /** Runs a statement whose text is always the same on the connection of this manager: the database prepares it once. */
 export async function runPrepared(
-  { queryRunner: runner, dataSource }: EntityManager,
+  manager: EntityManager,
   sql: string,
   parameters: Parameter[],
 ): Promise<Outcome> {
+  const { queryRunner: runner } = manager;
+  const dataSource = dataSourceOf(manager);
   if (!runner) throw new Error('A prepared statement needs a connection of its own.');
   // A subscriber, or the log of slow statements, wants to know of every statement.
   const isWatched = dataSource.subscribers.length > 0 || Boolean(dataSource.options.maxQueryExecutionTime);

@@ -1,6 +1,7 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { columnOf, comesAsItIs } from './columns';
+import { dataSourceOf } from './tenantry.data-source';
 
 type Row = Record<string, unknown>;
 
@@ -15,7 +16,7 @@ export class RowShape {
   readonly #converted: readonly ColumnMetadata[];
 
   private constructor(metadata: EntityMetadata, columns: readonly ColumnMetadata[]) {
-    const { driver } = metadata.dataSource;
+    const { driver } = dataSourceOf(metadata);
     this.sql = columns
       .map((column) => `t.${driver.escape(column.databaseName)} AS ${driver.escape(column.propertyPath)}`)
       .join(', ');
@@ -38,7 +39,7 @@ export class RowShape {
 
   /** The row itself, with its values as an entity has them: many of them cost a fraction of what entities do. */
   toFields(row: Row): Row {
-    const { driver } = this.#metadata.dataSource;
+    const { driver } = dataSourceOf(this.#metadata);
     for (const column of this.#converted) {
       const name = column.propertyPath;
       row[name] = driver.prepareHydratedValue(row[name], column) as unknown;

@@ -1,13 +1,18 @@
-import type { EntityManager, EntityMetadata, EntityTarget, ObjectLiteral } from 'typeorm';
+import {
+  MoreThanOrEqual,
+  type EntityManager,
+  type EntityMetadata,
+  type EntityTarget,
+  type ObjectLiteral,
+} from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from './columns';
-import { dialectOf, type Outcome } from './dialect';
+import type { Dialect, Outcome } from './dialect';
+import { dialectOf } from './dialects';
 import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
-
-/** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
-const CHUNK = 500;
+import { dataSourceOf } from './tenantry.data-source';
 
 export type Order<E> = Readonly<Partial<Record<keyof E & string, 'ASC' | 'DESC'>>>;
 
@@ -43,13 +48,13 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   constructor(manager: EntityManager, entity: EntityTarget<E>, scope: Scope<E> = {}) {
     this.#manager = manager;
-    this.#metadata = manager.dataSource.getMetadata(entity);
+    this.#metadata = dataSourceOf(manager).getMetadata(entity);
     this.#scope = scope;
   }
 
   /** For conditions on many pairs, which the databases want in different forms. */
   get findsByRowValues(): boolean {
-    return dialectOf(this.#manager.dataSource).findsByRowValues;
+    return this.#dialect.findsByRowValues;
   }
 
   columnName(property: keyof E & string): string {
@@ -134,6 +139,21 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** Adds rows, all with the same fields, in one statement; gives the id that the database made for the first of them. */
   async insert(...rows: Values<E>[]): Promise<number> {
+    return this.#dialect.firstId(await this.#insert(rows), rows.length);
+  }
+
+  /** The same; gives all of their ids. No one else may add such rows meanwhile. */
+  async insertMany(rows: readonly Values<E>[], key: keyof E & string): Promise<number[]> {
+    const inserted = await this.#insert(rows);
+    const known = this.#dialect.newIds(inserted, rows.length);
+    if (known) return known;
+    const since = { [key]: MoreThanOrEqual(this.#dialect.firstId(inserted, rows.length)) } as Where<E>;
+    const options = { order: { [key]: 'ASC' } as Order<E>, limit: rows.length };
+    const made = await this.#select(`${new SqlStatement(this.#metadata).name(key)} AS id`, since, options);
+    return made.map(({ id }) => Number(id));
+  }
+
+  async #insert(rows: readonly Values<E>[]): Promise<Outcome> {
     const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
     const columns = this.#metadata.columns.filter(
       (column) => column.getEntityValue(stamped[0] ?? {}) !== undefined,
@@ -150,10 +170,9 @@ export class ScopedTable<E extends ObjectLiteral> {
       return `(${places.join(', ')})`;
     });
     const [id] = this.#metadata.generatedColumns;
-    const { dialect, table } = statement;
-    const end = id ? dialect.returning(this.#escape(id.databaseName)) : '';
-    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
-    return dialect.firstId(await this.#run(sql, statement), rows.length);
+    const end = id ? this.#dialect.returning(this.#escape(id.databaseName)) : '';
+    const sql = `INSERT INTO ${statement.table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
+    return this.#run(sql, statement);
   }
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
@@ -172,6 +191,11 @@ export class ScopedTable<E extends ObjectLiteral> {
     const condition = statement.where(where, this.#scope.where ?? {});
     const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;
     return (await this.#run(sql, statement)).affected;
+  }
+
+  async analyze(): Promise<void> {
+    const sql = this.#dialect.analyze(new SqlStatement(this.#metadata).table);
+    if (sql !== null) await this.#manager.query(sql);
   }
 
   async erase(where: Where<E>): Promise<number> {
@@ -202,20 +226,11 @@ export class ScopedTable<E extends ObjectLiteral> {
     return runPrepared(this.#manager, sql, values);
   }
 
-  #escape(name: string): string {
-    return this.#manager.dataSource.driver.escape(name);
+  get #dialect(): Dialect {
+    return dialectOf(dataSourceOf(this.#manager));
   }
-}
 
-/** Asks for many ids in lists of a moderate length, one after the other, and gives all that was found, up to a limit. */
-export async function inChunks<K, T>(
-  keys: readonly K[],
-  ask: (chunk: readonly K[], sofar: number) => Promise<T[]>,
-  limit = Infinity,
-): Promise<T[]> {
-  const found: T[] = [];
-  for (let start = 0; start < keys.length && found.length < limit; start += CHUNK) {
-    found.push(...(await ask(keys.slice(start, start + CHUNK), found.length)));
+  #escape(name: string): string {
+    return dataSourceOf(this.#manager).driver.escape(name);
   }
-  return found;
 }

@@ -1,7 +1,9 @@
 import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { columnOf, tableName } from './columns';
-import { dialectOf, type Dialect, type Parameter } from './dialect';
+import type { Dialect, Parameter } from './dialect';
+import { dialectOf } from './dialects';
+import { dataSourceOf } from './tenantry.data-source';
 
 export type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 export type Named = Readonly<Record<string, Parameter | readonly Parameter[]>>;
@@ -28,11 +30,11 @@ export class SqlStatement {
     /** What stands before the names of columns; empty in statements that write. */
     private readonly prefix: 't.' | '' = 't.',
   ) {
-    this.dialect = dialectOf(metadata.dataSource);
+    this.dialect = dialectOf(dataSourceOf(metadata));
   }
 
   get table(): string {
-    return tableName(this.metadata.dataSource, this.metadata.tableName);
+    return tableName(dataSourceOf(this.metadata), this.metadata.tableName);
   }
 
   /** The name of a property's column, in quotes. */
@@ -43,7 +45,7 @@ export class SqlStatement {
   /** A place for a value of this column. */
   place(column: ColumnMetadata, value: unknown): string {
     if (value === undefined) throw new Error(`${column.propertyPath} has no value.`);
-    const { driver } = this.metadata.dataSource;
+    const { driver } = dataSourceOf(this.metadata);
     return this.placeOf(driver.preparePersistentValue(value, column) as Parameter);
   }
 
@@ -125,7 +127,7 @@ export class SqlStatement {
   }
 
   #nameOf({ databaseName }: ColumnMetadata): string {
-    return this.prefix + this.metadata.dataSource.driver.escape(databaseName);
+    return this.prefix + dataSourceOf(this.metadata).driver.escape(databaseName);
   }
 }
 

@@ -9,3 +9,9 @@ export abstract class TenantryDataSource extends DataSource {}
 export function boundTo(dataSource: string | undefined): Provider {
   return { provide: TenantryDataSource, useExisting: getDataSourceToken(dataSource) };
 }
+
+/** The DataSource of a manager, a query runner or an entity's metadata. TypeORM 0.3 calls it `connection`, as 2 will not. */
+export function dataSourceOf(owner: { readonly dataSource: DataSource }): DataSource {
+  const { dataSource } = owner as Partial<typeof owner>;
+  return dataSource ?? (owner as unknown as { readonly connection: DataSource }).connection;
+}

@@ -1,8 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { inChunks, type FindOptions, type Key } from '../database/scoped-table';
+import { inChunks } from '../database/in-chunks';
+import type { FindOptions, Key } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { cutPage, fillPage, knownKeys, type KeySource, type Page } from '../web/page';
+import { cutPage, fillPage, type KeySource, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
@@ -99,7 +100,7 @@ export class DeptReader {
     }
     const at = (keys: readonly Key[]): Promise<ListedDept[]> =>
       find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) }, { index: 'PRIMARY' });
-    const keys = range ? this.#keysIn(range) : await this.#keysOf(criteria);
+    const keys = this.#keysIn(range ?? { where, index: 'ix_dept_subtree' });
     return fillPage(keys, { at, idOf: ({ deptId }) => deptId }, after, limit);
   }
 
@@ -137,27 +138,21 @@ export class DeptReader {
     });
   }
 
-  /** The index that lists these departments in their order; null where the database, or this process, sorts them. */
+  /** The index by which these departments are found: in their order, or by ids, which are few. Null for a subtree to sort. */
   async #rangeOf(criteria: DeptCriteria): Promise<IndexRange | null> {
     const { ids, below, parentId, leader } = criteria;
+    if (ids) return { where: matching(criteria), index: 'PRIMARY' };
     const isSubtree = below && parentId === undefined && leader === undefined;
-    if (ids || (isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below }))))) return null;
+    if (isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below })))) return null;
     return this.#narrowest(orderedRanges(criteria));
   }
 
   #keysIn({ where, index }: IndexRange): KeySource {
     return async (after, limit) => {
       const options = { order: ORDER, after, limit, index };
-      return toKeys(await this.#read((depts) => depts.pick(where, ORDER_COLUMNS, options)));
+      const rows = await this.#read((depts) => depts.pick(where, ORDER_COLUMNS, options));
+      return rows.map(({ orderNum, deptId }) => [orderNum, deptId]);
     };
-  }
-
-  async #keysOf(criteria: DeptCriteria): Promise<KeySource> {
-    const { ids } = criteria;
-    if (!ids) return this.#keysIn({ where: matching(criteria), index: 'ix_dept_subtree' });
-    const read = (chunk: readonly number[]) =>
-      this.#read((depts) => depts.pick(withIds(chunk), ORDER_COLUMNS));
-    return knownKeys(toKeys(await inChunks(ids, read)));
   }
 
   /** The first narrow range, or else the first. */
@@ -186,10 +181,6 @@ export class DeptReader {
       this.ctx.unit,
     );
   }
-}
-
-function toKeys(rows: readonly Pick<DeptEntity, 'orderNum' | 'deptId'>[]): Key[] {
-  return rows.map(({ orderNum, deptId }) => [orderNum, deptId]);
 }
 
 /** Finds the departments with these parents and names, which must all differ. */

@@ -22,10 +22,11 @@ export interface DeptCriteria {
   readonly maxDepth?: number | undefined;
 }
 
-/** Every criterion except `ids` as a condition. */
-export function matching({ parentId, below: top, name, leader, status, maxDepth }: DeptCriteria): Where {
+export function matching(criteria: DeptCriteria): Where {
+  const { ids, parentId, below: top, name, leader, status, maxDepth } = criteria;
   return {
     ...LIVE,
+    ...(ids && { deptId: In([...ids]) }),
     ...(parentId !== undefined && { parentId }),
     ...(leader !== undefined && { leader }),
     ...(status !== undefined && { status }),
@@ -102,7 +103,7 @@ export function namedSiblings(names: readonly SiblingName[], byRowValues: boolea
   const pairs = names.map(({ parentId, deptName }, index) => {
     parameters[`parent${index}`] = String(parentId);
     parameters[`name${index}`] = deptName;
-    return `(:parent${index}, :name${index})`;
+    return `(CAST(:parent${index} AS bigint), :name${index})`;
   });
   const sql = (column: string): string =>
     `(${column}, ${column.replace(/[^.]+$/, 'dept_name')}) IN (VALUES ${pairs.join(', ')})`;

@@ -8,7 +8,7 @@ import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS } from '../tenancy/roles';
 import { Created, type JsonText } from '../web/envelope';
 import { treeToJson } from './tree-json';
-import { PATCH_TYPES } from '../web/json-body';
+import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../web/page';
 import type { Expected } from '../web/revision';
 import { RevisionErrors } from '../errors/http.errors';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThanOrEqual, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { AuditStamp } from '../database/audited';
 import type { Emit } from '../database/domain-events';
 import type { IdempotentRequest } from '../database/idempotent-request';
@@ -15,8 +15,6 @@ import { TreeTable } from '../tree/tree-table';
 import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
 import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields } from './dept.entity';
 import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
-
-const ID = ['deptId'] as const;
 
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
 
@@ -37,6 +35,12 @@ export class DeptRepository {
 
   in(ctx: RequestContext): DeptReader {
     return new DeptReader(this.#unitOfWork, ctx);
+  }
+
+  /** Lets the database find its way after an import. It may fail: the database does it by itself later. */
+  async analyze(ctx: RequestContext): Promise<void> {
+    const analyze = (manager: EntityManager) => new TenantBound(manager, DeptEntity, ctx).analyze();
+    if (!ctx.unit) await this.#unitOfWork.withoutTransaction(analyze).catch(() => undefined);
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */
@@ -102,11 +106,10 @@ export class LockedDeptTree {
   /** Adds departments in one statement; gives their ids in the same order. */
   async addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
     const created = this.audit.created();
-    const first = await this.#depts.insert(...rows.map((row) => Object.assign({}, row, created)));
-    // Ids of a cluster have gaps, so they are read. No one else adds departments to this tenant now.
-    const options = { order: { deptId: 'ASC' }, limit: rows.length } as const;
-    const made = await this.#depts.pick({ deptId: MoreThanOrEqual(first) }, ID, options);
-    const deptIds = made.map(({ deptId }) => deptId);
+    const deptIds = await this.#depts.insertMany(
+      rows.map((row) => Object.assign({}, row, created)),
+      'deptId',
+    );
     if (deptIds.length < rows.length) throw new Error('The database gave fewer ids than rows.');
     this.#emitEach(DeptCreated, deptIds);
     return deptIds;

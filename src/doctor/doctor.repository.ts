@@ -61,6 +61,31 @@ export class DoctorRepository {
     });
   }
 
+  /** Puts the paths of a tenant's departments right, which follow from their parents. */
+  async repairDepts(tenantId: string): Promise<void> {
+    await this.#holding(tenantId, async (manager) => {
+      const { wrongPaths } = examineTree(await this.findDepts(tenantId, manager));
+      for (const { key, ancestors, depth } of wrongPaths)
+        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth, ...RAISED });
+    });
+  }
+
+  async repairTenants(): Promise<void> {
+    await this.#holding(PLATFORM_TENANT, async (manager) => {
+      const { wrongPaths } = examineTree(await this.findTenants(manager));
+      for (const { key, ancestors, depth } of wrongPaths)
+        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
+    });
+  }
+
+  /** As every write of the service begins; but what a deleted tenant left must be sound as well. */
+  async #holding(tenantId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
+    await this.#dataSource.transaction(async (manager) => {
+      await manager.update(TenantEntity, { tenantId }, { treeVersion: () => 'tree_ver + 1' });
+      await work(manager);
+    });
+  }
+
   /** Tenants with more accounts than they may have; `held`: because their limit may have been lowered. */
   async findOverLimit(): Promise<{ tenantId: string; held: boolean }[]> {
     const rows = await this.#query<{ subject: string; unheld: unknown }>(OVER_LIMIT);
@@ -75,40 +100,5 @@ export class DoctorRepository {
     return this.#dataSource.query(
       sql.replace(/\btenantry_\w+/g, (name) => tableName(this.#dataSource, name)),
     );
-  }
-}
-
-/** Puts right what follows from other rows: paths from parents. */
-export class RepairRepository {
-  readonly #dataSource: DataSource;
-  readonly #doctor: DoctorRepository;
-
-  constructor(dataSource: DataSource) {
-    this.#dataSource = dataSource;
-    this.#doctor = new DoctorRepository(dataSource);
-  }
-
-  async repairDepts(tenantId: string): Promise<void> {
-    await this.#holding(tenantId, async (manager) => {
-      const { wrongPaths } = examineTree(await this.#doctor.findDepts(tenantId, manager));
-      for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth, ...RAISED });
-    });
-  }
-
-  async repairTenants(): Promise<void> {
-    await this.#holding(PLATFORM_TENANT, async (manager) => {
-      const { wrongPaths } = examineTree(await this.#doctor.findTenants(manager));
-      for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
-    });
-  }
-
-  /** As every write of the service begins; but what a deleted tenant left must be sound as well. */
-  async #holding(tenantId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
-    await this.#dataSource.transaction(async (manager) => {
-      await manager.update(TenantEntity, { tenantId }, { treeVersion: () => 'tree_ver + 1' });
-      await work(manager);
-    });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { TenantryDataSource } from '../database/tenantry.data-source';
-import { DoctorRepository, RepairRepository } from './doctor.repository';
+import { DoctorRepository } from './doctor.repository';
 import { examineTree, type StoredNode } from './examine-tree';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
@@ -14,44 +14,38 @@ export interface Diagnosis {
 /** The checks of the command `doctor`, for jobs and health pages of a host. */
 @Injectable()
 export class Doctor {
-  readonly #dataSource: TenantryDataSource;
+  readonly #database: DoctorRepository;
 
   constructor(dataSource: TenantryDataSource) {
-    this.#dataSource = dataSource;
+    this.#database = new DoctorRepository(dataSource);
   }
 
-  /** What is wrong in the whole database, across tenants; with `repair`, wrong paths are put right. */
-  examine({ repair = false } = {}): Promise<Diagnosis> {
-    const repairs = repair ? new RepairRepository(this.#dataSource) : undefined;
-    return examine(new DoctorRepository(this.#dataSource), repairs);
+  /**
+   * Checks every invariant of both trees and of what refers to them, across tenants: a few statements for all tenants
+   * together. A tree is loaded only where one of them has found something. With `repair`, wrong paths are put right.
+   */
+  async examine({ repair = false } = {}): Promise<Diagnosis> {
+    const database = this.#database;
+    const diagnosis: Diagnosis = { findings: [], repaired: [], notes: [] };
+    const { findings, notes } = diagnosis;
+    const roots = await database.findRoots();
+    if (roots.join() !== '000000')
+      findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
+    if (await database.hasOddTenants()) {
+      const isWrong = addTreeFindings(diagnosis, 'tenant', await database.findTenants(), repair);
+      if (isWrong && repair) await database.repairTenants();
+    }
+    for (const code of await database.findTenantsOfOddDepts()) {
+      const isWrong = addTreeFindings(diagnosis, 'department', await database.findDepts(code), repair);
+      if (isWrong && repair) await database.repairDepts(code);
+    }
+    findings.push(...(await database.findBroken()));
+    for (const { tenantId, held } of await database.findOverLimit()) {
+      if (held) notes.push(`tenant ${tenantId}: has more accounts than its limit allows now`);
+      else findings.push(`tenant ${tenantId}: has more accounts than its limit allowed`);
+    }
+    return diagnosis;
   }
-}
-
-/**
- * Checks every invariant of both trees and of what refers to them: a few statements for all tenants together. A tree is
- * loaded only where one of them has found something. With a repair, wrong paths are put right.
- */
-export async function examine(database: DoctorRepository, repair?: RepairRepository): Promise<Diagnosis> {
-  const diagnosis: Diagnosis = { findings: [], repaired: [], notes: [] };
-  const { findings, notes } = diagnosis;
-  const roots = await database.findRoots();
-  if (roots.join() !== '000000')
-    findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
-  if (await database.hasOddTenants()) {
-    const isWrong = addTreeFindings(diagnosis, 'tenant', await database.findTenants(), repair !== undefined);
-    if (isWrong) await repair?.repairTenants();
-  }
-  for (const code of await database.findTenantsOfOddDepts()) {
-    const nodes = await database.findDepts(code);
-    const isWrong = addTreeFindings(diagnosis, 'department', nodes, repair !== undefined);
-    if (isWrong) await repair?.repairDepts(code);
-  }
-  findings.push(...(await database.findBroken()));
-  for (const { tenantId, held } of await database.findOverLimit()) {
-    if (held) notes.push(`tenant ${tenantId}: has more accounts than its limit allows now`);
-    else findings.push(`tenant ${tenantId}: has more accounts than its limit allowed`);
-  }
-  return diagnosis;
 }
 
 function addTreeFindings(

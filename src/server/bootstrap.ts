@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { AppModule, type ServiceParts } from './app.module';
 import { refuseInOAuthForm } from './auth/oauth.controller';
 import { describeDatabase } from '../database/database-url';
+import { loadPart } from '../errors/load-part';
 import type { Env } from './config/env';
 import { version } from './config/version';
 import { bringsFile } from '../dept/transfer/dept-file.decorator';
@@ -51,7 +52,8 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
 /** Loaded only where metrics are switched on. */
 function metricsOf({ METRICS_PORT }: Env): ServiceMetricsFile.ServiceMetrics | undefined {
   if (METRICS_PORT === undefined) return undefined;
-  const { ServiceMetrics } = require('./metrics/service-metrics') as typeof ServiceMetricsFile;
+  const load = () => require('./metrics/service-metrics') as typeof ServiceMetricsFile;
+  const { ServiceMetrics } = loadPart('METRICS_PORT', ['prom-client'], load);
   return new ServiceMetrics();
 }
 

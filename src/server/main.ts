@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { adminLines, banner, createService } from './bootstrap';
 import { loadEnv } from './config/env';
-import { jwtSettings } from './config/jwt-settings';
+import { jwtSettings } from './auth/jwt-settings';
 import { ShutdownState } from './health/health.controller';
 import { createLogger } from './logging/logger';
 import { openDatabase } from './open-database';

@@ -7,12 +7,14 @@ import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ApiClient, type Exchange } from '../testing/api-client';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../testing/throw-away-database';
 import type { Clock } from '../time/clock';
-import { signToken } from './auth/token-issuer';
-import { createService } from './bootstrap';
-import { parseEnv } from './config/env';
-import { jwtSettings } from './config/jwt-settings';
-import { createLogger } from './logging/logger';
-import { openDatabase } from './open-database';
+import { loadPart } from '../errors/load-part';
+import type * as TokenFile from './auth/token-issuer';
+import type * as BootstrapFile from './bootstrap';
+import type * as EnvFile from './config/env';
+import type * as JwtFile from './auth/jwt-settings';
+import { loadService } from './load-service';
+import type * as LoggerFile from './logging/logger';
+import type * as DatabaseFile from './open-database';
 
 export { ApiClient, type Answer, type Exchange, type RefusalBody } from '../testing/api-client';
 export { aDept, aTenant, aUser, type Place } from '../testing/builders';
@@ -39,6 +41,8 @@ export function mintToken(
   { tenantId = PLATFORM_TENANT, username = 'tester', roles = ['tenant_admin'] }: Caller = {},
   secret = TEST_SECRET,
 ): string {
+  const load = () => require('./auth/token-issuer') as typeof TokenFile;
+  const { signToken } = loadPart('mintToken of tenantry/testing', ['jsonwebtoken'], load);
   const key = createSecretKey(secret, 'utf8');
   const jwt = { key, issuer: 'tenantry', audience: 'tenantry', local: true, outside: null };
   return signToken({ subject: `test|${username}`, tenantId, username, roles }, jwt, LIFE_SECONDS);
@@ -53,6 +57,15 @@ export interface TestServiceOptions {
   /** Sees every answer that its clients get; what it throws fails their call. */
   readonly inspect?: (exchange: Exchange) => void;
 }
+
+/** Loaded when a service is started: hosts use the rest of the kit without the packages of the service. */
+const serviceParts = () => ({
+  ...(require('./bootstrap') as typeof BootstrapFile),
+  ...(require('./config/env') as typeof EnvFile),
+  ...(require('./auth/jwt-settings') as typeof JwtFile),
+  ...(require('./logging/logger') as typeof LoggerFile),
+  ...(require('./open-database') as typeof DatabaseFile),
+});
 
 /** The whole service in this process, listening on loopback, with `admin` / `admin-password` as its first account. */
 export class TestService {
@@ -81,6 +94,10 @@ export class TestService {
     database: ThrowAwayDatabase,
     { clock, inspect, env: settings }: TestServiceOptions,
   ): Promise<TestService> {
+    const { createService, createLogger, jwtSettings, openDatabase, parseEnv } = loadService(
+      'TestService of tenantry/testing',
+      serviceParts,
+    );
     const env = parseEnv({
       DATABASE_URL: database.url,
       DATA_DIR: database.folder,

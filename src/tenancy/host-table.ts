@@ -1,10 +1,12 @@
 import type { EntityManager, EntityTarget, FindOptionsWhere, SelectQueryBuilder } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
-import { dialectOf, type Rows } from '../database/dialect';
+import type { Rows } from '../database/dialect';
+import { dialectOf } from '../database/dialects';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from './request-context';
 import type { TenantOwned } from './tenant-bound';
+import { dataSourceOf } from '../database/tenantry.data-source';
 
 /** In which order, and how many at most. */
 export interface RowsWanted<E> {
@@ -37,7 +39,7 @@ export class HostTable<E extends TenantOwned> {
 
   find(where: Where<E>, { order, limit }: RowsWanted<E> = {}): Promise<E[]> {
     const select = this.#select(where).limit(limit);
-    const metadata = this.#manager.dataSource.getMetadata(this.#entity);
+    const metadata = dataSourceOf(this.#manager).getMetadata(this.#entity);
     for (const [property, direction] of Object.entries(order ?? {}) as [string, 'ASC' | 'DESC'][]) {
       select.addOrderBy(`t.${columnOf(metadata, property).propertyName}`, direction);
     }
@@ -54,7 +56,7 @@ export class HostTable<E extends TenantOwned> {
 
   /** Adds rows in one statement and gives the id that the database made for the first of them, if it makes ids. */
   async insert(...rows: Values<E>[]): Promise<number> {
-    const { dataSource } = this.#manager;
+    const dataSource = dataSourceOf(this.#manager);
     const dialect = dialectOf(dataSource);
     const insert = this.#manager
       .createQueryBuilder()

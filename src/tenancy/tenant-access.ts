@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { tableName } from '../database/columns';
-import { dialectOf } from '../database/dialect';
+import { dialectOf } from '../database/dialects';
 import { runPrepared } from '../database/prepared';
+import { dataSourceOf } from '../database/tenantry.data-source';
 import type { Refusal } from '../errors/refusal';
 import type { RequestContext } from './request-context';
 import { TenantErrors } from './tenant.errors';
@@ -46,7 +47,7 @@ export async function raiseTreeVersion(
   tenantId: string,
   callerTenantId = tenantId,
 ): Promise<void> {
-  const { dataSource } = manager;
+  const dataSource = dataSourceOf(manager);
   const table = tableName(dataSource, 'tenantry_tenant');
   const place = dialectOf(dataSource).place(1);
   const raise = `UPDATE ${table} SET tree_ver = tree_ver + 1 WHERE tenant_id = ${place} AND del_flag = '0'`;

@@ -7,6 +7,7 @@ import { treeLock } from './tenant-access';
 import { HostTable } from './host-table';
 import type { TenantOwned } from './tenant-bound';
 import { refuseUnowned, TenantRows } from './tenant-rows.repository';
+import { dataSourceOf } from '../database/tenantry.data-source';
 
 /** Gives the same tenant's rows in another table, inside the same transaction. */
 export type OtherRows = <O extends TenantOwned>(entity: Type<O>) => TenantRows<O>;
@@ -74,7 +75,7 @@ export function rowsIn<O extends TenantOwned>(
   ctx: RequestContext,
 ): TenantRows<O> {
   const { manager } = unit;
-  const metadata = manager.dataSource.getMetadata(entity);
+  const metadata = dataSourceOf(manager).getMetadata(entity);
   refuseUnowned(metadata);
   const table = new HostTable(manager, entity, ctx);
   const inside = async <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => {

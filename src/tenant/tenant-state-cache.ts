@@ -5,8 +5,8 @@ import { NOT_SERVED, TenantAdmission } from '../tenancy/tenant-access';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { TenantEvent } from './tenant.events';
-import { TenantFactsRepository } from './tenant-facts.repository';
 import { tenantState, type TenantFacts, type TenantState } from './tenant-state';
+import { TenantRepository } from './tenant.repository';
 
 /**
  * Lets users of active tenants in, without a query per request. A tenant that changes is forgotten at once in this process,
@@ -17,7 +17,7 @@ export class TenantStateCache extends TenantAdmission {
   readonly #facts = new FactCache<TenantFacts | null>();
 
   constructor(
-    private readonly tenants: TenantFactsRepository,
+    private readonly tenants: TenantRepository,
     private readonly clock: Clock,
     private readonly time: ZonedTime,
     events: DomainEvents,
@@ -43,7 +43,7 @@ export class TenantStateCache extends TenantAdmission {
   }
 
   async stateOf(tenantId: string): Promise<TenantState> {
-    const facts = await this.#facts.lookUp(tenantId, () => this.tenants.find(tenantId));
+    const facts = await this.#facts.lookUp(tenantId, () => this.tenants.findFacts(tenantId));
     return facts ? tenantState(facts, this.time.day(this.clock.now())) : 'DELETED';
   }
 }

@@ -7,7 +7,7 @@ import { MANAGERS } from '../tenancy/roles';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { Created } from '../web/envelope';
-import { PATCH_TYPES } from '../web/json-body';
+import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../web/page';
 import type { Expected } from '../web/revision';
 import { RevisionErrors } from '../errors/http.errors';

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TenantAdmission } from '../tenancy/tenant-access';
-import { TenantFactsRepository } from './tenant-facts.repository';
 import { TenantStateCache } from './tenant-state-cache';
 import { TenantRepository } from './tenant.repository';
 import { TenantController } from './tenant.controller';
@@ -12,7 +11,6 @@ import { TenantListService, TenantService } from './tenant.service';
     TenantService,
     TenantListService,
     TenantRepository,
-    TenantFactsRepository,
     TenantStateCache,
     { provide: TenantAdmission, useExisting: TenantStateCache },
   ],

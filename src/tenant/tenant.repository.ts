@@ -23,10 +23,12 @@ import { Clock } from '../time/clock';
 import { below } from '../tree/tree-table';
 import { cutPage, type Page } from '../web/page';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
-import type { LiveState } from './tenant-state';
+import type { LiveState, TenantFacts } from './tenant-state';
 import { TENANT_LISTED, TenantEntity, type TenantListRow } from './tenant.entity';
 
 type Where = FindOptionsWhere<TenantEntity>;
+
+const FACTS = ['status', 'delFlag', 'startTime', 'endTime'] as const;
 
 /** Which tenants are looked for; what is absent does not matter. */
 export interface TenantCriteria {
@@ -53,6 +55,14 @@ export class TenantRepository {
     private readonly clock: Clock,
   ) {
     this.#unitOfWork = unitOfWork;
+  }
+
+  /** What decides whether any tenant is served, before there is a context to look from. */
+  findFacts(tenantId: string): Promise<TenantFacts | null> {
+    return this.#unitOfWork.withoutTransaction(async (manager) => {
+      const [facts] = await new ScopedTable(manager, TenantEntity).pick({ tenantId }, FACTS);
+      return facts ?? null;
+    });
   }
 
   in(ctx: RequestContext): TenantReader {

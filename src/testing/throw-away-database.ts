@@ -3,10 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
-import type * as MysqlFile from '../database/mysql/mysql.backend';
-import type * as PostgresFile from '../database/postgres/postgres.backend';
 import { parseDatabaseUrl, type ServerLocation } from '../database/database-url';
-import { createDataSource, type OwnTables } from '../data-source';
+import { createDataSource, loadMysql, loadPostgres, type OwnTables } from '../data-source';
 
 /** Where a throw-away database is made. */
 export interface ThrowAwayOptions {
@@ -72,7 +70,9 @@ function isPostgres(server: string): boolean {
 async function onServer(server: string, statements: readonly string[]): Promise<void> {
   const url = new URL(server);
   url.pathname = isPostgres(server) ? '/postgres' : '/information_schema';
-  const connection = await connect(parseDatabaseUrl(url.href) as ServerLocation);
+  const location = parseDatabaseUrl(url.href) as ServerLocation;
+  const { openConnection } = isPostgres(server) ? loadPostgres() : loadMysql();
+  const connection: Connection = await openConnection(location);
   try {
     for (const sql of statements) await connection.query(sql);
   } finally {
@@ -83,18 +83,4 @@ async function onServer(server: string, statements: readonly string[]): Promise<
 interface Connection {
   query(sql: string): Promise<unknown>;
   end(): Promise<void>;
-}
-
-/** Loads the driver of this server alone. */
-async function connect(location: ServerLocation): Promise<Connection> {
-  if (location.kind === 'mysql') {
-    const { createConnection } = await import('mysql2/promise');
-    const { connectionOptions } = require('../database/mysql/mysql.backend') as typeof MysqlFile;
-    return createConnection(connectionOptions(location));
-  }
-  const { Client } = await import('pg');
-  const { connectionOptions } = require('../database/postgres/postgres.backend') as typeof PostgresFile;
-  const client = new Client(connectionOptions(location));
-  await client.connect();
-  return client;
 }

@@ -2,10 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json, type Request, type RequestHandler, type Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
+import { isUtf8Type, JSON_TYPE, PATCH_TYPES } from './request';
 
-const JSON_TYPE = 'application/json';
-/** A JSON merge patch, or the same under its plain name. */
-export const PATCH_TYPES = ['application/merge-patch+json', JSON_TYPE];
 /** Deeper than any body of this API; recursive code further in must not meet 100,000 brackets. */
 const MAX_NESTING = 32;
 /** A department with a tree of 1,000 below it, as it was read, may be sent back. */
@@ -15,7 +13,10 @@ const MAX_VALUES = 20_000;
 const parserUpTo = (limit: string): RequestHandler =>
   json({ limit, strict: true, type: () => true, verify: refuseBrokenText });
 /** Any client may send credentials, so their limit is lower. */
-const PARSERS = { credentials: parserUpTo('16kb'), caller: parserUpTo('256kb') };
+const PARSERS: Readonly<Record<'credentials' | 'caller', RequestHandler>> = {
+  credentials: parserUpTo('16kb'),
+  caller: parserUpTo('256kb'),
+};
 
 /**
  * Reads a JSON body: bounded in size, depth and number of values, of the right type, in valid UTF-8. A body that a host or
@@ -36,12 +37,6 @@ export async function readJsonBody(
       else reject('type' in error && error.type === 'entity.verify.failed' ? HttpErrors.MALFORMED() : error);
     });
   });
-}
-
-/** JSON is UTF-8; a client that names another charset means something else. */
-export function isUtf8Type(type = ''): boolean {
-  const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
-  return charset === undefined || charset.toLowerCase() === 'utf-8';
 }
 
 export function hasBody({ headers }: Request): boolean {

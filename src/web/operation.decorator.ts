@@ -73,8 +73,12 @@ export function Operation(options: OperationOptions): MethodDecorator {
 }
 
 function contentOf(file: FileTypes): Record<string, object> {
+  const formatOf = (type: string) => (type === 'application/octet-stream' ? { format: 'binary' } : {});
   return Object.fromEntries(
-    Object.entries(file).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
+    Object.entries(file).map(([type, example]) => [
+      type,
+      { schema: { type: 'string', ...formatOf(type) }, example },
+    ]),
   );
 }
 

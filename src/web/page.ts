@@ -77,23 +77,6 @@ export async function fillPage<T>(
   return page(after);
 }
 
-/** A list of places that is known as a whole, as a source. */
-export function knownKeys(keys: readonly Key[]): KeySource {
-  const sorted = keys.toSorted(compareKeys);
-  return (after, limit) => {
-    const from = after ? sorted.findIndex((key) => compareKeys(key, after) > 0) : 0;
-    return Promise.resolve(from < 0 ? [] : sorted.slice(from, from + limit));
-  };
-}
-
-function compareKeys(a: Key, b: Key): number {
-  for (const [index, value] of a.entries()) {
-    const other = b[index] ?? value;
-    if (value !== other) return value < other ? -1 : 1;
-  }
-  return 0;
-}
-
 const SIGNATURE_BYTES = 16;
 /** Host code asks with plain objects, which have no defaults of their own. */
 const { limit: DEFAULT_LIMIT = 1 } = new PageQuery();

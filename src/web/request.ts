@@ -4,7 +4,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import type { Express, NextFunction, Request, Response } from 'express';
 
-/** What a request says of itself: its id, its language and its client. */
+/** What a request says of itself: its id, its language, its client and the type of its body. */
 
 const SAFE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const requestId = Symbol('requestId');
@@ -104,4 +104,14 @@ export function isFailure({ status }: Outcome, error: unknown): boolean {
 export function routeOf({ route }: Request): string | undefined {
   const { path } = (route ?? {}) as { path?: unknown };
   return typeof path === 'string' ? path : undefined;
+}
+
+export const JSON_TYPE = 'application/json';
+/** A JSON merge patch, or the same under its plain name. */
+export const PATCH_TYPES = ['application/merge-patch+json', JSON_TYPE];
+
+/** JSON is UTF-8; a client that names another charset means something else. */
+export function isUtf8Type(type = ''): boolean {
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
+  return charset === undefined || charset.toLowerCase() === 'utf-8';
 }

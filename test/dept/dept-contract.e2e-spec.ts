@@ -60,22 +60,19 @@ describe('departments', () => {
       await api.delete(`${PATH}/${deleted}`);
       const foreign = await aDept(service.as());
       for (const parentId of [999_999_999, deleted, foreign]) {
-        const answer = await api.post(PATH, { parentId });
-        expectRefused(answer, 404, 'PARENT_NOT_FOUND');
+        expectRefused(await api.post(PATH, { parentId }), 404, 'PARENT_NOT_FOUND');
       }
     });
 
     it('refuses a disabled parent', async () => {
       const parentId = await aDept(api, { status: '1' });
-      const answer = await api.post(PATH, { parentId });
-      expectRefused(answer, 409, 'PARENT_DISABLED');
+      expectRefused(await api.post(PATH, { parentId }), 409, 'PARENT_DISABLED');
     });
 
     it('accepts its own tenant in the body and refuses another, writing nothing', async () => {
       expect((await api.post(PATH, { tenantId })).status).toBe(200);
       const before = await count();
-      const answer = await api.post(PATH, { tenantId: '000000' });
-      expectRefused(answer, 403, 'TENANT_MISMATCH');
+      expectRefused(await api.post(PATH, { tenantId: '000000' }), 403, 'TENANT_MISMATCH');
       expect(await count()).toBe(before);
     });
   });
@@ -118,8 +115,7 @@ describe('departments', () => {
       const b = await aDept(api, { parentId: a });
       const c = await aDept(api, { parentId: b });
       for (const parentId of [a, b, c]) {
-        const answer = await api.put(PATH, { deptId: a, parentId });
-        expectRefused(answer, 409, 'DEPT_CYCLE');
+        expectRefused(await api.put(PATH, { deptId: a, parentId }), 409, 'DEPT_CYCLE');
       }
       expect(await read(a)).toMatchObject({ parentId: 0, ancestors: '0', updateTime: null });
     });
@@ -138,8 +134,7 @@ describe('departments', () => {
       await api.put(PATH, { deptId: parentId, status: '1' });
       expect((await api.put(PATH, { deptId, parentId, deptName: 'stays' })).status).toBe(200);
       const other = await aDept(api);
-      const answer = await api.put(PATH, { deptId: other, parentId });
-      expectRefused(answer, 409, 'PARENT_DISABLED');
+      expectRefused(await api.put(PATH, { deptId: other, parentId }), 409, 'PARENT_DISABLED');
     });
 
     it('refuses another tenant in the body', async () => {
@@ -179,8 +174,7 @@ describe('departments', () => {
       const child = await aDept(api, { parentId: parent });
       const free = await aDept(api);
       for (const ids of [`${parent}`, `${free},${parent},${child}`]) {
-        const answer = await api.delete(`${PATH}/${ids}`);
-        expectRefused(answer, 409, 'DEPT_HAS_CHILDREN', { ids: [parent] });
+        expectRefused(await api.delete(`${PATH}/${ids}`), 409, 'DEPT_HAS_CHILDREN', { ids: [parent] });
       }
       expect(await read(free)).toMatchObject({ delFlag: '0' });
       const second = await aDept(api);
@@ -203,8 +197,7 @@ describe('departments', () => {
 
     it('takes a batch: all or nothing, duplicates collapsed', async () => {
       const ids = [await aDept(api), await aDept(api), await aDept(api)];
-      const withUnknown = await api.delete(`${PATH}/${ids.join(',')},999999999`);
-      expectRefused(withUnknown, 404, 'DEPT_NOT_FOUND');
+      expectRefused(await api.delete(`${PATH}/${ids.join(',')},999999999`), 404, 'DEPT_NOT_FOUND');
       expect(await read(ids[0]!)).toMatchObject({ delFlag: '0' });
       expect((await api.delete(`${PATH}/${[...ids, ...ids].join(',')}`)).status).toBe(200);
       for (const id of ids) expect((await api.get(`${PATH}/${id}`)).status).toBe(404);
@@ -212,8 +205,7 @@ describe('departments', () => {
 
     it('takes at most 500 ids', async () => {
       const ids = Array.from({ length: 501 }, (_, index) => index + 1);
-      const answer = await api.delete(`${PATH}/${ids.join(',')}`);
-      expectInvalid(answer, 'ids');
+      expectInvalid(await api.delete(`${PATH}/${ids.join(',')}`), 'ids');
       expect((await api.delete(`${PATH}/${ids.slice(1).join(',')}`)).status).toBe(404);
     });
   });
@@ -240,14 +232,6 @@ describe('departments', () => {
       expectRefused(answer, 403, 'ROLE_REQUIRED');
     }
     expect((await service.as({ roles: ['superadmin'] }).post(PATH, {})).status).toBe(200);
-  });
-
-  it('refuses users of a disabled or unknown tenant', async () => {
-    const disabled = await aTenantRow(service.dataSource, { status: '1' });
-    const answer = await service.as({ tenantId: disabled }).get(`${PATH}/1`);
-    expectRefused(answer, 403, 'TENANT_DISABLED');
-    const unknown = await service.as({ tenantId: '987654' }).post(PATH, {});
-    expectRefused(unknown, 403, 'TENANT_DELETED');
   });
 
   const count = () => service.dataSource.getRepository('DeptEntity').count();

@@ -1,9 +1,5 @@
-import { aDept } from '../../src/server/testing';
-import { textField, type FieldRule } from '../support/field-rules';
-import { expectInvalid } from '../support/refusals';
+import { itKeepsRules, textField, type FieldRule } from '../support/field-rules';
 import { ServiceUnderTest } from '../support/service-under-test';
-
-const PATH = '/system/dept-api';
 
 const longMail = (host: number) => `${'a'.repeat(60)}@${'b'.repeat(host)}.cn`;
 const NO_NUMBER = [1.5, 'x', true, [], {}];
@@ -31,32 +27,5 @@ const RULES: readonly FieldRule[] = [
 describe('department fields', () => {
   const service = ServiceUnderTest.use();
 
-  describe.each(RULES)('$field', ({ field, reset, kept, changed = [], refused }) => {
-    const read = async (id: number) =>
-      ((await service.as().get(`${PATH}/${id}`)).body.data as Record<string, unknown>)[field];
-
-    it('comes back as it was sent, on create and on update, and is reset when not sent or null', async () => {
-      const api = service.as();
-      expect(await read(await aDept(api, { [field]: null }))).toEqual(reset);
-      for (const [sent, expected] of [...kept.map((value) => [value, value] as const), ...changed]) {
-        const deptId = await aDept(api, { [field]: sent });
-        expect(await read(deptId)).toEqual(expected);
-        expect((await api.put(PATH, { deptId })).status).toBe(200);
-        expect(await read(deptId)).toEqual(reset);
-        expect((await api.put(PATH, { deptId, [field]: sent })).status).toBe(200);
-        expect(await read(deptId)).toEqual(expected);
-      }
-    });
-
-    it('refuses what it cannot be, names itself, and changes nothing', async () => {
-      const api = service.as();
-      const deptId = await aDept(api, { [field]: kept[0] });
-      const before = (await api.get(`${PATH}/${deptId}`)).text;
-      for (const value of refused) {
-        expectInvalid(await api.post(PATH, { [field]: value }), field, value);
-        expectInvalid(await api.put(PATH, { deptId, [field]: value }), field, value);
-      }
-      expect((await api.get(`${PATH}/${deptId}`)).text).toBe(before);
-    });
-  });
+  itKeepsRules({ api: () => service.as(), path: '/system/dept-api', id: 'deptId' }, RULES);
 });

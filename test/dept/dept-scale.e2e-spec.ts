@@ -47,8 +47,7 @@ describe('department trees of any size', () => {
   it('counts the height of a moved subtree against the limit', async () => {
     const tall = await chain(MAX_DEPTH - 2);
     const [low] = await chain(3);
-    const answer = await api.put(PATH, { deptId: low, parentId: tall.at(-1) });
-    expectRefused(answer, 400, 'DEPT_TOO_DEEP');
+    expectRefused(await api.put(PATH, { deptId: low, parentId: tall.at(-1) }), 400, 'DEPT_TOO_DEEP');
     expect((await api.put(PATH, { deptId: low, parentId: tall.at(-2) })).status).toBe(200);
   });
 

@@ -79,8 +79,7 @@ describe('moving departments between tenants as a file', () => {
     expect(await typeFor()).toBe(NDJSON);
     expect(await typeFor('*/*')).toBe(NDJSON);
     expect(await typeFor('text/html, text/csv;q=0.5, */*;q=0.1')).toBe(CSV);
-    const answer = await api.get(`${PATH}/export`, { accept: 'image/png' });
-    expectRefused(answer, 406, 'NOT_ACCEPTABLE');
+    expectRefused(await api.get(`${PATH}/export`, { accept: 'image/png' }), 406, 'NOT_ACCEPTABLE');
   });
 
   it.each([NDJSON, CSV])(
@@ -142,6 +141,12 @@ describe('moving departments between tenants as a file', () => {
     expect(linesOf(await fetchFile(api)).map(({ path }) => path)).toEqual(['a', 'a/c', 'a/b', 'a/c/d']);
     const found = (await api.get(`${PATH}?deptName=d`)).body.data as { rows: { leader: string }[] };
     expect(found.rows).toMatchObject([{ leader: 'new', ancestors: expect.any(String) as string }]);
+  });
+
+  it('reads a file without a type of its own as lines of JSON, as generated clients send it', async () => {
+    expect(report(await send(ndjson({ path: 'a' }), { type: 'application/octet-stream' }))).toMatchObject({
+      created: 1,
+    });
   });
 
   it('reads a table by its head: columns in any order, some left out, unknown ones ignored', async () => {

@@ -43,6 +43,24 @@ describe('the log', () => {
     return lines;
   }
 
+  it('has a line per request with who asked for what, and no token and no body', async () => {
+    const token = mintToken({ username: 'carol' });
+    const carol = service.anonymous.as(token);
+    const traced = { 'x-request-id': 'traced' };
+    await carol.post(`${PATH}?password=in-the-query`, { deptName: 'in-the-body' }, traced);
+    await carol.get(`${PATH}/x`);
+    // A statement that fails carries its values with it.
+    await service.dataSource.query('ALTER TABLE tenantry_dept RENAME COLUMN phone TO renamed');
+    expect((await carol.post(PATH, { leader: 'in-the-statement' })).status).toBe(500);
+    await service.dataSource.query('ALTER TABLE tenantry_dept RENAME COLUMN renamed TO phone');
+    expect(service.log.join('')).toContain('QueryFailedError');
+    const lines = service.log.map((each) => JSON.parse(each) as Record<string, unknown>);
+    const line = lines.find(({ requestId }) => requestId === 'traced');
+    expect(line).toMatchObject({ method: 'POST', path: PATH, status: 200, tenant: '000000', user: 'carol' });
+    for (const secret of [token, 'in-the-body', 'in-the-query', 'in-the-statement', 'admin-password'])
+      expect(service.log.join('')).not.toContain(secret);
+  });
+
   it.each([
     ['a handler', 'GET', `${PATH}/999999999`, undefined, 404, 'DEPT_NOT_FOUND', `${PATH}/:id`],
     ['a pipe', 'GET', `${PATH}/x?secret=1`, undefined, 400, 'INVALID_INPUT', `${PATH}/:id`],

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dialectOf, limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/dialect';
+import { dialectOf } from '../../src/database/dialects';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { Authority, type Certificate } from '../support/certificates';
 import { ChildService } from '../support/child-service';

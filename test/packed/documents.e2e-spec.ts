@@ -1,13 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/server/testing';
 import { freePort } from '../support/mariadb-server';
+import { emptyDatabase } from '../support/test-database';
 import { compile, installOffline, ROOT } from '../support/packed';
 
 const DOCUMENTS = ['README.md', 'docs/api.md', 'docs/embedding.md'];
+const DATABASE_URL = 'mysql://user:password@127.0.0.1:3306/platform';
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const section = (text: string, title: string) => text.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!;
 const snippets = (text: string) => [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
@@ -29,10 +32,12 @@ describe('the documents for hosts', () => {
 
   it('have code that compiles as pasted, strictly, and a client that knows its fields', async () => {
     const port = await freePort();
+    const database = await emptyDatabase();
     const all = DOCUMENTS.map(read).flatMap(snippets);
-    expect(all).toHaveLength(9);
+    expect(all).toHaveLength(10);
     all.forEach((text, index) => {
-      put(`snippet${index}.ts`, text.replace('listen(3000', `listen(${port}`));
+      const here = text.replace('listen(3000', `listen(${port}`).replace(DATABASE_URL, database.url);
+      put(`snippet${index}.ts`, here);
     });
     const indexOf = (part: string) => all.findIndex((text) => text.includes(part));
     const options = { target: 'ES2023', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true };
@@ -47,7 +52,9 @@ describe('the documents for hosts', () => {
     put('package.json', '{}');
     put('tsconfig.json', JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     compile(host);
-    await itServes(port);
+    await itServes(`snippet${indexOf('SqliteDataSource({')}.js`, port);
+    await itServes(`snippet${indexOf(DATABASE_URL)}.js`, port);
+    await database.drop();
     const kit = `require('./dist/snippet${indexOf('TestService.start')}.js').test()`;
     expect(execFileSync(process.execPath, ['-e', kit], { cwd: host, encoding: 'utf8' })).toMatch(
       /^200 .*Sales/s,
@@ -59,8 +66,9 @@ describe('the documents for hosts', () => {
     }).toThrow("'name' does not exist");
   });
 
-  async function itServes(port: number): Promise<void> {
-    const platform = spawn(process.execPath, ['dist/snippet0.js'], { cwd: host, stdio: 'ignore' });
+  /** A whole platform: who has signed in gets an answer, others do not. */
+  async function itServes(file: string, port: number): Promise<void> {
+    const platform = spawn(process.execPath, [`dist/${file}`], { cwd: host, stdio: 'ignore' });
     const api = new ApiClient(`http://127.0.0.1:${port}`);
     try {
       let answer = await api.get('/system/dept-api').catch(() => null);
@@ -68,12 +76,13 @@ describe('the documents for hosts', () => {
         await sleep(50);
         answer = await api.get('/system/dept-api').catch(() => null);
       }
-      expect([answer?.status, answer?.refusal.reason]).toEqual([401, 'TOKEN_MISSING']);
+      expect([answer?.status, answer?.refusal.reason]).toEqual([401, 'TOKEN_INVALID']);
       const page = await api.as('demo').get('/system/dept-api');
       expect([page.status, page.body.data]).toEqual([200, { rows: [], nextCursor: null, hasMore: false }]);
     } finally {
       platform.kill();
       api.close();
+      await once(platform, 'exit');
     }
   }
 

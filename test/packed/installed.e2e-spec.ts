@@ -1,41 +1,86 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyPlatform, packTarball, run } from '../support/packed';
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
+import { copyPlatform, install, packTarball, runHost, type HostShape } from '../support/packed';
 import { itIsAPlatform } from '../support/platform-rules';
 
 interface Manifest {
-  type?: string;
   version?: string;
   dependencies: Record<string, string>;
 }
 
-const HOSTS = [
-  { nest: 11, type: 'commonjs' },
-  { nest: 11, type: 'module' },
-  { nest: 12, type: 'commonjs' },
-  { nest: 12, type: 'module' },
+const PLATFORMS = [
+  { nest: 11, type: 'commonjs', database: 'mysql' },
+  { nest: 11, type: 'module', database: 'sqlite' },
+  { nest: 12, type: 'commonjs', database: 'sqlite' },
+  { nest: 12, type: 'module', database: 'mariadb' },
+] as const;
+
+const SHAPES: [string, HostShape, printed: string][] = [
+  ['a prefix and URI versions', { database: 'mariadb', routes: true }, '/api/v1/system/dept-api/1 Sales\n'],
+  ['a named DataSource', { database: 'mysql', name: 'platform' }, '/system/dept-api/1 Sales\n'],
+  ['a snake-case naming strategy', { database: 'mysql', snakeCase: true }, '/system/dept-api/1 Sales\n'],
+  ['an application context instead of HTTP', { database: 'sqlite', context: true }, 'context Sales\n'],
 ];
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
 
-describe.each(HOSTS)(
-  'the example platform on Nest $nest ($type), from the registry and the tarball',
-  ({ nest, type }) => {
-    itIsAPlatform(() => {
-      const host = copyPlatform();
-      const file = join(host, 'package.json');
-      const manifest = read(file);
-      manifest.type = type;
-      manifest.dependencies.tenantry = `file:${packTarball(host)}`;
-      for (const name of Object.keys(manifest.dependencies)) {
-        if (name.startsWith('@nestjs/')) manifest.dependencies[name] = `^${nest}.0.0`;
-      }
-      writeFileSync(file, JSON.stringify(manifest));
-      // Strict about peers: what does not go together is not installed.
-      run('npm', ['install', '--no-audit', '--no-fund', '--strict-peer-deps', '--prefer-offline'], host);
-      const { version } = read(join(host, 'node_modules', '@nestjs', 'core', 'package.json'));
-      expect(version?.split('.')[0]).toBe(String(nest));
-      return host;
-    });
+async function databaseOf(kind: HostShape['database']): Promise<ThrowAwayDatabase> {
+  if (kind === 'sqlite') return throwAwayDatabase();
+  const database = await throwAwayDatabase({ server: process.env.TENANTRY_TEST_SERVER! });
+  return { ...database, url: database.url.replace('mysql:', `${kind}:`) };
+}
+
+const installed = new Map<number, string>();
+
+/** A folder with what the example platform needs from the registry, and the tarball. */
+function folderOf(nest: number): string {
+  const known = installed.get(nest);
+  if (known !== undefined) return known;
+  const folder = copyPlatform();
+  installed.set(nest, folder);
+  const file = join(folder, 'package.json');
+  const manifest = read(file);
+  manifest.dependencies.tenantry = `file:${packTarball(folder)}`;
+  for (const name of Object.keys(manifest.dependencies)) {
+    if (name.startsWith('@nestjs/')) manifest.dependencies[name] = `^${nest}.0.0`;
+  }
+  writeFileSync(file, JSON.stringify(manifest));
+  install(folder);
+  const { version } = read(join(folder, 'node_modules', '@nestjs', 'core', 'package.json'));
+  expect(version?.split('.')[0]).toBe(String(nest));
+  return folder;
+}
+
+afterAll(() => {
+  for (const folder of installed.values()) rmSync(folder, { recursive: true });
+});
+
+describe.each(PLATFORMS)(
+  'the example platform on Nest $nest ($type, $database), from the registry and the tarball',
+  ({ nest, type, database }) => {
+    itIsAPlatform(
+      () => {
+        const host = copyPlatform();
+        writeFileSync(join(host, 'package.json'), JSON.stringify({ type }));
+        symlinkSync(join(folderOf(nest), 'node_modules'), join(host, 'node_modules'));
+        return host;
+      },
+      () => databaseOf(database),
+    );
   },
 );
+
+describe.each([
+  { nest: 11, type: 'commonjs' },
+  { nest: 12, type: 'module' },
+])('a host on Nest $nest ($type)', ({ nest, type }) => {
+  it.each(SHAPES)('works with %s', async (_, shape, printed) => {
+    const { url, drop } = await databaseOf(shape.database);
+    try {
+      expect(runHost(folderOf(nest), { ...shape, type, url })).toBe(printed);
+    } finally {
+      await drop();
+    }
+  });
+});

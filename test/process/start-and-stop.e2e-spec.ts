@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parseDatabaseUrl } from '../../src/database/database-url';
-import { createDataSource } from '../../src/data-source';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { ApiClient } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
@@ -21,7 +19,7 @@ describe('a stop by SIGTERM', () => {
     const METRICS_PORT = String(await freePort());
     const service = await ChildService.start(database, { METRICS_PORT });
     const metrics = new ApiClient(`http://127.0.0.1:${METRICS_PORT}`);
-    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    const dataSource = await database.open();
     // Hold what every write needs, so that one is surely in flight when the signal comes.
     const rival = dataSource.createQueryRunner();
     await rival.startTransaction();
@@ -49,7 +47,6 @@ describe('a stop by SIGTERM', () => {
     expect(await service.ended()).toBe(0);
     for (const client of [idle, metrics, service.anonymous]) client.close();
     expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
-    await dataSource.destroy();
     await database.drop();
   });
 });

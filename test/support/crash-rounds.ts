@@ -3,8 +3,7 @@ import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { limitSilence } from '../../src/database/dialect';
-import { examine } from '../../src/doctor/doctor';
-import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { Doctor } from '../../src/doctor/doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import type { Chance } from './chance';
 import { ChildService } from './child-service';
@@ -30,7 +29,7 @@ export async function openBeside({ url }: Pick<ThrowAwayDatabase, 'url'>): Promi
 
 /** All that is wrong after a round: with what was acknowledged, and with the database itself. */
 async function problemsAfter(load: WriteLoad, dataSource: DataSource): Promise<string[]> {
-  const { findings, notes } = await examine(new DoctorRepository(dataSource));
+  const { findings, notes } = await new Doctor(dataSource).examine();
   return [...(await load.problems(dataSource)), ...findings, ...notes];
 }
 
@@ -79,7 +78,7 @@ async function endure(
   chance: Chance,
   kill: () => Promise<number>,
 ): Promise<CrashReport> {
-  const dataSource = await openBeside(database);
+  const dataSource = await database.open();
   const clients = [() => service().anonymous];
   const load = await WriteLoad.on(clients, dataSource, chance, { shared: 4 });
   let slowestMs = 0;
@@ -95,7 +94,6 @@ async function endure(
     if (problems.length > 0)
       throw new Error(`After round ${round + 1}:\n${problems.slice(0, 20).join('\n')}`);
   }
-  await dataSource.destroy();
   expect(await service().stop()).toBe(0);
   return { rounds, acknowledged: load.acknowledged, retried: load.retried, slowestMs };
 }
@@ -126,7 +124,7 @@ export async function swallowCommits(
   const { proxy, url } = await TcpProxy.before(database.url);
   const service = await ServiceUnderTest.on({ ...database, url });
   limitSilence(service.dataSource, SILENCE_MS);
-  const dataSource = await openBeside(database);
+  const dataSource = await database.open();
   const load = await WriteLoad.on([() => service.anonymous], dataSource, chance, { withoutKeys: true });
   const counts = { swallowed: 0, hung: 0 };
   proxy.chooseFault = () => {
@@ -142,7 +140,6 @@ export async function swallowCommits(
   const problems = await problemsAfter(load, dataSource);
   const untold = await load.untold(dataSource);
   const { acknowledged, retried } = load;
-  await dataSource.destroy();
   await service.leave();
   await proxy.close();
   return { ...counts, acknowledged, retried, problems, untold };

@@ -1,8 +1,7 @@
 import { QueryFailedError, type DataSource } from 'typeorm';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
-import { examine } from '../../src/doctor/doctor';
-import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { Doctor } from '../../src/doctor/doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 
 interface Watched {
@@ -67,7 +66,7 @@ async function examineOne(url: string): Promise<void> {
 /** All that the doctor finds; a note is one too, unless a test has said why. */
 async function problemsOf(dataSource: DataSource, { lowered }: Watched): Promise<string[]> {
   try {
-    const { findings, notes } = await examine(new DoctorRepository(dataSource));
+    const { findings, notes } = await new Doctor(dataSource).examine();
     return [...findings, ...notes.filter((note) => !lowered.has(/tenant (\d+)/.exec(note)?.[1] ?? ''))];
   } catch (error) {
     if (isUnfinished(error)) return [];

@@ -1,5 +1,9 @@
+import type { ApiClient } from '../../src/server/testing';
+import { expectInvalid } from './refusals';
+
 /** What a field takes, what it becomes without a value, and what it refuses. */
 export interface FieldRule {
+  /** With a dot, a field of an object. */
   readonly field: string;
   /** Read back when it is not sent, or null. */
   readonly reset: unknown;
@@ -19,4 +23,59 @@ export function textField(field: string, max: number, more: Partial<FieldRule> =
   ] as const;
   const refused = ['a'.repeat(max + 1), '😀'.repeat(max + 1), ...NO_TEXT];
   return { field, reset: null, kept, changed, refused, ...more };
+}
+
+/** A resource whose fields have rules. */
+interface Resource {
+  readonly api: () => ApiClient;
+  readonly path: string;
+  /** The field that names it in a PUT. */
+  readonly id: string;
+  /** What every body must have. */
+  readonly needed?: Readonly<Record<string, unknown>>;
+}
+
+/** Holds every rule on create and on update. */
+export function itKeepsRules({ api, path, id, needed = {} }: Resource, rules: readonly FieldRule[]): void {
+  describe.each(rules)('$field', ({ field, reset, kept, changed = [], refused }) => {
+    const [outer = '', inner] = field.split('.');
+    const bodyWith = (value: unknown) => ({
+      ...needed,
+      [outer]: inner === undefined ? value : { [inner]: value },
+    });
+    const create = async (body: object): Promise<string> => {
+      const { status, headers } = await api().post(path, body);
+      expect(status).toBe(200);
+      return headers.location!;
+    };
+    const idIn = (location: string) => location.slice(path.length + 1);
+    const read = async (location: string): Promise<unknown> => {
+      const data: unknown = (await api().get(location)).body.data;
+      return field.split('.').reduce((value, key) => (value as Record<string, unknown>)[key], data);
+    };
+
+    it('comes back as it was sent, on create and on update, and is reset when not sent or null', async () => {
+      for (const [sent, expected] of [...kept.map((value) => [value, value] as const), ...changed]) {
+        const made = await create(bodyWith(sent));
+        const put = async (body: object) => {
+          expect((await api().put(path, { [id]: idIn(made), ...body })).status).toBe(200);
+          return read(made);
+        };
+        expect(await read(made)).toEqual(expected);
+        expect(await put(needed)).toEqual(reset);
+        expect(await put(bodyWith(sent))).toEqual(expected);
+      }
+      if (!(field in needed)) expect(await read(await create(bodyWith(null)))).toEqual(reset);
+    });
+
+    it('refuses what it cannot be, names itself, and changes nothing', async () => {
+      const made = await create(bodyWith(kept[0]));
+      const before = (await api().get(made)).text;
+      for (const value of refused) {
+        expectInvalid(await api().post(path, bodyWith(value)), field, value);
+        expectInvalid(await api().put(path, { [id]: idIn(made), ...bodyWith(value) }), field, value);
+      }
+      expect((await api().get(made)).text).toBe(before);
+    });
+  });
 }

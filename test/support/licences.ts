@@ -17,6 +17,7 @@ interface Locked {
   readonly version: string;
   readonly license?: string;
   readonly dev?: boolean;
+  readonly link?: boolean;
 }
 
 /** Every package that an installation without development packages may hold, on whatever machine. */
@@ -25,7 +26,7 @@ export function productionDependencies(): Dependency[] {
     packages: Record<string, Locked>;
   };
   const found = Object.entries(packages)
-    .filter(([path, { dev }]) => path !== '' && dev !== true)
+    .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && dev !== true && link !== true)
     .map(([path, { version, license }]) => ({
       name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version,

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { aDept, mintToken } from '../../src/server/testing';
 import type { ChildService } from './child-service';
-import { wire } from './load';
+import { rawRequest } from './load';
 import { aTenantRow } from './seeds';
 
 const PATH = '/system/dept-api';
@@ -23,12 +23,9 @@ export async function mixOfTenant(
   for (let user = 0; user < users; user += 1) {
     const token = mintToken({ tenantId, username: `user${user}` });
     await service.anonymous.as(token).get(`${PATH}/${deptIds[0]}`);
-    const reads = deptIds.slice(user % 8, (user % 8) + 8).map((id) => wire(token, 'GET', `${PATH}/${id}`));
-    const rest = [
-      wire(token, 'GET', `${PATH}?limit=20`),
-      wire(token, 'POST', PATH, { deptName: 'one more' }),
-    ];
-    requests.push(...reads, ...rest);
+    const read = (path: string): string => rawRequest('GET', `${PATH}${path}`, token);
+    for (const id of deptIds.slice(user % 8, (user % 8) + 8)) requests.push(read(`/${id}`));
+    requests.push(read('?limit=20'), rawRequest('POST', PATH, token, { deptName: 'one more' }));
   }
   return requests;
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export function run(command: string, args: readonly string[], cwd: string): stri
   }
 }
 
-/** Packs what was built; gives the path of the tarball. */
+/** Packs what was built; gives the path of the tarball. The only script of a release that this leaves out is the build. */
 export function packTarball(folder: string): string {
   const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
   const [packed] = JSON.parse(run('npm', args, ROOT)) as { filename: string }[];
@@ -41,6 +41,44 @@ export function installOffline(host: string): void {
   for (const name of readdirSync(installed)) {
     if (!name.startsWith('.')) symlinkSync(join(installed, name), join(modules, name));
   }
+}
+
+/** Installs packages from the registry, or what the host's manifest names. Strict: what does not go together is refused. */
+export function install(host: string, ...packages: string[]): void {
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  run('npm', ['install', '--strict-peer-deps', ...quiet, ...packages], host);
+}
+
+/** What is installed in a host: names of packages, and bytes of all files. */
+export function installedIn(host: string): { packages: string[]; bytes: number } {
+  const modules = join(host, 'node_modules');
+  const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as {
+    packages: Record<string, unknown>;
+  };
+  const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  return { packages: Object.keys(packages), bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+export interface HostShape {
+  readonly database: 'mysql' | 'mariadb' | 'postgres' | 'sqlite';
+  /** Of its DataSource, on PostgreSQL. */
+  readonly schema?: string;
+  /** A global prefix, and versions in the path. */
+  readonly routes?: boolean;
+  /** Of its DataSource. */
+  readonly name?: string;
+  readonly snakeCase?: boolean;
+  /** No HTTP. */
+  readonly context?: boolean;
+}
+
+/** Runs `packed-host.cjs` in the folder of a host and gives what it printed. */
+export function runHost(host: string, shape: HostShape & { type: string; url: string }): string {
+  cpSync(join(__dirname, 'packed-host.cjs'), join(host, 'host.cjs'));
+  return run(process.execPath, ['host.cjs', JSON.stringify(shape)], host);
 }
 
 /** Compiles a host with the compiler of this project. */

@@ -8,14 +8,14 @@ import { until } from './until';
  * What the example platform promises, over HTTP; the same for every way to install it. `install` gives the folder of a host
  * that has everything but its compiled files.
  */
-export function itIsAPlatform(install: () => string): void {
+export function itIsAPlatform(install: () => string, makeDatabase = emptyDatabase): void {
   let database: ThrowAwayDatabase;
   let platform: Platform;
 
   beforeAll(async () => {
     const host = install();
     compile(host);
-    database = await emptyDatabase();
+    database = await makeDatabase();
     platform = await Platform.start(host, database.url);
   });
   afterAll(async () => {

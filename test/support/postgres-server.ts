@@ -37,19 +37,32 @@ export interface PostgresServer {
   restart(): Promise<void>;
 }
 
+export interface PostgresOptions {
+  /** It may be killed, and started again. */
+  readonly isDurable?: boolean;
+  /** It takes encrypted connections alone. */
+  readonly tls?: Certificate;
+  /** The address of its primary. */
+  readonly standbyOf?: string;
+}
+
 /** A real cluster in a temp folder, on loopback, for this test run only. */
 export async function startPostgres(
   bin: string,
-  { isDurable = false, tls }: { isDurable?: boolean; tls?: Certificate } = {},
+  { isDurable = false, tls, standbyOf }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const user = unprivileged();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
+  const run = (program: string, args: string[]) =>
+    execFileSync(join(bin, program), args, { stdio: 'pipe', ...user });
   // The service must not lean on a server's order of texts.
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en'];
   const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', ...locale];
-  execFileSync(join(bin, 'initdb'), initdb, { stdio: 'pipe', ...user });
+  // A standby begins with a copy of its primary.
+  if (standbyOf) run('pg_basebackup', ['-d', standbyOf, '-D', data, '-R', '-X', 'stream', '-c', 'fast']);
+  else run('initdb', initdb);
   const security = tls ? encryptedOnly(tls, data, user) : [];
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}`;
@@ -71,7 +84,7 @@ export async function startPostgres(
     server.kill(signal);
     await ended;
     // When it is killed, they end by themselves. Until then their memory keeps it from starting again.
-    while (children.some((child) => existsSync(`/proc/${child}`))) await sleep(POLL_MS);
+    while (children.some(isRunning)) await sleep(POLL_MS);
   };
   return {
     url,
@@ -113,6 +126,11 @@ function unprivileged(): User | null {
 
 function childrenOf({ pid }: ChildProcess): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+/** In a container, no one may ask how it ended: then it stays as a zombie. */
+function isRunning(pid: string): boolean {
+  return existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
 }
 
 /** Kills the session of one of its clients, as the kernel may do when memory is short: all sessions end, and it recovers. */

@@ -3,11 +3,11 @@ import { In } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, ApiClient, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
-import { openBeside } from './crash-rounds';
-import { OpenLoad } from './open-load';
+import { closedLoad, OpenLoad, rawRequest } from './load';
 
 const PATH = '/system/dept-api';
 const CLIENTS = 16;
+const CONNECTIONS = 256;
 const SHARE = 0.7;
 /** Requests a second that a busy machine can carry too. */
 const LIGHT = 50;
@@ -39,10 +39,12 @@ export async function stopUnderLoad(
   for (let round = 0; round < rounds; round += 1) {
     const service = await ChildService.start(database, { SHUTDOWN_DRAIN_MS: isByHand ? '60000' : '500' });
     const { baseUrl } = service.anonymous;
-    const load = await readsAndWrites(service, `round ${round}`);
+    const port = Number(new URL(baseUrl).port);
+    const request = await readsAndWrites(service, `round ${round}`);
     // Anew each time: the first requests of a process are slow, and a machine is not the same all day.
-    await load.peak(CLIENTS, 200);
-    const rate = isByHand ? LIGHT : SHARE * (await load.peak(CLIENTS, 400));
+    await peak(port, request, 200);
+    const rate = isByHand ? LIGHT : SHARE * (await peak(port, request, 400));
+    const load = new OpenLoad(port, request, CONNECTIONS);
     const sending = load.send(rate);
     await sleep(200);
     const begun = Date.now();
@@ -54,23 +56,35 @@ export async function stopUnderLoad(
     if (isByHand) service.process.kill('SIGINT');
     exits.push(await ended);
     totals.slowestMs = Math.max(totals.slowestMs, Date.now() - begun);
-    totals.answered += load.answered;
-    const wrong = Object.keys(load.times).filter((status) => status !== '200');
-    failed.push(...load.broken, ...wrong.map((status) => `status ${status}`));
-    if (round % 2 === 0 && load.refused + load.unread.length > 0)
-      failed.push(`behind a balancer: ${load.refused} refused, ${load.unread.length} unread`);
-    totals.doneUnread += await countDone(database, load.unread);
+    const { good, byStatus } = load.report();
+    totals.answered += good.count;
+    const wrong = Object.keys(byStatus).filter((status) => status !== '200');
+    const behindBalancer = round % 2 === 0;
+    const lost = load.lost.filter(({ why }) => behindBalancer || why === 'broken');
+    failed.push(...lost.map(({ why }) => why), ...wrong.map((status) => `status ${status}`));
+    const unread = load.lost.filter(({ why }) => why === 'unread');
+    totals.doneUnread += await countDone(
+      database,
+      unread.map(({ request }) => request),
+    );
   }
   return { ...totals, failed, exits };
 }
 
 /** Every third request writes a department with a name of its own. */
-async function readsAndWrites(service: ChildService, label: string): Promise<OpenLoad> {
+async function readsAndWrites(service: ChildService, label: string): Promise<() => string> {
   const token = mintToken();
-  const read = { token, path: `${PATH}/${await aDept(service.as())}` };
-  return new OpenLoad(service.anonymous.baseUrl, (n) =>
-    n % 3 === 0 ? { token, path: PATH, body: { deptName: `${label} ${n}` } } : read,
-  );
+  const read = rawRequest('GET', `${PATH}/${await aDept(service.as())}`, token);
+  let n = 0;
+  return () => ((n += 1) % 3 === 0 ? rawRequest('POST', PATH, token, { deptName: `${label} ${n}` }) : read);
+}
+
+/** As many requests a second as clients get answered that wait for each answer. */
+async function peak(port: number, request: () => string, milliseconds: number): Promise<number> {
+  const end = performance.now() + milliseconds;
+  const requests = (): boolean => performance.now() < end;
+  const took = await closedLoad({ port, connections: CLIENTS, requests, request });
+  return (took.length * 1000) / milliseconds;
 }
 
 /** A load balancer sends nothing more to a service that says no. */
@@ -80,14 +94,10 @@ async function untilUnready(baseUrl: string): Promise<void> {
   probe.close();
 }
 
-async function countDone(
-  database: ThrowAwayDatabase,
-  names: readonly (string | undefined)[],
-): Promise<number> {
-  if (names.length === 0) return 0;
-  const dataSource = await openBeside(database);
-  const deptName = In(names.filter((name) => name !== undefined));
-  const done = await dataSource.manager.countBy(DeptEntity, { deptName });
-  await dataSource.destroy();
-  return done;
+/** How many of these requests wrote their department. */
+async function countDone(database: ThrowAwayDatabase, requests: readonly string[]): Promise<number> {
+  if (requests.length === 0) return 0;
+  const { manager } = await database.open();
+  const names = requests.flatMap((request) => /"deptName":"([^"]*)"/.exec(request)?.[1] ?? []);
+  return manager.countBy(DeptEntity, { deptName: In(names) });
 }

@@ -25,6 +25,8 @@ export class TcpProxy {
   private constructor(
     private readonly server: Server,
     readonly port: number,
+    /** Where new connections go; another one after a failover. */
+    public upstreamPort: number,
   ) {}
 
   /** A proxy before the database of this URL, and the URL that leads through it. */
@@ -33,9 +35,9 @@ export class TcpProxy {
     const [host, port] = [url.hostname, Number(url.port || 3306)];
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const proxy = new TcpProxy(server, (server.address() as AddressInfo).port);
+    const proxy = new TcpProxy(server, (server.address() as AddressInfo).port, port);
     server.on('connection', (client) => {
-      proxy.#relay(client, host, port);
+      proxy.#relay(client, host, proxy.upstreamPort);
     });
     url.host = `127.0.0.1:${proxy.port}`;
     return { proxy, url: url.href };

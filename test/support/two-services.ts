@@ -1,6 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { parseDatabaseUrl } from '../../src/database/database-url';
-import { createDataSource } from '../../src/data-source';
 import type { ApiClient, Caller, ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from './child-service';
 import { emptyDatabase } from './test-database';
@@ -17,8 +15,7 @@ export class TwoServices {
     const database = await emptyDatabase();
     const first = await ChildService.start(database);
     const second = await ChildService.start(database);
-    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
-    return new TwoServices(database, [first, second], dataSource);
+    return new TwoServices(database, [first, second], await database.open());
   }
 
   /** The same caller at both of them. */
@@ -27,7 +24,6 @@ export class TwoServices {
   }
 
   async stop(): Promise<void> {
-    await this.dataSource.destroy();
     const codes = await Promise.all(this.services.map((service) => service.stop()));
     await this.database.drop();
     if (codes.join() !== '0,0') throw new Error(`The services ended with ${codes.join()}.`);

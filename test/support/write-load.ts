@@ -272,15 +272,9 @@ export class WriteLoad {
       problems.push(...(await problemsOf(dataSource, tenantId, own)));
     }
     const tenants = await dataSource.manager.find(TenantEntity, { select: { id: true, tenantName: true } });
-    const made = tenants.map(({ tenantName }) => tenantName).filter((name) => /^t\dw\d-/.test(name));
-    return [
-      ...problems,
-      ...differences(
-        'tenant',
-        made,
-        this.writers.flatMap((writer) => writer.tenants),
-      ),
-    ];
+    const found = tenants.map(({ tenantName }) => tenantName).filter((name) => /^t\dw\d-/.test(name));
+    const made = this.writers.flatMap((writer) => writer.tenants);
+    return [...problems, ...differences('tenant', found, made)];
   }
 
   /** Names of departments that are there although their client was refused. */
@@ -314,19 +308,12 @@ async function problemsOf(
   const untold = rest.filter((name) => unsure.has(name));
   const told = rest.filter((name) => !unsure.has(name));
   const accounts = (await manager.findBy(AccountEntity, { tenantId })).map(({ username }) => username);
+  const [imported, users] = [writers.flatMap((each) => each.imported), writers.flatMap((each) => each.users)];
   return [
     ...problems,
     ...differences('department', untold, [...new Set(untold)]),
-    ...differences(
-      'department',
-      told,
-      writers.flatMap((writer) => writer.imported),
-    ),
-    ...differences(
-      'account',
-      accounts,
-      writers.flatMap((writer) => writer.users),
-    ),
+    ...differences('department', told, imported),
+    ...differences('account', accounts, users),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type ApiClient, aTenant } from '../../src/server/testing';
 import { expectInvalid } from '../support/refusals';
-import { textField, type FieldRule } from '../support/field-rules';
+import { itKeepsRules, textField, type FieldRule } from '../support/field-rules';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/tenant-api';
@@ -27,7 +27,12 @@ const rule = (name: string): FieldRule => ({
 const name = textField('tenantName', 128, { reset: 'a tenant' });
 
 const RULES: readonly FieldRule[] = [
-  { ...name, kept: name.kept.slice(1), changed: [['  a  ', 'a']], refused: [...name.refused, '', '  '] },
+  {
+    ...name,
+    kept: name.kept.slice(1),
+    changed: [['  a  ', 'a']],
+    refused: [...name.refused, undefined, null, '', '  '],
+  },
   textField('companyName', 128),
   textField('contactUserName', 64),
   textField('contactPhone', 64),
@@ -44,11 +49,6 @@ const RULES: readonly FieldRule[] = [
   ...'modelZr modelPf modelEd catalogZr catalogPf catalogEd catalogRw'.split(' ').map(rule),
 ];
 
-const bodyWith = (field: string, value: unknown): Record<string, unknown> => {
-  const [outer = '', inner] = field.split('.');
-  return { [outer]: inner === undefined ? value : { [inner]: value } };
-};
-
 describe('tenant fields', () => {
   const service = ServiceUnderTest.use();
   let api: ApiClient;
@@ -57,47 +57,14 @@ describe('tenant fields', () => {
     api = service.as({ roles: ['superadmin'] });
   });
 
-  const read = async (id: string, field: string): Promise<unknown> => {
-    const tenant: unknown = (await api.get(`${PATH}/${id}`)).body.data;
-    return field.split('.').reduce((value, key) => (value as Record<string, unknown>)[key], tenant);
-  };
-
-  describe.each(RULES)('$field', ({ field, reset, kept, changed = [], refused }) => {
-    it('comes back as it was sent, on create and on update, and is reset when not sent or null', async () => {
-      for (const [sent, expected] of [...kept.map((value) => [value, value] as const), ...changed]) {
-        const { id } = await aTenant(api, bodyWith(field, sent));
-        const put = async (more: object) => {
-          expect((await api.put(PATH, { id, tenantName: 'a tenant', ...more })).status).toBe(200);
-          return read(id, field);
-        };
-        expect(await read(id, field)).toBe(expected);
-        expect(await put({})).toBe(reset);
-        expect(await put(bodyWith(field, sent))).toBe(expected);
-      }
-      if (field === 'tenantName') return;
-      const { id } = await aTenant(api, bodyWith(field, null));
-      expect(await read(id, field)).toBe(reset);
-    });
-
-    it('refuses what it cannot be, names itself, and changes nothing', async () => {
-      const { id } = await aTenant(api);
-      const before = (await api.get(`${PATH}/${id}`)).text;
-      for (const value of refused) {
-        const body = { tenantName: 'x', ...bodyWith(field, value) };
-        for (const answer of [await api.post(PATH, body), await api.put(PATH, { id, ...body })]) {
-          expectInvalid(answer, field, value);
-        }
-      }
-      expect((await api.get(`${PATH}/${id}`)).text).toBe(before);
-    });
-  });
+  const tenants = { api: () => api, path: PATH, id: 'id', needed: { tenantName: 'a tenant' } };
+  itKeepsRules(tenants, RULES);
 
   it.each(['packageBo', 'quotaBo', 'ruleBo'])(
     '%s refuses what is no object, and takes null as not sent',
     async (field) => {
       for (const value of ['text', 5, true, [], [{}]]) {
-        const answer = await api.post(PATH, { tenantName: 'x', [field]: value });
-        expectInvalid(answer, field, value);
+        expectInvalid(await api.post(PATH, { tenantName: 'x', [field]: value }), field, value);
       }
       await aTenant(api, { [field]: null });
       await aTenant(api, { [field]: { unknown: 1 } });

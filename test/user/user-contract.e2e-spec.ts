@@ -1,5 +1,4 @@
-import { examine } from '../../src/doctor/doctor';
-import { DoctorRepository } from '../../src/doctor/doctor.repository';
+import { Doctor } from '../../src/doctor/doctor';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
@@ -100,8 +99,7 @@ describe('accounts', () => {
       values.map((value) => [field, value] as const),
     );
     for (const [field, value] of all) {
-      const answer = await api.post(PATH, { ...good, [field]: value });
-      expectInvalid(answer, field, value);
+      expectInvalid(await api.post(PATH, { ...good, [field]: value }), field, value);
     }
     expect(((await api.get(PATH)).body.data as { rows: unknown[] }).rows).toEqual([]);
   });
@@ -260,7 +258,7 @@ describe('accounts', () => {
         '409 ACCOUNT_LIMIT',
       );
       expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId, delFlag: '0' })).toBe(2);
-      expect(await examine(new DoctorRepository(service.dataSource))).toEqual({
+      expect(await new Doctor(service.dataSource).examine()).toEqual({
         findings: [],
         repaired: [],
         notes: [`tenant ${tenantId}: has more accounts than its limit allows now`],

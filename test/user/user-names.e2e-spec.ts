@@ -1,8 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { parseDatabaseUrl } from '../../src/database/database-url';
-import { dialectOf } from '../../src/database/dialect';
-import { createDataSource } from '../../src/data-source';
+import { dialectOf } from '../../src/database/dialects';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -82,8 +80,7 @@ describe('user names', () => {
   });
 
   it('are at most 64 characters long, also when they are written plainly', async () => {
-    const answer = await create('\ufdfa'.repeat(4));
-    expectInvalid(answer, 'username');
+    expectInvalid(await create('\ufdfa'.repeat(4)), 'username');
   });
 });
 
@@ -93,15 +90,13 @@ describe('user names of version 0.1', () => {
 
   beforeAll(async () => {
     const database = await emptyDatabase();
-    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
-    await dataSource.runMigrations();
+    const dataSource = await database.open();
     const { length } = dataSource.migrations.slice(
       dataSource.migrations.findIndex(({ name }) => name === 'UsernameKeys1763164800012'),
     );
     for (let n = 0; n < length; n += 1) await dataSource.undoLastMigration();
     for (const username of NAMES) await insertAs01(dataSource, username);
     await dataSource.runMigrations();
-    await dataSource.destroy();
     service = await ServiceUnderTest.on(database);
   });
   afterAll(() => service.stop());

@@ -14,7 +14,12 @@ export async function openDatabase(
   };
   const dataSource = url.startsWith('sqlite:')
     ? new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables })
-    : new DataSource({ type: 'mariadb', url, timezone: 'Z', ...tables });
+    : new DataSource({
+        type: url.startsWith('mariadb:') ? 'mariadb' : 'mysql',
+        url,
+        timezone: 'Z',
+        ...tables,
+      });
   await dataSource.initialize();
   await dataSource.runMigrations({ transaction: 'each' });
   return dataSource;

@@ -1,26 +1,30 @@
-import { TableColumn, type QueryRunner } from 'typeorm';
+import { TableColumn, type DataSource, type QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
 import { tableName } from '../columns';
-import { dialectOf, type Dialect } from '../dialect';
+import type { Dialect } from '../dialect';
+import { dialectOf } from '../dialects';
+import { dataSourceOf } from '../tenantry.data-source';
 
 type More = Partial<TableColumnOptions>;
 type Charset = 'ascii' | 'utf8mb4';
 
 export class Columns {
+  readonly #dataSource: DataSource;
   readonly #dialect: Dialect;
 
   constructor(private readonly runner: QueryRunner) {
-    this.#dialect = dialectOf(runner.dataSource);
+    this.#dataSource = dataSourceOf(runner);
+    this.#dialect = dialectOf(this.#dataSource);
   }
 
   get isSqlite(): boolean {
-    return this.runner.dataSource.options.type === 'better-sqlite3';
+    return this.#dataSource.options.type === 'better-sqlite3';
   }
 
   /** The name of a table for SQL that is written by hand. */
   table(name: string): string {
-    return tableName(this.runner.dataSource, name);
+    return tableName(this.#dataSource, name);
   }
 
   /** Runs SQL with a place for each value where it has a `?`. */

@@ -16,7 +16,8 @@ export class MysqlPool {
   #silenceMs = 0;
   readonly #sockets = new Set<Socket>();
 
-  createPool(options: PoolOptions): Pool {
+  /** A property: TypeORM 0.3 takes a driver without any for an empty package, and loads mysql2 itself. */
+  readonly createPool = (options: PoolOptions): Pool => {
     const pool = createPool({ ...options, stream: () => this.#connect(options) });
     pool.on('connection', (connection) => {
       // The pool listens for one error; a second one, as TLS has, would end the process.
@@ -29,7 +30,7 @@ export class MysqlPool {
       }
     });
     return pool;
-  }
+  };
 
   /**
    * From now on a connection on which nothing moves for so long is closed, in use or not: a server that hangs must not make

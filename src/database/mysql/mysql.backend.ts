@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConnectionOptions, SslOptions } from 'mysql2';
+import type { SslOptions } from 'mysql2';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
@@ -70,13 +70,15 @@ export class MysqlBackend implements Backend {
   }
 
   #connect(): Promise<Connection> {
-    return createConnection(connectionOptions(this.location));
+    return openConnection(this.location);
   }
 }
 
-export function connectionOptions(location: ServerLocation): ConnectionOptions {
+/** A connection outside any pool. */
+export function openConnection(location: ServerLocation): Promise<Connection> {
   const { host, port, username: user, password, database } = location;
-  return { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
+  const options = { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
+  return createConnection(options);
 }
 
 function securityOf({ tls }: ServerLocation): { ssl?: SslOptions } {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
@@ -45,18 +45,20 @@ export class PostgresBackend implements Backend {
     }
   }
 
-  async #connect(): Promise<Client> {
-    const client = new Client(connectionOptions(this.location));
-    // Without a listener, a connection that is cut would end the process.
-    client.on('error', () => undefined);
-    await client.connect();
-    return client;
+  #connect(): Promise<Client> {
+    return openConnection(this.location);
   }
 }
 
-export function connectionOptions(location: ServerLocation): ClientConfig {
+/** A connection outside any pool. */
+export async function openConnection(location: ServerLocation): Promise<Client> {
   const { host, port, username: user, password, database } = location;
-  return { host, port, user, password, database, ...securityOf(location), connectionTimeoutMillis: 5000 };
+  const options = { host, port, user, password, database, ...securityOf(location) };
+  const client = new Client({ ...options, connectionTimeoutMillis: 5000 });
+  // Without a listener, a connection that is cut would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
 }
 
 function securityOf({ tls }: ServerLocation): { ssl?: ConnectionOptions & TlsOptions } {

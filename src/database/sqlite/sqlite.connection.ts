@@ -1,5 +1,6 @@
-import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
+import type * as Sqlite from '@photostructure/sqlite';
 import { LRUCache } from 'lru-cache';
+import { loadPart } from '../../errors/load-part';
 
 export interface SqliteConnectionOptions {
   readonly readonly?: boolean;
@@ -7,7 +8,7 @@ export interface SqliteConnectionOptions {
 }
 
 /** A prepared statement as TypeORM's better-sqlite3 runner calls it: `reader` decides between `all` and `run`. */
-type SqliteStatement = StatementSyncInstance & { readonly reader: boolean };
+type SqliteStatement = Sqlite.StatementSyncInstance & { readonly reader: boolean };
 
 /**
  * node:sqlite's interface (binaries inside the npm package, no compiler, no download) behind the part of
@@ -15,10 +16,12 @@ type SqliteStatement = StatementSyncInstance & { readonly reader: boolean };
  * long as one unit of work.
  */
 export class SqliteConnection {
-  readonly #database: InstanceType<typeof DatabaseSync>;
+  readonly #database: InstanceType<typeof Sqlite.DatabaseSync>;
   readonly #statements = new LRUCache<string, SqliteStatement>({ max: 500 });
 
   constructor(path: string, { readonly: readOnly = false, timeout = 0 }: SqliteConnectionOptions = {}) {
+    const load = () => require('@photostructure/sqlite') as typeof Sqlite;
+    const { DatabaseSync } = loadPart('SQLite', ['@photostructure/sqlite'], load);
     this.#database = new DatabaseSync(path, { readOnly, timeout });
   }
 

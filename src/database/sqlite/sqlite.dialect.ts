@@ -14,8 +14,10 @@ export const SQLITE: Dialect = {
   },
   place: () => '?',
   returning: () => '',
+  analyze: () => null,
   // It gives the id of the last row.
   firstId: ({ insertId }, count) => insertId - count + 1,
+  newIds: ({ insertId }, count) => Array.from({ length: count }, (_, index) => insertId - count + 1 + index),
   forceIndex: () => '',
   after: (columns, place) =>
     `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`,

@@ -3,8 +3,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/params';
 import { HttpErrors } from '../../errors/http.errors';
-import { isUtf8Type } from '../../web/json-body';
-import { languageOf } from '../../web/request';
+import { isUtf8Type, languageOf } from '../../web/request';
 import { FORMATS, type FileFormat } from './file-format';
 import { MAX_BYTES, type DeptFile } from './read-file';
 
@@ -21,7 +20,7 @@ export const AcceptedFormat = createParamDecorator((_: unknown, context: Executi
 export const DeptFileBody = createParamDecorator(
   (_: unknown, context: ExecutionContext): DeptFile => {
     const request = context.switchToHttp().getRequest<Request>();
-    const format = FORMATS.find(({ type }) => request.is(type));
+    const format = FORMATS.find(({ sentAs }) => request.is([...sentAs]));
     const encoding = request.headers['content-encoding'] ?? 'identity';
     const isReadable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
     if (!format || !isReadable) throw HttpErrors.MEDIA_TYPE();
@@ -39,7 +38,7 @@ export const DeptFileBody = createParamDecorator(
 
 /** Whether a request has a body that an import reads by itself. */
 export function bringsFile(request: Request): boolean {
-  return request.method === 'POST' && FORMATS.some(({ type }) => request.is(type));
+  return request.method === 'POST' && FORMATS.some(({ sentAs }) => request.is([...sentAs]));
 }
 
 async function* partsOf(request: Request, hash: Hash): AsyncGenerator<Uint8Array, void> {

@@ -26,11 +26,12 @@ const COMPANY = {
   status: '0',
 };
 const EXAMPLES = [COMPANY, { ...COMPANY, deptId: 2, parentId: 1, path: '分公司/研发部' }];
-const FILES = Object.fromEntries(
-  FORMATS.map((each) => [
-    each.type,
-    each.head(false) + EXAMPLES.map((dept) => each.format(dept, false)).join(''),
-  ]),
+const exampleOf = (form: FileFormat): string =>
+  form.head(false) + EXAMPLES.map((dept) => form.format(dept, false)).join('');
+const FILES = Object.fromEntries(FORMATS.map((each) => [each.type, exampleOf(each)]));
+// Swagger UI takes whatever has json in its name for JSON, and would put the example into quotes: CSV comes first.
+const UPLOADS = Object.fromEntries(
+  [...FORMATS].reverse().flatMap((each) => each.sentAs.map((type) => [type, exampleOf(each)])),
 );
 
 /** Registered before DeptController, whose `:id` would take these paths. */
@@ -64,8 +65,7 @@ export class DeptTransferController {
     description:
       'Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. One import at a time per tenant.',
     roles: MANAGERS,
-    // Swagger UI takes whatever has json in its name for JSON, and would put the example into quotes.
-    upload: Object.fromEntries(Object.entries(FILES).reverse()),
+    upload: UPLOADS,
     data: ImportReportDto,
     refusals: [IdempotencyErrors.REUSED, TransferErrors.TOO_MANY_IMPORTS],
   })

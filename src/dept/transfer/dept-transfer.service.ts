@@ -48,7 +48,9 @@ export class DeptTransferService {
         await applyImport(tree, plan);
         return countOutcomes(plan);
       };
-      return this.depts.transaction(ctx, apply, file.once?.());
+      const report = await this.depts.transaction(ctx, apply, file.once?.());
+      await this.depts.analyze(ctx);
+      return report;
     });
   }
 

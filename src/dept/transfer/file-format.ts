@@ -16,6 +16,8 @@ export type ReadLine = DeptLine | LineProblem[] | null;
 
 export interface FileFormat {
   readonly type: string;
+  /** The types that a file may be sent as. */
+  readonly sentAs: readonly string[];
   readonly fileName: string;
   head(withIds: boolean): string;
   /** Whether it is for spreadsheets: it may begin with a byte order mark, and quotes may hold line breaks. */
@@ -38,6 +40,8 @@ const WRONG_WIDTH: Bilingual = { zh: '列数与首行不一致', en: 'has more o
 
 const ndjson: FileFormat = {
   type: 'application/x-ndjson',
+  // Many generated clients can send a file only as this.
+  sentAs: ['application/x-ndjson', 'application/octet-stream'],
   fileName: 'departments.ndjson',
   head: () => '',
   isTable: false,
@@ -77,6 +81,7 @@ const MAX_COLUMNS = 100;
 
 const csv: FileFormat = {
   type: 'text/csv',
+  sentAs: ['text/csv'],
   fileName: 'departments.csv',
   head: (withIds) => csvLine(withIds ? COLUMNS_WITH_IDS : COLUMNS),
   isTable: true,

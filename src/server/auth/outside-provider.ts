@@ -1,5 +1,6 @@
 import { KeyObject } from 'node:crypto';
 import type * as Jose from 'jose';
+import { loadPart } from '../../errors/load-part';
 import type { OutsideProvider } from './jwt-settings';
 
 /** The algorithms that an outside identity provider may use. */
@@ -21,7 +22,7 @@ export class JwksKeys {
 
   constructor(uri: string) {
     // Loaded only where it is used: jose is an ES module, which Jest does not load without settings in the host.
-    const { createRemoteJWKSet } = require('jose') as typeof Jose;
+    const { createRemoteJWKSet } = loadPart('JWT_JWKS_URI', ['jose'], () => require('jose') as typeof Jose);
     this.#keys = createRemoteJWKSet(new URL(uri), {
       cacheMaxAge: OUTAGE_MS,
       cooldownDuration: Infinity,

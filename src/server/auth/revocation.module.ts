@@ -1,6 +1,7 @@
 import { Logger, Module, type DynamicModule, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type * as Ioredis from 'ioredis';
 import { DomainEvents } from '../../database/domain-events';
+import { loadPart } from '../../errors/load-part';
 import { TenantStateCache } from '../../tenant/tenant-state-cache';
 import { TenantEvent } from '../../tenant/tenant.events';
 import { AuthModule } from './auth.module';
@@ -47,7 +48,7 @@ class RevocationRelay implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     // Loaded only where a Redis is configured.
-    const { Redis } = require('ioredis') as typeof Ioredis;
+    const { Redis } = loadPart('REDIS_URL', ['ioredis'], () => require('ioredis') as typeof Ioredis);
     const [publisher, subscriber] = [new Redis(this.url, OPTIONS), new Redis(this.url, OPTIONS)];
     this.#connections = [publisher, subscriber];
     const publish = (kind: Revocation['kind'], key: string): void => {

@@ -32,7 +32,7 @@ export async function demoCommand({ password }: { readonly password?: string }):
   if (env.LOCAL_ACCOUNTS === 'off')
     throw new Error('LOCAL_ACCOUNTS is off: the accounts of the demo could not sign in.');
   // A database in use is refused before it would be migrated.
-  await withExistingDatabase(env, (dataSource) => refuseContent({ dataSource, env }));
+  await withExistingDatabase(env.DATABASE_URL, (dataSource) => refuseContent({ dataSource, env }));
   const { dataSource, firstAdmin } = await openDatabase(env, sayWaiting);
   try {
     const demo = await fill({ dataSource, env }, password ?? generatePassword());

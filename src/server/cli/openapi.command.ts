@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
-import { dump } from 'js-yaml';
+import type * as Yaml from 'js-yaml';
+import { loadPart } from '../../errors/load-part';
 import { AppModule } from '../app.module';
 import { parseEnv } from '../config/env';
-import { jwtSettings } from '../config/jwt-settings';
+import { jwtSettings } from '../auth/jwt-settings';
 import { version } from '../config/version';
 import { createDataSource } from '../../data-source';
 import { createDocument } from '../docs/document';
@@ -11,6 +12,7 @@ import { print } from './values';
 
 /** Prints the OpenAPI document. Nothing is started for it: no database is opened, no provider made. */
 export async function openapiCommand(): Promise<number> {
+  const { dump } = loadPart('tenantry openapi', ['js-yaml'], () => require('js-yaml') as typeof Yaml);
   const env = parseEnv({ JWT_SECRET: randomBytes(32).toString('hex') });
   const dataSource = await createDataSource(env.DATABASE_URL);
   const app = await NestFactory.create(AppModule.of({ env, jwt: jwtSettings(env), dataSource }), {

@@ -1,10 +1,16 @@
 import { Command, Option } from 'commander';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { version } from '../config/version';
+import { loadService } from '../load-service';
+import type * as DemoFile from './demo.command';
+import type * as InspectFile from './inspect.commands';
+import type * as OpenapiFile from './openapi.command';
+import type * as TokenFile from './token.command';
+import type * as UserFile from './user.commands';
 import { minutes, roleList, tenantCode, userName } from './values';
 
 /** Loads the code of a command, which runs with its options and gives the exit code. */
-type Load = () => Promise<(options: never) => Promise<number> | number>;
+type Load = () => (options: never) => Promise<number> | number;
 
 const EXIT_CODES = `
 Exit codes: 0 done; 1 refused, failed, or (doctor) something is wrong; 2 the command line is invalid.
@@ -36,48 +42,48 @@ export function createProgram(): Command {
       .allowExcessArguments()
       .hook('preAction', refuseArguments)
       .action(async (options: object) => {
-        const run = await load();
+        const run = loadService(`tenantry ${name}`, load);
         process.exitCode = await run(options as never);
       });
 
-  const demo = async () => (await import('./demo.command.js')).demoCommand;
+  const demo = () => (require('./demo.command') as typeof DemoFile).demoCommand;
   command('demo', 'Fill an empty database with an example organisation.', '', demo).option(
     '--password <text>',
     'password of its accounts, 8 to 128 characters (default: generated)',
   );
 
-  const userAdd = async () => (await import('./user.commands.js')).userAddCommand;
+  const userAdd = () => (require('./user.commands') as typeof UserFile).userAddCommand;
   command('user:add', 'Add an account.', ' --user lina --tenant 100001 --roles tenant_admin', userAdd)
     .addOption(user().makeOptionMandatory())
     .addOption(tenant())
     .addOption(roles().default(['member'], 'member'))
     .addOption(passwordStdin());
 
-  const userPassword = async () => (await import('./user.commands.js')).userPasswordCommand;
+  const userPassword = () => (require('./user.commands') as typeof UserFile).userPasswordCommand;
   const fromFile = ' --user admin --password-stdin < password.txt';
   command('user:password', 'Set the password of an account.', fromFile, userPassword)
     .addOption(user().makeOptionMandatory())
     .addOption(tenant())
     .addOption(passwordStdin());
 
-  const tenantList = async () => (await import('./inspect.commands.js')).tenantListCommand;
+  const tenantList = () => (require('./inspect.commands') as typeof InspectFile).tenantListCommand;
   command('tenant:list', 'List the tenants as a tree, with their state.', '', tenantList);
 
-  const doctor = async () => (await import('./inspect.commands.js')).doctorCommand;
+  const doctor = () => (require('./inspect.commands') as typeof InspectFile).doctorCommand;
   command('doctor', 'Check that the database is sound.', ' --repair', doctor).option(
     '--repair',
     'rebuild paths from parents',
     false,
   );
 
-  const token = async () => (await import('./token.command.js')).tokenCommand;
+  const token = () => (require('./token.command') as typeof TokenFile).tokenCommand;
   command('token', 'Print an access token, for trying things out.', ' --tenant 100001 --minutes 5', token)
     .addOption(tenant())
     .addOption(user().default('admin'))
     .addOption(roles(' (default: the highest of the tenant)'))
     .addOption(new Option('--minutes <number>', 'how long it is valid').argParser(minutes).default(30));
 
-  const openapi = async () => (await import('./openapi.command.js')).openapiCommand;
+  const openapi = () => (require('./openapi.command') as typeof OpenapiFile).openapiCommand;
   command('openapi', 'Print the OpenAPI document, as YAML.', ' > openapi.yaml', openapi);
   return program;
 }

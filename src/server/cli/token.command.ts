@@ -1,7 +1,7 @@
 import { signToken } from '../auth/token-issuer';
 import type { Role } from '../../tenancy/roles';
 import { loadEnv } from '../config/env';
-import { jwtSettings } from '../config/jwt-settings';
+import { jwtSettings } from '../auth/jwt-settings';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { print, UsageError } from './values';
 

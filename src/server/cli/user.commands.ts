@@ -9,6 +9,7 @@ import { generatePassword } from '../account/first-admin';
 import { ChangePasswordDto, CreateUserDto } from '../account/user.dto';
 import { UserErrors } from '../account/user.errors';
 import { UserService } from '../account/user.service';
+import { loadEnv } from '../config/env';
 import { print } from './values';
 import { checked, withDatabase, withServices } from './with-database';
 
@@ -45,7 +46,8 @@ async function onAccount(
   const typed = passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : null;
   const password = typed ?? generatePassword();
   try {
-    await withDatabase((dataSource, env) =>
+    const env = loadEnv();
+    await withDatabase(env.DATABASE_URL, (dataSource) =>
       withServices({ dataSource, env }, (services) =>
         work(services, RequestContext.system(tenant), password),
       ),

@@ -1,35 +1,35 @@
 import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
-import { describeDatabase } from '../../database/database-url';
+import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
 import { BodyPipe } from '../../web/body.pipe';
 import { createDataSource } from '../../data-source';
 import { TenantEntity } from '../../tenant/tenant.entity';
-import type { ServiceParts } from '../app.module';
-import { loadEnv, type Env } from '../config/env';
+import type * as AppFile from '../app.module';
+import type * as JwtFile from '../auth/jwt-settings';
+import { dataSourceOf } from '../../database/tenantry.data-source';
+import { loadService } from '../load-service';
 
 /** Opens the configured database for one command; it must have been set up by the service before. */
 export async function withDatabase<T>(
-  work: (dataSource: DataSource, env: Env) => Promise<T>,
-  env = loadEnv(),
+  location: DatabaseLocation,
+  work: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
-  const { DATABASE_URL: location } = env;
   if (location.kind === 'sqlite' && !existsSync(location.path))
     throw new Error(`There is no database ${location.path}. Start the service once, or run: tenantry demo`);
-  return opened(env, async (dataSource) => {
+  return opened(location, async (dataSource) => {
     await refuseOutdated(dataSource);
-    return work(dataSource, env);
+    return work(dataSource);
   });
 }
 
 /** The same for a command that may set up the database itself: `work` runs only where it has been set up before. */
 export async function withExistingDatabase(
-  env: Env,
+  location: DatabaseLocation,
   work: (dataSource: DataSource) => Promise<void>,
 ): Promise<void> {
-  const { DATABASE_URL: location } = env;
   if (location.kind === 'sqlite' && !existsSync(location.path)) return;
-  await opened(env, async (dataSource) => {
+  await opened(location, async (dataSource) => {
     if (await isEmpty(dataSource)) return;
     await refuseOutdated(dataSource);
     await work(dataSource);
@@ -40,8 +40,11 @@ export function sayWaiting(): void {
   process.stderr.write('Waiting for the database.\n');
 }
 
-async function opened<T>(env: Env, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
-  const dataSource = await open(env);
+async function opened<T>(
+  location: DatabaseLocation,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  const dataSource = await open(location);
   try {
     return await work(dataSource);
   } finally {
@@ -65,7 +68,7 @@ async function refuseOutdated(dataSource: DataSource): Promise<void> {
 }
 
 async function lacksColumns(runner: QueryRunner): Promise<boolean> {
-  for (const { tableName, columns } of runner.dataSource.entityMetadatas) {
+  for (const { tableName, columns } of dataSourceOf(runner).entityMetadatas) {
     const table = await runner.getTable(tableName);
     if (!columns.every(({ databaseName }) => table?.findColumnByName(databaseName))) return true;
   }
@@ -81,7 +84,7 @@ async function isEmpty(dataSource: DataSource): Promise<boolean> {
   }
 }
 
-async function open({ DATABASE_URL: location }: Env): Promise<DataSource> {
+async function open(location: DatabaseLocation): Promise<DataSource> {
   try {
     return await (await createDataSource(location, sayWaiting)).initialize();
   } catch (error) {
@@ -94,13 +97,15 @@ async function open({ DATABASE_URL: location }: Env): Promise<DataSource> {
 
 /** Runs `work` with the service's own modules, without listening; closes the DataSource too. */
 export async function withServices<T>(
-  { dataSource, env }: Pick<ServiceParts, 'dataSource' | 'env'>,
+  { dataSource, env }: Pick<AppFile.ServiceParts, 'dataSource' | 'env'>,
   work: (services: INestApplicationContext) => Promise<T>,
 ): Promise<T> {
   // Loaded here: most commands need neither Nest nor the modules.
   const { NestFactory } = await import('@nestjs/core');
-  const { AppModule } = await import('../app.module.js');
-  const { jwtSettings } = await import('../config/jwt-settings.js');
+  const { AppModule, jwtSettings } = loadService('This command', () => ({
+    ...(require('../app.module') as typeof AppFile),
+    ...(require('../auth/jwt-settings') as typeof JwtFile),
+  }));
   const context = await NestFactory.createApplicationContext(
     AppModule.of({ env, jwt: jwtSettings(env), dataSource }),
     { logger: false, abortOnError: false },

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDatabaseUrl } from '../../database/database-url';
+import { DEFAULT_DATABASE_URL, DEFAULT_TIME_ZONE, readEnvironment } from './environment';
 
 const oneOf = <const T extends readonly string[]>(...choices: T) =>
   z.enum(choices, `must be one of ${choices.join(', ')}`);
@@ -34,7 +34,7 @@ const settings = z.object({
   NODE_ENV: oneOf('development', 'production', 'test').default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port(0).default(3000),
-  DATABASE_URL: z.string().prefault('sqlite:./data/tenantry.sqlite').transform(databaseUrl),
+  DATABASE_URL: z.string().prefault(DEFAULT_DATABASE_URL).transform(databaseUrl),
   DATA_DIR: z.string().default('./data'),
   JWT_SECRET: textThat(
     (secret) => Buffer.byteLength(secret) >= 32,
@@ -51,7 +51,9 @@ const settings = z.object({
     ({ length }) => length >= 8 && length <= 128,
     'must be 8 to 128 characters long',
   ).optional(),
-  TIME_ZONE: textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai').default('Asia/Shanghai'),
+  TIME_ZONE: textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai').default(
+    DEFAULT_TIME_ZONE,
+  ),
   HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   RATE_LIMIT: onOrOff.default('on'),
@@ -90,33 +92,25 @@ const settings = z.object({
 export const ENV = Symbol('ENV');
 export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off' }>;
 
-export class BadEnvironment extends Error {
-  constructor(problems: readonly string[]) {
-    super(['The configuration is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
-    this.name = 'BadEnvironment';
-  }
-}
-
-/** Commands that sign nothing need no secret. */
-export function parseEnv(source: Record<string, string | undefined>, { needsSecret = true } = {}): Env {
+export function parseEnv(source: Record<string, string | undefined>): Env {
   // An empty variable is how compose files and shells say "not set".
   const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
   const { data, error } = settings.safeParse(set);
   const problems = new Map(error?.issues.map(({ path, message }) => [String(path[0]), message]));
-  if (needsSecret && set.NODE_ENV === 'production' && !set.JWT_SECRET)
+  if (set.NODE_ENV === 'production' && !set.JWT_SECRET)
     problems.set('JWT_SECRET', 'must be set in production');
   if (set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
     problems.set('JWT_JWKS_URI', 'must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
-  if (!data || problems.size > 0)
-    throw new BadEnvironment([...problems].map(([name, problem]) => `${name}: ${problem}`));
+  if (!data || problems.size > 0) {
+    const lines = [...problems].map(([name, problem]) => `  ${name}: ${problem}`);
+    throw new Error(['The configuration is not valid:', ...lines].join('\n'));
+  }
   // Documentation is for people who explore; a production system opens it only when told to.
   return { ...data, DOCS: data.DOCS ?? (data.NODE_ENV === 'production' ? 'off' : 'on') };
 }
 
-/** Reads `.env` (what is already set wins), then the environment. */
-export function loadEnv(options: Parameters<typeof parseEnv>[1] = {}): Env {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  return parseEnv(process.env, options);
+export function loadEnv(): Env {
+  return parseEnv(readEnvironment());
 }
 
 function databaseUrl(url: string, context: z.RefinementCtx): ReturnType<typeof parseDatabaseUrl> {

@@ -1,10 +1,8 @@
-import { createRequire } from 'node:module';
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, type DestinationStream, type Level, type Logger } from 'pino';
 import type Pretty from 'pino-pretty';
 import { QueryFailedError } from 'typeorm';
-
-const load = createRequire(__filename);
+import { loadPart } from '../../errors/load-part';
 
 /** Keys that must not reach a log, wherever an object that is logged may carry them. */
 const SECRETS = 'authorization password passwordHash token accessToken refreshToken secret'.split(' ');
@@ -18,7 +16,7 @@ export function createLogger(level: string, sink: DestinationStream = defaultSin
 function defaultSink(): DestinationStream {
   if (!process.stdout.isTTY) return destination(1);
   // Loaded only for a person.
-  const pretty = load('pino-pretty') as typeof Pretty;
+  const pretty = loadPart('Reading the log', ['pino-pretty'], () => require('pino-pretty') as typeof Pretty);
   return pretty({ sync: true, translateTime: 'SYS:HH:MM:ss', singleLine: true });
 }
 

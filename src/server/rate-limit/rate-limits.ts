@@ -1,20 +1,11 @@
-import { createRequire } from 'node:module';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import type * as Ioredis from 'ioredis';
+import type { Env } from '../config/env';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import { loadPart } from '../../errors/load-part';
 
-const load = createRequire(__filename);
 /** How long a request waits for Redis. */
 const PATIENCE_MS = 250;
-
-/** Not the whole configuration: rooms that it imports import this one. */
-interface RateLimitSettings {
-  readonly RATE_LIMIT: 'on' | 'off';
-  readonly RATE_LIMIT_LOGIN_ADDRESS: number;
-  readonly RATE_LIMIT_LOGIN_ACCOUNT: number;
-  readonly RATE_LIMIT_USER: number;
-  readonly REDIS_URL?: string | undefined;
-}
 
 /** The limiters, each with a window of a minute. With Redis all replicas count together; without it each process counts alone. */
 export class RateLimits implements OnModuleDestroy {
@@ -24,7 +15,7 @@ export class RateLimits implements OnModuleDestroy {
   readonly ofUser: RateLimiterAbstract;
   readonly #redis: Ioredis.Redis | undefined;
 
-  constructor(env: RateLimitSettings) {
+  constructor(env: Env) {
     this.isOn = env.RATE_LIMIT === 'on';
     this.#redis = this.isOn && env.REDIS_URL !== undefined ? connect(env.REDIS_URL) : undefined;
     this.ofAddress = this.#limiter(env.RATE_LIMIT_LOGIN_ADDRESS);
@@ -54,7 +45,7 @@ export class RateLimits implements OnModuleDestroy {
  * connection, so only requests of the first moment wait.
  */
 function connect(url: string): Ioredis.Redis {
-  const { Redis } = load('ioredis') as typeof Ioredis;
+  const { Redis } = loadPart('REDIS_URL', ['ioredis'], () => require('ioredis') as typeof Ioredis);
   const logger = new Logger('RateLimit');
   let isAway = false;
   return new Redis(url, {

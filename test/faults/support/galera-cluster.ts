@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { examine } from '../../../src/doctor/doctor';
-import { DoctorRepository } from '../../../src/doctor/doctor.repository';
+import { Doctor } from '../../../src/doctor/doctor';
 import { openBeside } from '../../support/crash-rounds';
 import { freePort, isFree } from '../../support/mariadb-server';
 
@@ -92,7 +91,7 @@ export class GaleraCluster {
 
   async findings(node: NodeNumber): Promise<string[]> {
     const dataSource = await openBeside({ url: this.urlOf(node) });
-    const { findings } = await examine(new DoctorRepository(dataSource)).finally(() => dataSource.destroy());
+    const { findings } = await new Doctor(dataSource).examine().finally(() => dataSource.destroy());
     return findings;
   }
 

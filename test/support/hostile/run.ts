@@ -96,16 +96,8 @@ function problemOf({ method, target }: HostileRequest, answer: HostileAnswer): s
   if (status === 200 && /^(text\/csv|application\/x-ndjson)/.test(headers['content-type'] ?? '')) {
     return /\/export\b/.test(target) ? null : 'is a file';
   }
-  return problemOfEnvelope(answer) ?? conformance(method, target, answer);
-}
-
-function problemOfEnvelope({ status, headers, text }: HostileAnswer): string | null {
   if (headers['content-type'] !== 'application/json; charset=utf-8') return 'is not JSON by its type';
-  const body = JSON.parse(text) as { code: number; data: { reason?: string; requestId?: string } | null };
-  if (Object.keys(body).join() !== 'code,msg,data') return 'is not the envelope';
-  if (body.code !== status) return 'has another code than its status';
-  if (status === 200) return null;
-  return body.data?.reason && body.data.requestId === headers['x-request-id'] ? null : 'does not say why';
+  return conformance(method, target, answer);
 }
 
 function conformance(method: string, path: string, { status, headers, text }: HostileAnswer): string | null {
