@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/silence-limit';
 import { dialectOf } from '../../src/database/dialects';
 import { faultOf } from '../../src/database/retry-policy';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
