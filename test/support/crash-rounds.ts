@@ -51,7 +51,7 @@ export async function killServiceOften(
 
 /** Kills the database server while the service writes to it; the service runs on. */
 export async function killServerOften(
-  server: MortalMariadb,
+  server: Pick<MortalMariadb, 'end' | 'restart'>,
   database: ThrowAwayDatabase,
   rounds: number,
   chance: Chance,
@@ -115,7 +115,7 @@ export interface UnknownCommitReport {
   readonly untold: string[];
 }
 
-/** Loses this many answers to COMMIT under load, between the service and a MariaDB. */
+/** Loses this many answers to COMMIT under load, between the service and its server. */
 export async function swallowCommits(
   database: ThrowAwayDatabase,
   count: number,
