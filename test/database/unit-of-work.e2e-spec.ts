@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Client } from 'pg';
-import { limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/silence-limit';
 import { dialectOf } from '../../src/database/dialects';
 import { faultOf } from '../../src/database/retry-policy';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/silence-limit';
 import { dialectOf } from '../../src/database/dialects';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { Authority, type Certificate } from '../support/certificates';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
-import { limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/silence-limit';
 import { Doctor } from '../../src/doctor/doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import type { Chance } from './chance';
