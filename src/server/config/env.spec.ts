@@ -70,7 +70,7 @@ describe('configuration', () => {
   it('lists every problem in one message, without the secrets themselves', () => {
     const bad = {
       PORT: 'http',
-      DATABASE_URL: 'postgres://me:hunter2@db/x',
+      DATABASE_URL: 'oracle://me:hunter2@db/x',
       JWT_SECRET: 'short-secret',
       TIME_ZONE: 'Mars/Olympus',
       LOG_LEVEL: 'loud',
