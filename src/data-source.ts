@@ -1,34 +1,12 @@
-import type { DataSource, DataSourceOptions, MigrationInterface } from 'typeorm';
-import { CommitRecord } from './database/commit-log';
+import type { DataSource, MigrationInterface } from 'typeorm';
 import type { DatabaseLocation } from './database/database-url';
 import type { Backend } from './database/dialect';
-import { describeColumnsFor } from './database/entity-columns';
 import { migrations } from './database/migrations/index';
 import type * as MysqlFile from './database/mysql/mysql.backend';
 import type * as PostgresFile from './database/postgres/postgres.backend';
-import { SettingEntity } from './database/setting.repository';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
-import { DeptEntity } from './dept/dept.entity';
+import { entities } from './entities';
 import { loadPart } from './errors/load-part';
-import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
-import { TenantEntity } from './tenant/tenant.entity';
-
-/** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
-export const entities = [
-  TenantEntity,
-  DeptEntity,
-  AccountEntity,
-  CommitRecord,
-  SessionEntity,
-  FailedSignInEntity,
-  SettingEntity,
-];
-
-/** The same entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
-export function entitiesFor(type: DataSourceOptions['type']): typeof entities {
-  describeColumnsFor(type, entities);
-  return entities;
-}
 
 /** Tables of a host beside those of the library. */
 export interface OwnTables {
@@ -43,7 +21,7 @@ export async function createDataSource(
   own: OwnTables = {},
 ): Promise<DataSource> {
   const tables = {
-    entities: [...entitiesFor(location.kind === 'postgres' ? 'postgres' : 'mysql'), ...(own.entities ?? [])],
+    entities: [...entities, ...(own.entities ?? [])],
     migrations: [...migrations, ...(own.migrations ?? [])],
   };
   return backendOf(location).createDataSource(tables, onWait);

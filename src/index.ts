@@ -5,7 +5,7 @@ export { TenantServicesModule, TenantModule } from './tenant/tenant.module';
 export { TenantryModule, type TenantryExtras, type TenantryOptions } from './tenantry.module';
 
 // The database.
-export { entities, entitiesFor } from './data-source';
+export { entities, entitiesFor } from './entities';
 export { migrations } from './database/migrations/index';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
 export { DeptEntity } from './dept/dept.entity';

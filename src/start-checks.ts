@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { Injectable, Scope, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { DataSource } from 'typeorm';
-import { entities } from './data-source';
+import { entities } from './entities';
 import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
+import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule } from './dept/dept.module';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { TenantModule } from './tenant/tenant.module';
@@ -53,13 +54,24 @@ export class StartChecks implements OnModuleInit {
   }
 }
 
+/** Apart from the others: what is made from request-scoped options is not there at the start, and checks nothing. */
+@Injectable()
+export class ScopeCheck implements OnModuleInit {
+  constructor(private readonly moduleRef: ModuleRef) {}
+
+  onModuleInit(): void {
+    if (this.moduleRef.introspect(UnitOfWork).scope === Scope.REQUEST)
+      throw new Error('Tenantry cannot start: its options must not depend on a request-scoped provider.');
+  }
+}
+
 /** What of a DataSource does not go together with the library, as far as its options tell. */
 export function dataSourceProblem(
   dataSource: Pick<DataSource, 'options' | 'driver' | 'hasMetadata'>,
   isUtcProcess = [0, 6].every((month) => new Date(2026, month, 1).getTimezoneOffset() === 0),
 ): string | null {
   const { options, driver } = dataSource;
-  const { type, entityPrefix } = options;
+  const { type, entityPrefix, synchronize } = options;
   if (type === 'better-sqlite3') {
     if (!('writers' in driver)) return 'on SQLite, make the DataSource with SqliteDataSource of tenantry.';
     if (versionOf('typeorm')?.startsWith('0.')) return 'on SQLite it needs typeorm 1.1 or later.';
@@ -69,6 +81,8 @@ export function dataSourceProblem(
     return "set timezone: 'Z' in the options of the DataSource, or times are read wrong where TZ differs.";
   if (entityPrefix !== undefined && entityPrefix !== '')
     return `the DataSource has the entityPrefix ${entityPrefix}, but its tables keep their names.`;
+  if (synchronize)
+    return 'the DataSource has the option synchronize, which would change its tables; run its migrations instead.';
   const missing = entities.find((entity) => !dataSource.hasMetadata(entity));
   return missing ? `add the entities of tenantry to the DataSource: ${missing.name} is missing.` : null;
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from './database/idempotent-request';
-import { UnitOfWork, type OpenUnit } from './database/unit-of-work';
+import type { OpenUnit } from './database/open-unit';
+import { UnitOfWork } from './database/unit-of-work';
 import { DeptService } from './dept/dept.service';
 import { RequestContext } from './tenancy/request-context';
 import { treeLock } from './tenancy/tenant-access';

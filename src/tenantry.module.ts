@@ -28,7 +28,7 @@ import type { TenantOwned } from './tenancy/tenant-bound';
 import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
-import { StartChecks } from './start-checks';
+import { ScopeCheck, StartChecks } from './start-checks';
 import { Doctor } from './doctor/doctor';
 import { TenantryTransaction } from './tenantry-transaction';
 import { AccountDirectory } from './tenant/account.entity';
@@ -104,6 +104,7 @@ function fromOptions<T>(
     EventSubscriber,
     UnitOfWork,
     StartChecks,
+    ScopeCheck,
     CommitLogCleaner,
     TenantryTransaction,
     Doctor,

@@ -121,4 +121,14 @@ describe('DATABASE_URL', () => {
       'MySQL me@db:3306/org (TLS, host name not checked)',
     );
   });
+
+  it('takes a schema of PostgreSQL, and of no other', () => {
+    expect(parseDatabaseUrl('postgres://u@db/org?schema=hr')).toMatchObject({ schema: 'hr' });
+    for (const url of [
+      'mysql://u@db/org?schema=hr',
+      'postgres://u@db/org?schema=',
+      'postgres://u@db/org?schema=a&schema=b',
+    ])
+      expect(() => parseDatabaseUrl(url)).toThrow('schema');
+  });
 });

@@ -15,6 +15,8 @@ export interface ServerLocation {
   readonly username: string;
   readonly password: string;
   readonly database: string;
+  /** On PostgreSQL, where not the first in the user's search path. */
+  readonly schema?: string;
   /** Absent: the connection is not encrypted. */
   readonly tls?: DatabaseTls;
 }
@@ -66,6 +68,7 @@ function serverLocation(kind: ServerLocation['kind'], defaultPort: number, url: 
   const database = decodeURIComponent(url.pathname.slice(1));
   if (!url.hostname || !database || database.includes('/') || url.hash) throw new Error(SHAPE);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const schema = kind === 'postgres' ? takeSchema(url.searchParams) : undefined;
   const tls = readTls(url.searchParams, host);
   return {
     kind,
@@ -74,8 +77,16 @@ function serverLocation(kind: ServerLocation['kind'], defaultPort: number, url: 
     username: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     database,
+    ...(schema !== undefined && { schema }),
     ...(tls && { tls }),
   };
+}
+
+function takeSchema(options: URLSearchParams): string | undefined {
+  const [schema, another] = options.getAll('schema');
+  if (schema === '' || another !== undefined) throw new Error('may have one schema=<name>');
+  options.delete('schema');
+  return schema;
 }
 
 function withoutSslMode(url: URL): URL {

@@ -1,4 +1,4 @@
-import { getMetadataArgsStorage, type ColumnOptions, type DataSourceOptions } from 'typeorm';
+import { DataSource, getMetadataArgsStorage, type ColumnOptions, type DataSourceOptions } from 'typeorm';
 
 type Entity = new () => object;
 
@@ -12,15 +12,35 @@ const decorated = new WeakMap<ColumnOptions, ColumnOptions>();
 
 /**
  * Gives these entities the types and collations of a database. Decorators cannot: they are evaluated before any database is
- * known, and TypeORM refuses a type that a database does not have. A DataSource reads them when it is initialised.
+ * known, and TypeORM refuses a type that a database does not have. A DataSource reads them when it is initialised. Gives a
+ * function that undoes it.
  */
-export function describeColumnsFor(type: DataSourceOptions['type'], entities: readonly Entity[]): void {
+export function describeColumnsFor(type: DataSourceOptions['type'], entities: readonly Entity[]): () => void {
   const classes = new Set<unknown>(entities.flatMap(partsOf));
-  for (const { target, options } of getMetadataArgsStorage().columns) {
-    if (!classes.has(target)) continue;
+  const columns = getMetadataArgsStorage().columns.filter(({ target }) => classes.has(target));
+  const before = columns.map(({ options }) => ({ ...options }));
+  for (const { options } of columns) {
     const original = decorated.get(options) ?? { ...options };
     decorated.set(options, original);
     Object.assign(options, original, type === 'postgres' && inPostgres(original));
+  }
+  return () => {
+    for (const [index, { options }] of columns.entries()) Object.assign(options, before[index]);
+  };
+}
+
+/** A DataSource of this package: it sees the columns as its own database has them, whatever others in this process need. */
+export class DescribedDataSource extends DataSource {
+  protected override async buildMetadatas(): Promise<void> {
+    const { type, entities = [] } = this.options;
+    const all: unknown[] = Array.isArray(entities) ? entities : Object.values(entities);
+    const classes = all.filter((entity): entity is Entity => typeof entity === 'function');
+    const undo = describeColumnsFor(type, classes);
+    try {
+      await super.buildMetadatas();
+    } finally {
+      undo();
+    }
   }
 }
 

@@ -11,7 +11,7 @@ export async function runPrepared(
 ): Promise<Outcome> {
   const { queryRunner: runner } = manager;
   const dataSource = dataSourceOf(manager);
-  if (!runner) throw new Error('A prepared statement needs a connection of its own.');
+  if (!runner || runner.isReleased) throw new Error('A prepared statement needs a connection of its own.');
   // A subscriber, or the log of slow statements, wants to know of every statement.
   const isWatched = dataSource.subscribers.length > 0 || Boolean(dataSource.options.maxQueryExecutionTime);
   const execute = isWatched ? null : await dialectOf(dataSource).preparing(runner, sql);

@@ -11,6 +11,7 @@ import { DomainEvents, type DomainEvent, type Emit } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
 import { KeyedMutex } from './mutex';
+import { OpenUnit } from './open-unit';
 import { abandon, asInterruption, Interrupted, Retrier, type Attempt } from './retrier';
 import { isDuplicate, RetryBudget } from './retry-policy';
 import { TenantryDataSource } from './tenantry.data-source';
@@ -20,13 +21,6 @@ type Work<T> = (manager: EntityManager, emit: Emit) => Promise<T>;
 
 /** A repeated request waits for the first one, which may be a long import. */
 const REPEAT_WAIT_MS = 60_000;
-
-/** A unit of work of a host, which it may use while it is open. */
-export interface OpenUnit {
-  readonly manager: EntityManager;
-  readonly emit: Emit;
-  isOpen: boolean;
-}
 
 const INSIDE =
   'This would wait for the transaction that it is called in. Inside TenantryTransaction.run call unit.depts, unit.tenants ' +
@@ -65,7 +59,7 @@ export class UnitOfWork {
    * In a unit that is open, it is one of its statements.
    */
   withoutTransaction<T>(work: Statements<T>, unit?: OpenUnit | null): Promise<T> {
-    return unit ? inOpenUnit(unit, () => work(unit.manager)) : this.#read(new RetryBudget(), work);
+    return unit ? unit.call(() => work(unit.manager)) : this.#read(new RetryBudget(), work);
   }
 
   /**
@@ -101,7 +95,7 @@ export class UnitOfWork {
   ): Promise<T> {
     if (!unit) return this.run(key, lock, work, request);
     if (request) throw new Error('An idempotent request is given to the transaction as a whole.');
-    return inOpenUnit(unit, async () => {
+    return unit.call(async () => {
       await lock(unit.manager);
       return work(unit.manager, unit.emit);
     });
@@ -115,11 +109,14 @@ export class UnitOfWork {
     request?: IdempotentRequest,
   ): Promise<T> {
     const run: Work<T> = async (manager, emit) => {
-      const unit = { manager, emit, isOpen: true };
+      const unit = new OpenUnit(manager, emit);
       try {
-        return await this.#around.run(unit, () => work(unit));
-      } finally {
-        unit.isOpen = false;
+        const result = await this.#around.run(unit, () => work(unit));
+        await unit.close();
+        return result;
+      } catch (error) {
+        await unit.close().catch(() => undefined);
+        throw error;
       }
     };
     return this.run(key, lock, run, request);
@@ -216,12 +213,6 @@ export class UnitOfWork {
       });
     return this.#isolation;
   }
-}
-
-async function inOpenUnit<T>(unit: OpenUnit, work: () => Promise<T>): Promise<T> {
-  // After it, statements would run without the lock.
-  if (!unit.isOpen) throw new Error('The transaction is over.');
-  return work();
 }
 
 function replay(request: IdempotentRequest, { result }: CommitRecord): unknown {

@@ -14,7 +14,10 @@ export function loadPart<T>(part: string, packages: readonly string[], load: () 
     const { dependencies } = require('../../src/server/package.json') as {
       dependencies: Readonly<Record<string, string>>;
     };
-    const versions = missing.map((name) => `${name}@${dependencies[name] ?? 'latest'}`);
+    // Nest's own packages must be of the host's version of Nest.
+    const versions = missing.map((name) =>
+      name.startsWith('@nestjs/') ? name : `${name}@${dependencies[name] ?? 'latest'}`,
+    );
     throw new Error(`${part} needs ${missing.join(', ')}: npm i ${versions.join(' ')}`, { cause: error });
   }
 }

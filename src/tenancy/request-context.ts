@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import type { OpenUnit } from '../database/unit-of-work';
+import type { OpenUnit } from '../database/open-unit';
 import { isPrincipal, type Principal } from './principal';
 import { ROLES, type Role } from './roles';
 import { isTenantCode } from './tenant-code';

@@ -1,7 +1,8 @@
 import { Inject, Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { TenantryDataSource } from '../database/tenantry.data-source';
-import { UnitOfWork, type OpenUnit } from '../database/unit-of-work';
+import type { OpenUnit } from '../database/open-unit';
+import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from './request-context';
 import { treeLock } from './tenant-access';
 import { HostTable } from './host-table';
@@ -78,11 +79,7 @@ export function rowsIn<O extends TenantOwned>(
   const metadata = dataSourceOf(manager).getMetadata(entity);
   refuseUnowned(metadata);
   const table = new HostTable(manager, entity, ctx);
-  const inside = async <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => {
-    // After it, statements would run without the lock.
-    if (!unit.isOpen) throw new Error('The transaction of these rows is over.');
-    return work(table);
-  };
+  const inside = <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => unit.call(() => work(table));
   return new TenantRows({ metadata, read: inside, write: inside });
 }
 

@@ -26,7 +26,11 @@ const always = (description: string, example?: string) => ({
 
 /** The headers of answers, described once. */
 export const HEADERS = {
-  'X-Request-Id': always('Yours if you sent one, otherwise generated; it is in the log too.'),
+  // The service always sends it; a host may not.
+  'X-Request-Id': {
+    description: 'Yours if you sent one, otherwise generated; it is in the log too.',
+    schema: TEXT,
+  },
   Location: always('The path of the new resource.', '/system/dept-api/1'),
   ETag: always('For `If-Match` and `If-None-Match`.', '"1"'),
   'Idempotent-Replayed': {

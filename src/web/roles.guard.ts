@@ -1,8 +1,10 @@
 import {
   ForbiddenException,
   Injectable,
+  Scope,
   type CanActivate,
   type ExecutionContext,
+  type OnModuleInit,
   type Type,
 } from '@nestjs/common';
 import { Reflector, type ModuleRef } from '@nestjs/core';
@@ -16,18 +18,21 @@ import type { Role } from '../tenancy/roles';
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
 
 /** Guards of a host that run before ours on Tenantry's controllers. Classes are made by Nest, when they are first needed. */
-export class HostGuards {
-  #guards: Promise<CanActivate[]> | undefined;
+export class HostGuards implements OnModuleInit {
+  #guards: readonly CanActivate[] = [];
 
   constructor(
     private readonly guards: readonly (CanActivate | Type<CanActivate>)[],
     private readonly moduleRef: ModuleRef,
   ) {}
 
+  /** At the start: a guard that cannot be made stops it. */
+  async onModuleInit(): Promise<void> {
+    this.#guards = await Promise.all(this.guards.map((guard) => this.#instanceOf(guard)));
+  }
+
   async admit(context: ExecutionContext): Promise<void> {
-    if (this.guards.length === 0) return;
-    this.#guards ??= Promise.all(this.guards.map((guard) => this.#instanceOf(guard)));
-    for (const guard of await this.#guards) {
+    for (const guard of this.#guards) {
       const answer = guard.canActivate(context);
       if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new ForbiddenException();
     }
@@ -36,10 +41,24 @@ export class HostGuards {
   /** The host's own instance, where it has one. */
   async #instanceOf(guard: CanActivate | Type<CanActivate>): Promise<CanActivate> {
     if (typeof guard !== 'function') return guard;
+    const needed = (Reflect.getMetadata('design:paramtypes', guard) ?? []) as readonly Type[];
+    if ([guard, ...needed].some((each) => this.#isScoped(each)))
+      throw new Error(
+        `Tenantry cannot start: the guard ${guard.name} must not depend on the request's scope.`,
+      );
     try {
       return this.moduleRef.get<CanActivate>(guard, { strict: false });
     } catch {
       return await this.moduleRef.create(guard);
+    }
+  }
+
+  /** Nest would make such a guard for each request, and `create` would wait for a request for ever. */
+  #isScoped(type: Type): boolean {
+    try {
+      return this.moduleRef.introspect(type).scope === Scope.REQUEST;
+    } catch {
+      return false;
     }
   }
 }

@@ -85,6 +85,12 @@ describe('the schema', () => {
     expect(await manager.existsBy(TenantEntity, { tenantName: '😁部门' })).toBe(false);
   });
 
+  it('has times in UTC, whatever the zone of the server', async () => {
+    await dataSource.runMigrations();
+    const { createTime } = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId: '000000' });
+    expect(Math.abs(createTime.getTime() - Date.now())).toBeLessThan(60 * 60_000);
+  });
+
   it('is used in the modes that the writes rely on', async () => {
     if (onPostgres) {
       expect(await dataSource.query('SHOW transaction_isolation')).toEqual([

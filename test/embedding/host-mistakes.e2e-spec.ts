@@ -155,7 +155,7 @@ describe('mistakes of a host', () => {
 
   it('with rows that are kept beyond their transaction come to light', async () => {
     const kept = await orders.transaction(system(), (rows) => Promise.resolve({ rows }));
-    await expect(kept.rows.find()).rejects.toThrow('transaction of these rows is over');
+    await expect(kept.rows.find()).rejects.toThrow('The transaction is over');
     await expect(kept.rows.insert({ title: 'late', amount: 1 })).rejects.toThrow('is over');
   });
 

@@ -27,6 +27,7 @@ import {
 } from '../../src/index';
 import { aDept, type Answer, ApiClient, aTenant } from '../../src/server/testing';
 import { HeaderResolver, system } from '../support/host';
+import { runCli } from '../support/run-cli';
 import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
 
 /** As the embedding guide shows it: a bigint as it arrives, and one that is made a number. */
@@ -170,6 +171,11 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
     await done(api.put('/system/tenant-api', { id: tenant.id, tenantName: 't2' }));
     await done(api.delete(`/system/tenant-api/${tenant.id}`));
     expect(await app.get(Doctor, { strict: false }).examine()).toMatchObject({ findings: [], notes: [] });
+    const url = schema === undefined ? database.url : `${database.url}?schema=${schema}`;
+    expect(await runCli({ ...database, url }, ['doctor'])).toMatchObject({
+      code: 0,
+      out: 'The database is sound.\n',
+    });
     anonymous.close();
     await app.close();
     await database.drop();

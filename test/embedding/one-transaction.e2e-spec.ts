@@ -84,6 +84,30 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect([await names(), (await orders()).length, created.length]).toEqual([['Sales', 'North'], 1, 2]);
   });
 
+  it('are none of them there when one fails beside another that is still under way', async () => {
+    for (let n = 0; n < 40; n += 1) {
+      const failing = transaction.run(system(tenantId), async (unit) => {
+        const parentId = await unit.depts.create({ deptName: 'parent' });
+        const child = unit.depts.create({ deptName: 'child', parentId });
+        const order = unit.rows(OrderEntity).insert({ title: 'beside', amount: n });
+        const failure = new Promise((_, reject) => setTimeout(reject, n % 8, new Error('my check')));
+        await Promise.all([child, order, failure]);
+      });
+      await expect(failing).rejects.toThrow('my check');
+    }
+    expect(await names()).toEqual([]);
+    expect(await orders()).toEqual([]);
+  });
+
+  it('are all there when the host does not wait for some of it', async () => {
+    await transaction.run(system(tenantId), (unit) => {
+      for (let n = 0; n < 5; n += 1) void unit.depts.create({ deptName: `forgotten ${n}` });
+      return Promise.resolve();
+    });
+    expect(await names()).toHaveLength(5);
+    expect(created).toHaveLength(5);
+  });
+
   it('happen once for a request that is sent twice', async () => {
     const scope = { tenantId, subject: 's', route: 'POST /sales', key: 'k' };
     const send = () => transaction.run(system(tenantId), open, new IdempotentRequest(scope, 'body'));

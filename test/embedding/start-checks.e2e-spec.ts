@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Injectable, Module, Scope, type CanActivate, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -13,7 +13,7 @@ import {
   type TenantryOptions,
 } from '../../src/index';
 import { dataSourceProblem } from '../../src/start-checks';
-import type { ThrowAwayDatabase } from '../../src/server/testing';
+import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HeaderResolver, hostDataSource, system } from '../support/host';
 import { runCli } from '../support/run-cli';
 import { emptyDatabase, onPostgres } from '../support/test-database';
@@ -29,6 +29,28 @@ class OtherAdapter extends ExpressAdapter {
     return 'fastify';
   }
 }
+
+@Injectable({ scope: Scope.REQUEST })
+class OfRequest {}
+
+@Injectable({ scope: Scope.REQUEST })
+class GuardOfRequest implements CanActivate {
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+@Injectable()
+class GuardWithRequest implements CanActivate {
+  constructor(readonly needed: OfRequest) {}
+
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+@Module({ providers: [OfRequest, GuardOfRequest], exports: [OfRequest, GuardOfRequest] })
+class RequestModule {}
 
 describe('a host that cannot work with the library', () => {
   let database: ThrowAwayDatabase;
@@ -47,6 +69,7 @@ describe('a host that cannot work with the library', () => {
     readonly dataSource?: DataSource;
     readonly adapter?: AbstractHttpAdapter;
     readonly isMigrated?: boolean;
+    readonly tenantry?: DynamicModule;
   }
 
   /** What the start ends with. */
@@ -55,6 +78,7 @@ describe('a host that cannot work with the library', () => {
     dataSource = hostDataSource(database.url),
     adapter = new ExpressAdapter(),
     isMigrated = true,
+    tenantry = TenantryModule.forRoot(options as TenantryOptions),
   }: Parts = {}): Promise<string> {
     await dataSource.initialize();
     opened.push(dataSource);
@@ -63,7 +87,6 @@ describe('a host that cannot work with the library', () => {
       useFactory: () => dataSource.options,
       dataSourceFactory: () => Promise.resolve(dataSource),
     });
-    const tenantry = TenantryModule.forRoot(options as TenantryOptions);
     const app = await NestFactory.create({ module: HostModule, imports: [typeorm, tenantry] }, adapter, {
       logger: false,
       abortOnError: false,
@@ -88,6 +111,33 @@ describe('a host that cannot work with the library', () => {
     );
   });
 
+  it('is told that guards and options cannot depend on a request', async () => {
+    for (const guard of [GuardOfRequest, GuardWithRequest]) {
+      const options = { principalResolver, guards: [guard] };
+      const tenantry = { ...TenantryModule.forRoot(options), module: TenantryModule };
+      tenantry.imports = [...(tenantry.imports ?? []), RequestModule];
+      expect(await start({ tenantry })).toBe(
+        `Tenantry cannot start: the guard ${guard.name} must not depend on the request's scope.`,
+      );
+    }
+    const tenantry = TenantryModule.forRootAsync({
+      imports: [RequestModule],
+      inject: [OfRequest],
+      useFactory: () => ({ principalResolver }),
+    });
+    expect(await start({ tenantry })).toBe(
+      'Tenantry cannot start: its options must not depend on a request-scoped provider.',
+    );
+  });
+
+  it('keeps its columns as its database has them, whatever else is opened in the process', async () => {
+    const dataSource = hostDataSource(database.url);
+    const another = await throwAwayDatabase();
+    await another.open();
+    expect(await start({ dataSource })).toBe('it starts');
+    await another.drop();
+  });
+
   it('is told which table is missing', async () => {
     expect(await start({ isMigrated: false })).toMatch(
       /run the migrations .* the table tenantry_\w+ is missing\.$/,
@@ -107,6 +157,7 @@ describe('a host that cannot work with the library', () => {
       );
     expect(problemOf({})).toBeNull();
     expect(problemOf({ entityPrefix: 'app_' })).toMatch(/entityPrefix app_/);
+    expect(problemOf({ synchronize: true })).toMatch(/option synchronize/);
     expect(problemOf({ type: 'mssql' })).toMatch(/not on mssql/);
     expect(problemOf({ type: 'postgres' }, false)).toBeNull();
     expect(problemOf({ type: 'mysql', timezone: 'local' })).toMatch(/timezone: 'Z'/);

@@ -15,7 +15,8 @@ const POLL_MS = 50;
 /** What all servers of tests have in common. */
 const COMMON = [
   ...['--bind-address=127.0.0.1', '--skip-log-bin', '--max-connections=500'],
-  '--character-set-server=latin1', // the service must not lean on a server's defaults
+  // The service must not lean on a server's defaults.
+  ...['--character-set-server=latin1', '--default-time-zone=+08:00'],
 ];
 /** For speed: this one is never killed. */
 const SWIFT = ['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=1G'];

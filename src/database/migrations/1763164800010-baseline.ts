@@ -27,7 +27,7 @@ export class Settings1763164800010 implements MigrationInterface {
            (id, tenant_id, tenant_name, ancestors, depth, account_count, menu_ids, ${QUOTAS.join(', ')},
             tree_ver, status, del_flag, create_by, create_time, update_by)
          VALUES ('1', '000000', '平台', '0', 1, -1, '', ${QUOTAS.map(() => '0').join(', ')},
-            0, '0', '0', 'system', CURRENT_TIMESTAMP, '')`,
+            0, '0', '0', 'system', '${c.now()}', '')`,
       );
     }
     if (await isEmpty(c, 'tenantry_setting')) {

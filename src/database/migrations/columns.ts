@@ -69,6 +69,12 @@ export class Columns {
     return { name, type: this.#dialect.instant, precision: 3, ...more };
   }
 
+  /** This moment, as a text for a column of `instant`. */
+  now(): string {
+    const iso = new Date().toISOString();
+    return this.#dialect.instant === 'datetime' ? iso.replace('T', ' ').replace('Z', '') : iso;
+  }
+
   /** A column's type in SQL, for one that is added or changed later. */
   sqlType({ type, length, charset, collation }: TableColumnOptions): string {
     const size = length === undefined ? '' : `(${length})`;

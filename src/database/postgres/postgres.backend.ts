@@ -1,9 +1,10 @@
 import { Socket } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
+import { DescribedDataSource } from '../entity-columns';
 import { readAuthorities, untilReachable } from '../server-start';
 import { SilenceLimit } from '../silence-limit';
 
@@ -18,13 +19,14 @@ export class PostgresBackend implements Backend {
       const client = await this.#connect();
       await client.end();
     }, onWait);
-    const { host, port, username, password, database } = this.location;
+    const { host, port, username, password, database, schema } = this.location;
     const silence = new SilenceLimit();
     const stream = () => silence.watch(new Socket());
-    const dataSource = new DataSource({
+    const dataSource = new DescribedDataSource({
       ...commonOptions,
       ...tables,
       ...{ type: 'postgres', host, port, username, password, database },
+      ...(schema !== undefined && { schema }),
       ...securityOf(this.location),
       connectTimeoutMS: 3000,
       installExtensions: false,

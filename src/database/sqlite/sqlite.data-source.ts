@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
+import { DescribedDataSource } from '../entity-columns';
 import { faultOf } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteDriver } from './sqlite.driver';
@@ -24,7 +25,7 @@ export interface SqliteDataSourceOptions extends Pick<
  * A SQLite file as the library needs it: TypeORM's own driver gives all callers one transaction, this one gives each
  * its own. The schema comes from migrations alone.
  */
-export class SqliteDataSource extends DataSource {
+export class SqliteDataSource extends DescribedDataSource {
   constructor(options: SqliteDataSourceOptions) {
     super({
       ...options,

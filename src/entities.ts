@@ -1,0 +1,24 @@
+import type { DataSourceOptions } from 'typeorm';
+import { CommitRecord } from './database/commit-log';
+import { describeColumnsFor } from './database/entity-columns';
+import { SettingEntity } from './database/setting.repository';
+import { DeptEntity } from './dept/dept.entity';
+import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
+import { TenantEntity } from './tenant/tenant.entity';
+
+/** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
+export const entities = [
+  TenantEntity,
+  DeptEntity,
+  AccountEntity,
+  CommitRecord,
+  SessionEntity,
+  FailedSignInEntity,
+  SettingEntity,
+];
+
+/** The same entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
+export function entitiesFor(type: DataSourceOptions['type']): typeof entities {
+  describeColumnsFor(type, entities);
+  return entities;
+}
