@@ -26,6 +26,14 @@ export interface OperationResult {
   readonly details: string;
 }
 
+/** All that was measured on one database. */
+export interface Found {
+  readonly operations: readonly OperationResult[];
+  readonly bounds: readonly Result[];
+  /** Of the database, with its name. */
+  readonly version: string;
+}
+
 export interface Measure {
   readonly name: string;
   readonly run: (bed: Bed) => Promise<Result[]>;

@@ -1,4 +1,4 @@
-import { read, type Transaction } from './database';
+import { forceIndex, read, type Transaction } from './database';
 import {
   formatTime,
   formatTimeOrNull,
@@ -36,7 +36,8 @@ export interface DeptRow {
   update_by: string;
   update_time: Date | null;
   revision: number;
-  has_children?: number;
+  /** What EXISTS gives: 0 or 1, or a boolean. */
+  has_children?: number | boolean;
 }
 
 interface DeptJson {
@@ -73,7 +74,7 @@ export function deptJson(row: DeptRow): DeptJson {
 }
 
 function deptInList(row: DeptRow) {
-  return Object.assign(deptJson(row), { hasChildren: row.has_children === 1 });
+  return Object.assign(deptJson(row), { hasChildren: Boolean(row.has_children) });
 }
 
 export async function existing(
@@ -97,7 +98,7 @@ route('get', PATH, async (caller, { query }, response) => {
   const later = after ? 'AND t.order_num >= ? AND (t.order_num > ? OR t.dept_id > ?)' : '';
   const [orderNum = 0, deptId = 0] = after ?? [];
   const found = await read<DeptRow>(
-    `SELECT ${COLUMNS}, ${HAS_CHILDREN} FROM tenantry_dept t FORCE INDEX (${index}) WHERE ${where} ${later}
+    `SELECT ${COLUMNS}, ${HAS_CHILDREN} FROM tenantry_dept t ${forceIndex(index)} WHERE ${where} ${later}
       ORDER BY t.order_num, t.dept_id LIMIT ${limit + 1}`,
     after ? [...values, orderNum, orderNum, deptId] : values,
   );

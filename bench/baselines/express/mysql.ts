@@ -1,0 +1,58 @@
+import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
+import type { Driver, Outcome, Value } from './database';
+
+/** A pool as large as the service's, with its session settings. It connects when it is used. */
+export const pool: Pool = createPool({
+  uri: process.env.DATABASE_URL ?? '',
+  charset: 'utf8mb4',
+  timezone: 'Z',
+  connectionLimit: 20,
+});
+pool.on('connection', (connection) => {
+  connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+  connection.query("SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
+});
+
+export const mysql: Driver = {
+  forceIndex: (index) => `FORCE INDEX (${index})`,
+  returning: () => '',
+  execute: (sql, values) => executeOn(pool, sql, values),
+  connect: () =>
+    new Promise((resolve, reject) => {
+      pool.getConnection((error, connection) => {
+        if (error) {
+          reject(error);
+          return;
+        }
+        resolve({
+          execute: (sql, values) => executeOn(connection, sql, values),
+          run: (sql) => runOn(connection, sql),
+          release: () => {
+            connection.release();
+          },
+        });
+      });
+    }),
+};
+
+function executeOn(on: Pool | PoolConnection, sql: string, values: Value[]): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    on.execute(sql, values, (error, result) => {
+      if (error) reject(error);
+      else if (Array.isArray(result)) resolve({ rows: result, affected: 0, insertId: 0 });
+      else {
+        const { affectedRows, insertId } = result as ResultSetHeader;
+        resolve({ rows: [], affected: affectedRows, insertId });
+      }
+    });
+  });
+}
+
+function runOn(connection: PoolConnection, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.query(sql, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
