@@ -1,6 +1,7 @@
+import { runPrepared } from '../../src/database/prepared';
 import { ApiClient } from '../../src/testing/api-client';
 import { interleave, type Side } from '../support/figures';
-import { placed } from '../support/sql';
+import { placed, vacuum } from '../support/sql';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import { statementsOf, withoutStateLookups } from '../support/statements';
 import { addSubtree, fillTenants, type Subtree } from '../support/world';
@@ -55,12 +56,16 @@ export const move: Measure = {
         const path = `0,${from},${head}`;
         const values = [`0,${to},${head}`, path.length + 1, other.tenantId, path, `${path}-`];
         const start = performance.now();
-        const { affected } = await runner.query(rewrite, values, true);
+        const { affected } = await runPrepared(runner.manager, rewrite, values);
         if (affected !== size - 1) throw new Error(`${affected} rows were rewritten, not ${size - 1}.`);
         return performance.now() - start;
       };
       await interleave([work, baseline], 1);
-      const [mine = [], theirs = []] = await interleave([work, baseline], rounds);
+      const sides = [work, baseline].map((side): Side => async () => {
+        await vacuum(dataSource);
+        return side();
+      });
+      const [mine = [], theirs = []] = await interleave(sides, rounds);
       counts.push(withoutStateLookups(await statementsOf(dataSource, work)).length);
       const heading = {
         work: `Move of ${size.toLocaleString('en')} departments`,
