@@ -20,6 +20,12 @@ describe('DATABASE_URL', () => {
     });
   });
 
+  it.each(['postgres', 'postgresql'])('reads a %s address', (scheme) => {
+    expect(parseDatabaseUrl(`${scheme}://me:p%2Fw@db/org`)).toEqual({
+      ...{ kind: 'postgres', host: 'db', port: 5432, username: 'me', password: 'p/w', database: 'org' },
+    });
+  });
+
   it.each([
     '',
     'sqlite:',
@@ -27,7 +33,8 @@ describe('DATABASE_URL', () => {
     'mysql://h',
     'mysql://u:p@h/',
     'mysql:nothing',
-    'postgres://u@h/d',
+    'postgres://u@h',
+    'pg://u@h/d',
   ])('refuses %p', (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow('must be sqlite:');
   });
@@ -70,6 +77,34 @@ describe('DATABASE_URL', () => {
       expect(() => at(rest)).toThrow(message);
     });
 
+    it.each([
+      ['ssl=true&ssl-ca=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
+      ['sslmode=disable', undefined],
+      ['sslmode=require', { checkHost: true }],
+      ['sslmode=verify-full&sslrootcert=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
+      ['sslrootcert=ca.pem&sslmode=verify-ca', { checkHost: false, caFile: 'ca.pem' }],
+      ['ssl=true&sslrootcert=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
+    ])("reads PostgreSQL's ?%s", (options, tls) => {
+      const location = parseDatabaseUrl(`postgres://me@db/org?${options}`);
+      expect('tls' in location ? location.tls : undefined).toEqual(tls);
+    });
+
+    it.each([
+      ['sslmode=prefer', 'one sslmode of disable, require, verify-ca, verify-full'],
+      ['sslmode=no-verify', 'one sslmode of'],
+      ['sslmode=', 'one sslmode of'],
+      ['sslmode=require&sslmode=disable', 'one sslmode of'],
+      ['sslmode=disable&ssl=true', 'no ssl beside it'],
+      ['sslmode=verify-ca', 'together with ssl-ca=<file>'],
+      ['sslmode=disable&sslrootcert=ca.pem', 'needs ssl=true'],
+      ['sslrootcert=ca.pem', 'needs ssl=true'],
+      ['ssl=true&ssl-ca=a.pem&sslrootcert=b.pem', 'the option ssl-ca twice'],
+      ['sslmode=require&sslrootcert=a.pem&sslrootcert=b.pem', 'twice'],
+      ['sslmode=require&sslcert=x', 'unknown option sslcert'],
+    ])("refuses PostgreSQL's ?%s", (options, message) => {
+      expect(() => parseDatabaseUrl(`postgres://me@db/org?${options}`)).toThrow(message);
+    });
+
     it('does not repeat what may be a part of a password', () => {
       expect(() => parseDatabaseUrl('mysql://u:12/x?secret@h/d')).toThrow(/^has an unknown option;/);
     });
@@ -77,6 +112,9 @@ describe('DATABASE_URL', () => {
 
   it('is never shown with its password', () => {
     expect(describeDatabase(parseDatabaseUrl('mysql://me:secret@db:3307/org'))).toBe('MySQL me@db:3307/org');
+    expect(describeDatabase(parseDatabaseUrl('postgres://me:secret@db/org'))).toBe(
+      'PostgreSQL me@db:5432/org',
+    );
     const secure = 'mysql://me:secret@db/org?ssl=true';
     expect(describeDatabase(parseDatabaseUrl(secure))).toBe('MySQL me@db:3306/org (TLS)');
     expect(describeDatabase(parseDatabaseUrl(`${secure}&ssl-ca=x&ssl-verify=ca`))).toBe(

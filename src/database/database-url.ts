@@ -81,7 +81,6 @@ function serverLocation(kind: ServerLocation['kind'], defaultPort: number, url: 
 function withoutSslMode(url: URL): URL {
   const { searchParams: options } = url;
   const mode = options.get('sslmode');
-  const caFile = options.get('sslrootcert');
   if (mode !== null) {
     const meaning = SSL_MODES[mode];
     if (!meaning || options.has('ssl') || options.getAll('sslmode').length > 1)
@@ -89,10 +88,8 @@ function withoutSslMode(url: URL): URL {
     for (const [name, value] of meaning) options.append(name, value);
     options.delete('sslmode');
   }
-  if (caFile !== null) {
-    options.append('ssl-ca', caFile);
-    options.delete('sslrootcert');
-  }
+  for (const caFile of options.getAll('sslrootcert')) options.append('ssl-ca', caFile);
+  options.delete('sslrootcert');
   return url;
 }
 

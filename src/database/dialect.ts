@@ -57,16 +57,6 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-/** Closes connections of the service on which nothing moves for so long; SQLite has none. */
-export function limitSilence({ options }: DataSource, milliseconds: number): void {
-  const { driver, extra } = options as { driver?: Partial<Silenced>; extra?: { stream?: Partial<Silenced> } };
-  (driver?.limitSilence ? driver : extra?.stream)?.limitSilence?.(milliseconds);
-}
-
-interface Silenced {
-  limitSilence(milliseconds: number): void;
-}
-
 export type Tables = Pick<DataSourceOptions, 'entities' | 'migrations'>;
 export type Unlock = () => Promise<void>;
 

@@ -1,8 +1,12 @@
-import { QueryFailedError } from 'typeorm';
-import { faultOf, RetryBudget } from './retry-policy';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { faultOf, isDuplicate, RetryBudget } from './retry-policy';
 
 const failed = (fields: object) =>
-  new QueryFailedError('SELECT 1', [], Object.assign(new Error('x'), fields));
+  new QueryFailedError(
+    'SELECT 1',
+    [],
+    fields instanceof Error ? fields : Object.assign(new Error('x'), fields),
+  );
 
 describe('what a database error says about its unit of work', () => {
   it.each([
@@ -26,6 +30,26 @@ describe('what a database error says about its unit of work', () => {
     [{ code: 'PROTOCOL_CONNECTION_LOST' }, 'lost'],
     [{ errno: -104, code: 'ECONNRESET' }, 'lost'],
     [{ message: "Can't add new command when connection is in closed state" }, 'lost'],
+    [{ code: '40001' }, 'conflict'],
+    [{ code: '40P01' }, 'conflict'],
+    [{ code: '55P03' }, 'conflict'],
+    [{ code: '53300' }, 'unreachable'],
+    [{ code: '57P03' }, 'unreachable'],
+    [{ code: '25006' }, 'unreachable'],
+    [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'unreachable'],
+    [{ message: 'timeout exceeded when trying to connect' }, 'crowded'],
+    [{ code: '57P01' }, 'lost'],
+    [{ code: '57P02' }, 'lost'],
+    [{ code: '57P05' }, 'lost'],
+    [{ code: '53100' }, 'lost'],
+    [{ code: '08006' }, 'lost'],
+    [{ message: 'Connection terminated unexpectedly' }, 'lost'],
+    [new QueryRunnerAlreadyReleasedError(), 'lost'],
+    [{ code: '22021' }, 'fatal'],
+    [{ code: '22P02' }, 'fatal'],
+    [{ code: '23503' }, 'fatal'],
+    [{ code: '42601' }, 'fatal'],
+    [{ code: '42P01' }, 'fatal'],
     [{ errno: 1045 }, 'fatal'],
     [{ errno: 1064 }, 'fatal'],
     [{ errno: 1146 }, 'fatal'],
@@ -34,7 +58,13 @@ describe('what a database error says about its unit of work', () => {
     [{ errcode: 2067 }, 'fatal'],
   ])('%p is %s', (fields, fault) => {
     expect(faultOf(failed(fields))).toBe(fault);
-    expect(faultOf(Object.assign(new Error('raw'), fields))).toBe(fault);
+    expect(faultOf(fields instanceof Error ? fields : Object.assign(new Error('raw'), fields))).toBe(fault);
+  });
+
+  it('knows a duplicate key', () => {
+    for (const fields of [{ errno: 1062 }, { code: '23505' }]) expect(isDuplicate(failed(fields))).toBe(true);
+    for (const fields of [{ errno: 1452 }, { code: '23503' }])
+      expect(isDuplicate(failed(fields))).toBe(false);
   });
 
   it('takes what is no database error as it is', () => {

@@ -46,7 +46,10 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unreachable'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'unreachable'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'unreachable'],
+  ['The server does not support SSL connections', 'unreachable'],
+  ['There was an error establishing an SSL connection', 'unreachable'],
   [NO_CONNECTION, 'crowded'],
+  ['timeout exceeded when trying to connect', 'crowded'], // all connections of pg's pool are in use
   [1180, 'lost'], // error during COMMIT
   [1021, 'lost'], // the disk is full; at COMMIT the outcome is unknown
   [1114, 'lost'], // the same, in the words of InnoDB
@@ -55,6 +58,8 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [4031, 'lost'], // the server closed an idle connection
   ['57P01', 'lost'], // the server ended this connection: shutdown, or pg_terminate_backend
   ['57P02', 'lost'], // another backend crashed
+  ['57P05', 'lost'], // the server closed an idle connection
+  ['25P03', 'lost'], // the same, in a transaction
   ['53100', 'lost'], // the disk is full; at COMMIT the outcome is unknown
   ['58030', 'lost'], // the disk fails
   ['08003', 'lost'],
@@ -64,6 +69,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['Connection terminated unexpectedly', 'lost'],
   ['Client has encountered a connection error and is not queryable', 'lost'],
   ['Client was closed and is not queryable', 'lost'],
+  ['Query runner already released. Cannot run queries anymore.', 'lost'], // TypeORM's, once pg has lost the connection
   ['PROTOCOL_CONNECTION_LOST', 'lost'],
   ['ECONNRESET', 'lost'],
   ['EPIPE', 'lost'],

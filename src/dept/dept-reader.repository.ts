@@ -26,8 +26,9 @@ import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entit
 const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
 const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
 const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
-const HAS_CHILDREN = `CASE WHEN EXISTS (SELECT 1 FROM :table child WHERE child.tenant_id = t.tenant_id
-  AND child.del_flag = '0' AND child.parent_id = t.dept_id) THEN 1 ELSE 0 END AS "hasChildren"`;
+const PAGE = 1000;
+const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0'
+  AND child.parent_id = t.dept_id ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS "hasChildren"`;
 const NAMED = ['deptId', 'deptName'] as const;
 const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
@@ -80,9 +81,25 @@ export class DeptReader {
     );
   }
 
-  findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
-    const options = { order: TREE_ORDER, limit, index: 'ix_dept_subtree' };
-    return this.#read((depts) => depts.pick(matching({ below: top ?? undefined }), DEPT_SHOWN, options));
+  /** Page by page: drivers turn the rows of one answer into objects in one go, and requests of others would wait for it. */
+  async findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
+    const where = matching({ below: top ?? undefined });
+    const found: DeptRow[] = [];
+    for (let after: Key | null = null, isMore = true; isMore;) {
+      const most = Math.min(PAGE, limit - found.length);
+      const options: FindOptions<DeptEntity> = {
+        order: TREE_ORDER,
+        after,
+        limit: most,
+        index: 'ix_dept_subtree',
+      };
+      const page = await this.#read((depts) => depts.pick(where, DEPT_SHOWN, options));
+      for (const row of page) found.push(row);
+      const last = page.at(-1);
+      after = last ? [last.ancestors, last.orderNum, last.deptId] : null;
+      isMore = page.length === most && found.length < limit;
+    }
+    return found;
   }
 
   /**

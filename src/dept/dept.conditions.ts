@@ -57,7 +57,11 @@ export function withIds(deptIds: readonly number[]): Where {
 }
 
 export function parentsAmong(deptIds: readonly number[], tenantId: string): Where {
-  return havingOther(deptIds, tenantId, (dept) => `other.parent_id = ${dept}.dept_id`);
+  return havingOther(
+    deptIds,
+    tenantId,
+    (dept) => `other.parent_id = ${dept}.dept_id ORDER BY other.order_num, other.dept_id`,
+  );
 }
 
 /** Of these departments, the ones that are not the first sibling with their name. */
@@ -66,20 +70,24 @@ export function numberedAmong(deptIds: readonly number[], tenantId: string): Whe
     deptIds,
     tenantId,
     (dept) =>
-      `other.parent_id = ${dept}.parent_id AND other.dept_name = ${dept}.dept_name AND other.dept_id < ${dept}.dept_id`,
+      `other.parent_id = ${dept}.parent_id AND other.dept_name = ${dept}.dept_name AND other.dept_id < ${dept}.dept_id
+       ORDER BY other.dept_id`,
   );
 }
 
-/** Of these departments, the ones for which another one exists: one index lookup each. CASE keeps it from becoming a join. */
+/**
+ * Of these departments, the ones for which another one exists: one index lookup each. Not EXISTS, which may become a join,
+ * and for which PostgreSQL reads the whole table where few departments have children. The order is that of the index.
+ */
 function havingOther(
   deptIds: readonly number[],
   tenantId: string,
-  condition: (dept: string) => string,
+  conditionInOrder: (dept: string) => string,
 ): Where {
   const sql = (column: string): string => {
     const [dept = ''] = column.split('.', 1);
-    return `${column} IN (:...among) AND CASE WHEN EXISTS (SELECT 1 FROM :table other
-       WHERE other.tenant_id = :tenantOfOther AND other.del_flag = '0' AND ${condition(dept)}) THEN 1 ELSE 0 END = 1`;
+    return `${column} IN (:...among) AND (SELECT 1 FROM :table other WHERE other.tenant_id = :tenantOfOther
+       AND other.del_flag = '0' AND ${conditionInOrder(dept)} LIMIT 1) = 1`;
   };
   return { ...LIVE, deptId: Raw(sql, { among: deptIds.map(String), tenantOfOther: tenantId }) };
 }

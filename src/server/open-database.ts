@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Env } from './config/env';
 import { ensureFirstAdmin, type FirstAdmin } from './account/first-admin';
 import { createDataSource, withMigrationLock } from '../data-source';
-import { limitSilence } from '../database/dialect';
+import { limitSilence } from '../database/silence-limit';
 
 /** Longer than any statement of the service takes. */
 const SILENCE_MS = 5000;

@@ -42,8 +42,9 @@ export interface TenantCriteria {
 /** A tenant of a list; 0 or 1 is what every database has. */
 export type ListedTenant = TenantListRow & { readonly hasChildren: number };
 
-const HAS_CHILDREN = `CASE WHEN EXISTS (SELECT 1 FROM :table child WHERE child.del_flag = '0'
-  AND child.tenant_parent = t.tenant_id) THEN 1 ELSE 0 END AS "hasChildren"`;
+const PACKAGE = ['tenantName', 'menuIds'] as const;
+const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child WHERE child.del_flag = '0'
+  AND child.tenant_parent = t.tenant_id ORDER BY child.id LIMIT 1), 0) AS "hasChildren"`;
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */
 @Injectable()
@@ -116,6 +117,12 @@ class TenantReader {
 
   findByCode(tenantId: string): Promise<TenantEntity | null> {
     return this.#read((tenants) => tenants.findOne({ tenantId, ...LIVE }));
+  }
+
+  async findOwnPackage(): Promise<Pick<TenantEntity, 'tenantName' | 'menuIds'> | null> {
+    const own = { tenantId: this.ctx.tenantId, ...LIVE };
+    const [found] = await this.#read((tenants) => tenants.pick(own, PACKAGE));
+    return found ?? null;
   }
 
   /** A part of the tenants that match on a day, in the order of their ids. */

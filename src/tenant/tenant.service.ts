@@ -41,6 +41,13 @@ export class TenantService {
     return toTenantDto(tenant);
   }
 
+  /** What the caller's own tenant is called, and the menus that it may use. */
+  async getOwnPackage(ctx: RequestContext): Promise<Pick<TenantEntity, 'tenantName' | 'menuIds'>> {
+    const tenant = await this.tenants.in(ctx).findOwnPackage();
+    if (!tenant) throw TenantErrors.DELETED();
+    return tenant;
+  }
+
   stateOf(ctx: RequestContext): Promise<TenantState> {
     return this.states.stateOf(ctx.tenantId);
   }

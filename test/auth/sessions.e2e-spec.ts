@@ -3,8 +3,9 @@ import type { SqliteDriver } from '../../src/database/sqlite/sqlite.driver';
 import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { holdNext, loseNextAnswer, nextCommits } from '../support/commit-faults';
+import { isWaitingForLock } from '../support/lock-waits';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { onMariadb } from '../support/test-database';
+import { onServer } from '../support/test-database';
 import { deferred, until } from '../support/until';
 
 const PASSWORD = 'a-long-password';
@@ -34,13 +35,10 @@ describe('a session', () => {
   const refresh = (refreshToken: string) => service.anonymous.post('/auth/refresh', { refreshToken });
   const whoAmI = (accessToken: string) => service.anonymous.as(accessToken).get('/auth/me');
 
-  /** Who waits in the database for another's write. */
-  async function waiting(): Promise<number> {
-    if (!onMariadb) return (service.dataSource.driver as unknown as SqliteDriver).writers.waiting;
-    const rows = await service.dataSource.query<{ Value: string }[]>(
-      "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
-    );
-    return Number(rows[0]!.Value);
+  /** Whether anyone waits in the database for another's write. */
+  async function isAwaited(): Promise<boolean> {
+    if (onServer) return isWaitingForLock(service.dataSource);
+    return (service.dataSource.driver as unknown as SqliteDriver).writers.waiting > 0;
   }
 
   it('begins while its tenant is being written to: after one write at most, never after those that queue', async () => {
@@ -58,13 +56,13 @@ describe('a session', () => {
     await begun.promise;
     const later = Array.from({ length: 3 }, () => aDept(admin).then(() => order.push('later write')));
     const session = login().then(({ status }) => order.push(`sign-in ${status}`));
-    // MariaDB writes other rows meanwhile; SQLite has one writer.
-    if (onMariadb) await session;
-    else await until(async () => (await waiting()) > 0);
+    // A server writes other rows meanwhile; SQLite has one writer.
+    if (onServer) await session;
+    else await until(isAwaited);
     finish.resolve();
     await Promise.all([...later, session]);
     const sequence = ['long write', 'sign-in 200'];
-    expect(order.slice(0, 2)).toEqual(onMariadb ? sequence.reverse() : sequence);
+    expect(order.slice(0, 2)).toEqual(onServer ? sequence.reverse() : sequence);
     expect(order.slice(2)).toEqual(['later write', 'later write', 'later write']);
   });
 
@@ -78,7 +76,7 @@ describe('a session', () => {
       isReset = true;
     });
     // Either it waits for the sign-in, or nothing holds them apart.
-    await until(async () => isReset || (await waiting()) > 0);
+    await until(async () => isReset || (await isAwaited()));
     letGo();
     expect([(await old).status, (await reset).status]).toEqual([200, 200]);
     expect((await whoAmI(((await old).body.data as Tokens).accessToken)).status).toBe(401);

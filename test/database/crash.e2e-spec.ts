@@ -1,9 +1,10 @@
 import { throwAwayDatabase } from '../../src/server/testing';
 import { killServerOften, killServiceOften, swallowCommits } from '../support/crash-rounds';
-import { mariadbBinary } from '../support/server-binaries.js';
+import { mariadbBinary, postgresFolder } from '../support/server-binaries.js';
 import { startMortalMariadb } from '../support/mariadb-server';
+import { killBackend, startPostgres } from '../support/postgres-server';
 import { Chance, faultsSeed } from '../support/chance';
-import { emptyDatabase, onMariadb } from '../support/test-database';
+import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
 
 // How long it takes until everything works again is measured by `npm run test:faults`.
 describe('a crash under write load loses and doubles nothing', () => {
@@ -13,6 +14,20 @@ describe('a crash under write load loses and doubles nothing', () => {
     await killServiceOften(database, 1, random);
     await database.drop();
   });
+
+  if (onPostgres && postgresFolder()) {
+    it('of the database server, and of one of its sessions', async () => {
+      const server = await startPostgres(postgresFolder()!, { isDurable: true });
+      const random = new Chance(faultsSeed('kill -9 of PostgreSQL'));
+      for (const killed of ['server', 'session']) {
+        const database = await throwAwayDatabase({ server: server.url });
+        const session = { end: () => killBackend(database.url), restart: () => Promise.resolve() };
+        await killServerOften(killed === 'server' ? server : session, database, 1, random);
+        await database.drop();
+      }
+      await server.stop();
+    });
+  }
 
   if (onMariadb && mariadbBinary()) {
     it('of the database server', async () => {
@@ -26,7 +41,7 @@ describe('a crash under write load loses and doubles nothing', () => {
   }
 });
 
-if (onMariadb) {
+if (onServer) {
   describe('answers to COMMIT that are swallowed under load', () => {
     it('double nothing, lose nothing, and nobody is told the opposite', async () => {
       const database = await emptyDatabase();

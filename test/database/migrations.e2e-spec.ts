@@ -9,7 +9,7 @@ import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
-import { emptyDatabase, onMariadb } from '../support/test-database';
+import { emptyDatabase, onMariadb, onPostgres } from '../support/test-database';
 import { until } from '../support/until';
 
 async function undoUntil(dataSource: DataSource, name: string): Promise<void> {
@@ -86,6 +86,13 @@ describe('the schema', () => {
   });
 
   it('is used in the modes that the writes rely on', async () => {
+    if (onPostgres) {
+      expect(await dataSource.query('SHOW transaction_isolation')).toEqual([
+        { transaction_isolation: 'read committed' },
+      ]);
+      expect(await dataSource.query('SHOW TimeZone')).toEqual([{ TimeZone: 'UTC' }]);
+      return;
+    }
     if (onMariadb) {
       expect(await dataSource.query('SELECT @@tx_isolation AS level')).toEqual([{ level: 'READ-COMMITTED' }]);
       return;

@@ -1,18 +1,22 @@
 import type { Server } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { limitSilence } from '../../src/database/dialect';
+import type { Socket } from 'node:net';
+import type { Client } from 'pg';
+import { limitSilence } from '../../src/database/silence-limit';
 import { dialectOf } from '../../src/database/dialects';
 import { faultOf } from '../../src/database/retry-policy';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
+import { UnitOfWork } from '../../src/database/unit-of-work';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
+import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { nextCommits } from '../support/commit-faults';
+import { isWaitingForLock } from '../support/lock-waits';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { TcpProxy } from '../support/tcp-proxy';
-import { emptyDatabase, onMariadb } from '../support/test-database';
+import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
 import { until } from '../support/until';
 
 const PATH = '/system/dept-api';
@@ -21,7 +25,7 @@ const ROOMY_MS = 60_000;
 const named = (service: ServiceUnderTest, deptName: string) =>
   service.dataSource.manager.countBy(DeptEntity, { deptName });
 
-if (onMariadb) {
+if (onServer) {
   describe('a unit of work on a server that fails', () => {
     let service: ServiceUnderTest;
     let proxy: TcpProxy;
@@ -44,15 +48,7 @@ if (onMariadb) {
       await proxy.close();
     });
 
-    async function isWaitingForLock(): Promise<boolean> {
-      // InnoDB makes this list anew only when nobody has read it for 0.1 s.
-      await sleep(150);
-      const rows = await service.dataSource.query<unknown[]>(
-        `SELECT 1 FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
-         WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`,
-      );
-      return rows.length > 0;
-    }
+    const isLockAwaited = (): Promise<boolean> => isWaitingForLock(service.dataSource);
 
     it('is replayed when the connection breaks before COMMIT arrives', async () => {
       for (let n = 0; n < 10; n += 1) {
@@ -75,24 +71,45 @@ if (onMariadb) {
       expect(proxy.struck).toBe(30);
     });
 
+    it('is replayed when the server ends its session before COMMIT', async () => {
+      const [ownId, end] = onPostgres
+        ? ['SELECT pg_backend_pid() AS id', 'SELECT pg_terminate_backend(?)']
+        : ['SELECT CONNECTION_ID() AS id', 'KILL ?'];
+      let tries = 0;
+      await service.app.get(UnitOfWork, { strict: false }).run(
+        '000000',
+        (manager) => raiseTreeVersion(manager, '000000'),
+        async (manager) => {
+          tries += 1;
+          if (tries > 1) return;
+          const [{ id } = { id: '' }] = await manager.query<{ id: string }[]>(ownId);
+          await service.dataSource.query(end.replace('?', id));
+          // TypeORM releases a runner when pg has heard that its connection is closed.
+          if (onPostgres) await until(() => manager.queryRunner!.isReleased);
+        },
+      );
+      expect(tries).toBe(2);
+    });
+
     it('is replayed after a deadlock', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       // A transaction that takes the department first and the tenant second: the other way round than a unit.
       const rival = service.dataSource.createQueryRunner();
       await rival.startTransaction();
-      await rival.query('SET SESSION innodb_lock_wait_timeout = 5');
-      await rival.query('UPDATE tenantry_dept SET order_num = 1 WHERE dept_id = ?', [deptId]);
-      // Much written work makes the server choose the other one as its victim.
-      await rival.query(
-        `INSERT INTO tenantry_unit (unit_id, created_at) SELECT CONCAT('x', seq), NOW() FROM seq_1_to_2000`,
-      );
+      await rival.query(onPostgres ? "SET lock_timeout = '5s'" : 'SET SESSION innodb_lock_wait_timeout = 5');
+      await rival.query(`UPDATE tenantry_dept SET order_num = 1 WHERE dept_id = ${deptId}`);
+      // Much written work makes MariaDB choose the other one as its victim. On PostgreSQL it is the one that waits longer.
+      if (onMariadb)
+        await rival.query(
+          `INSERT INTO tenantry_unit (unit_id, created_at) SELECT CONCAT('x', seq), NOW() FROM seq_1_to_2000`,
+        );
       const update = api.put(PATH, { deptId, deptName: 'after the deadlock' });
-      await until(isWaitingForLock);
+      await until(isLockAwaited);
       await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
       await rival.commitTransaction();
       // As it was: the next one to get this connection would wait as long.
-      await rival.query('SET SESSION innodb_lock_wait_timeout = 1');
+      await rival.query(onPostgres ? 'RESET lock_timeout' : 'SET SESSION innodb_lock_wait_timeout = 1');
       await rival.release();
       expect((await update).status).toBe(200);
       expect(await named(service, 'after the deadlock')).toBe(1);
@@ -125,7 +142,7 @@ if (onMariadb) {
         const deptId = await aDept(other);
         const letGo = await holding();
         const writes = Promise.all(Array.from({ length: 30 }, () => service.as().post(PATH, {})));
-        await until(isWaitingForLock);
+        await until(isLockAwaited);
         expect((await other.get(`${PATH}/${deptId}`)).status).toBe(200);
         expect((await other.post(PATH, {})).status).toBe(200);
         expect(new Set((await writes).map(({ status }) => status))).toEqual(new Set([503]));
@@ -164,7 +181,7 @@ if (onMariadb) {
     });
 
     it('tells how many connections are used, idle and waited for', async () => {
-      // They are read from private parts of mysql2 (src/database/dialect.ts): a new version may have others.
+      // They are read from private parts of mysql2 and TypeORM (src/database/): a new version may have others.
       const state = () => dialectOf(service.dataSource).poolState(service.dataSource);
       const { limit } = state();
       const runners = Array.from({ length: limit + 1 }, () => service.dataSource.createQueryRunner());
@@ -177,18 +194,23 @@ if (onMariadb) {
       expect(state()).toEqual({ limit: 20, used: 0, idle: 20, waiting: 0 });
     });
 
-    it.each(['connection', 'socket'])(
+    // A socket is closed for its silence: the driver has not heard of it yet.
+    const close = onPostgres
+      ? {
+          connection: (client: Client) => client.end(),
+          socket: (client: { connection: { stream: Socket } }) => client.connection.stream.destroy(),
+        }
+      : {
+          connection: (connection: Socket) => connection.destroy(),
+          socket: (connection: { stream: Socket }) => connection.stream.destroy(),
+        };
+
+    it.each(['connection', 'socket'] as const)(
       'tries again after a statement on a %s that is closed',
       async (which) => {
         const runner = service.dataSource.createQueryRunner();
-        const connection = (await runner.connect()) as {
-          destroy: () => void;
-          stream: { destroy: () => void };
-        };
-        if (which === 'connection') connection.destroy();
-        // As for its silence: mysql2 has not heard of it yet.
-        else connection.stream.destroy();
-        // The first error has no code: it is known by its text, which a new version of mysql2 may change.
+        await close[which]((await runner.connect()) as never);
+        // Most of these errors have no code: they are known by their text, which a new version of the driver may change.
         expect(faultOf(await runner.query('SELECT 1').catch((error: unknown) => error))).toBe('lost');
         await runner.release();
       },
@@ -253,7 +275,7 @@ if (onMariadb) {
         // It waits for the lock of the one whose connection is about to be cut, and so comes next.
         proxy.beforeCut = () => {
           rival = direct.as().post(PATH, bodies[1], headers);
-          return until(isWaitingForLock);
+          return until(isLockAwaited);
         };
         proxy.fault = 'cut-before';
         const answers = [await service.as().post(PATH, bodies[0], headers), await rival!];

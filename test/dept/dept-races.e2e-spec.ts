@@ -1,6 +1,6 @@
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
-import { onMariadb } from '../support/test-database';
+import { onServer } from '../support/test-database';
 import { treeProblems } from '../support/tree-check';
 import { TwoServices } from '../support/two-services';
 import { times } from '../support/long-run';
@@ -8,7 +8,7 @@ import { times } from '../support/long-run';
 const PATH = '/system/dept-api';
 const ROUNDS = times(200, 32);
 /** SQLite has one writer, whatever the tenant. */
-const LANES = onMariadb ? 4 : 1;
+const LANES = onServer ? 4 : 1;
 
 describe('structural writes that race, from two processes', () => {
   let two: TwoServices;

@@ -2,7 +2,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { MAX_DEPTH } from '../../src/tree/tree-path';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { expectRefused } from '../support/refusals';
-import { aTenantRow, deptRows, life } from '../support/seeds';
+import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -53,17 +53,11 @@ describe('department trees of any size', () => {
 
   it('fits the longest ids into the longest path', async () => {
     const first = 1_000_000_000_000_000;
-    for (let n = 0; n < MAX_DEPTH; n += 1) {
+    await deptRows(service.dataSource, MAX_DEPTH, (n) => {
       const above = Array.from({ length: n }, (_, index) => first + index);
-      const row = {
-        deptId: first + n,
-        tenantId,
-        parentId: above.at(-1) ?? 0,
-        ancestors: [0, ...above].join(','),
-        depth: n + 1,
-      };
-      await service.dataSource.manager.insert(DeptEntity, { ...row, deptName: '', orderNum: 0, ...life() });
-    }
+      const path = { parentId: above.at(-1) ?? 0, ancestors: [0, ...above].join(','), depth: n + 1 };
+      return { deptId: first + n, tenantId, ...path };
+    });
     const answer = await api.get(`${PATH}/${first + MAX_DEPTH - 1}`);
     expect((answer.body.data as DeptEntity).ancestors.split(',')).toHaveLength(MAX_DEPTH);
     await service.dataSource.manager.delete(DeptEntity, { tenantId });

@@ -21,7 +21,7 @@ import { nextCommits, type Fate } from '../support/commit-faults';
 import { HeaderResolver, Host, system } from '../support/host';
 import { aTenantRow } from '../support/seeds';
 import { TcpProxy } from '../support/tcp-proxy';
-import { emptyDatabase, onMariadb } from '../support/test-database';
+import { emptyDatabase, onServer } from '../support/test-database';
 
 const DEPTS = '/system/dept-api';
 
@@ -247,7 +247,7 @@ describe('domain events', () => {
   );
 });
 
-if (onMariadb) {
+if (onServer) {
   it('events are told once when the answer to COMMIT is lost on the way', async () => {
     const database = await emptyDatabase();
     const { proxy, url } = await TcpProxy.before(database.url);

@@ -1,18 +1,33 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn, Table } from 'typeorm';
 import {
-  entities,
+  Column,
+  DataSource,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  PrimaryGeneratedColumn,
+  Table,
+  type DataSourceOptions,
+} from 'typeorm';
+import {
+  DeptEntity,
+  DeptService,
+  Doctor,
+  entitiesFor,
   tenantBoundToken,
+  TenantEntity,
   migrations,
   SqliteDataSource,
   TenantryModule,
   type TenantBoundRepository,
   type TenantOwned,
 } from '../../src/index';
+import { aDept, type Answer, ApiClient, aTenant } from '../../src/server/testing';
 import { HeaderResolver, system } from '../support/host';
-import { emptyDatabase, onMariadb } from '../support/test-database';
+import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
 
 /** As the embedding guide shows it: a bigint as it arrives, and one that is made a number. */
 @Entity('host_budget')
@@ -21,12 +36,27 @@ class BudgetEntity implements TenantOwned {
   @Column({ type: 'varchar', length: 20 }) tenantId!: string;
   @Column({ type: 'bigint' }) plain!: string | number;
   @Column({ type: 'bigint', transformer: { to: (id: number) => id, from: Number } }) deptId!: number;
+  @ManyToOne(() => DeptEntity) @JoinColumn({ name: 'deptId' }) dept?: DeptEntity;
+  @ManyToOne(() => TenantEntity)
+  @JoinColumn({ name: 'tenantId', referencedColumnName: 'tenantId' })
+  tenant?: TenantEntity;
 }
+
+const DEPTS = '/system/dept-api';
 
 @Module({})
 class HostModule {}
 
-const TYPES = onMariadb ? (['mysql', 'mariadb'] as const) : (['sqlite'] as const);
+interface Kind {
+  readonly type: 'mysql' | 'mariadb' | 'postgres' | 'better-sqlite3';
+  readonly schema?: string;
+}
+
+const KINDS: readonly Kind[] = onMariadb
+  ? [{ type: 'mysql' }, { type: 'mariadb' }]
+  : onPostgres
+    ? [{ type: 'postgres' }, { type: 'postgres', schema: 'org' }]
+    : [{ type: 'better-sqlite3' }];
 
 /**
  * With `mysql`, TypeORM takes the default NULL of a nullable column on a MariaDB server for the text 'NULL', of the host's
@@ -34,20 +64,26 @@ const TYPES = onMariadb ? (['mysql', 'mariadb'] as const) : (['sqlite'] as const
  */
 const MISREAD = /^ALTER TABLE `\w+` CHANGE .* NULL$|^(DROP|CREATE)( UNIQUE)? INDEX /;
 
-describe.each(TYPES)("a host's own schema on %s", (type) => {
+describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
   const isMisread = (query: string) => type === 'mysql' && MISREAD.test(query) && !query.includes('NOT NULL');
 
   async function open(url: string, tables: (typeof BudgetEntity)[] = []): Promise<DataSource> {
     const options = {
-      entities: [...entities, ...tables],
+      entities: [...entitiesFor(type), ...tables],
       migrations: [...migrations],
       migrationsTableName: 'host_migrations',
     };
     const dataSource =
-      type === 'sqlite'
+      type === 'better-sqlite3'
         ? new SqliteDataSource({ database: url.slice('sqlite:'.length), ...options })
-        : new DataSource({ type, url, timezone: 'Z', ...options });
+        : new DataSource({
+            type,
+            url,
+            ...(type === 'postgres' ? { schema } : { timezone: 'Z' }),
+            ...options,
+          } as DataSourceOptions);
     await dataSource.initialize();
+    if (schema !== undefined) await dataSource.query(`CREATE SCHEMA ${schema}`);
     await dataSource.runMigrations();
     return dataSource;
   }
@@ -59,34 +95,82 @@ describe.each(TYPES)("a host's own schema on %s", (type) => {
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     const changes = upQueries.map(({ query }) => query).filter((query) => !isMisread(query));
     expect(changes).toEqual([]);
-    expect(await dataSource.query('SELECT name FROM host_migrations')).toHaveLength(migrations.length);
+    const recorded = schema === undefined ? 'host_migrations' : `${schema}.host_migrations`;
+    expect(await dataSource.query(`SELECT name FROM ${recorded}`)).toHaveLength(migrations.length);
     await dataSource.destroy();
     await database.drop();
   });
 
-  it('gives a bigint as a text on a server and as a number on SQLite, also in a tenant-bound repository', async () => {
-    const database = await emptyDatabase();
-    const dataSource = await open(database.url, [BudgetEntity]);
-    const runner = dataSource.createQueryRunner();
-    await runner.createTable(Table.create(dataSource.getMetadata(BudgetEntity), dataSource.driver));
-    await runner.release();
+  async function start(dataSource: DataSource): Promise<NestExpressApplication> {
     const typeorm = TypeOrmModule.forRootAsync({
       useFactory: () => dataSource.options,
       dataSourceFactory: () => Promise.resolve(dataSource),
     });
     const tenantry = TenantryModule.forRoot({ principalResolver: new HeaderResolver() });
     const imports = [typeorm, tenantry, TenantryModule.forFeature([BudgetEntity])];
-    const app = await NestFactory.createApplicationContext(
+    const app = await NestFactory.create<NestExpressApplication>(
       { module: HostModule, imports },
       { logger: false },
     );
+    await app.listen(0, '127.0.0.1');
+    return app;
+  }
+
+  it('has relations to departments and tenants; a bigint is a text on a server and a number on SQLite', async () => {
+    const database = await emptyDatabase();
+    const dataSource = await open(database.url, [BudgetEntity]);
+    const runner = dataSource.createQueryRunner();
+    await runner.createTable(Table.create(dataSource.getMetadata(BudgetEntity), dataSource.driver));
+    await runner.release();
+    const app = await start(dataSource);
+    const deptId = await app.get(DeptService, { strict: false }).create(system(), { deptName: '研发部' });
     const budgets = app.get<TenantBoundRepository<BudgetEntity>>(tenantBoundToken(BudgetEntity), {
       strict: false,
     });
-    await budgets.in(system()).insert({ plain: 7, deptId: 7 });
-    const plain = onMariadb ? '7' : 7;
-    expect(await budgets.in(system()).find({}, { limit: 1 })).toMatchObject([{ plain, deptId: 7 }]);
-    expect(await dataSource.manager.find(BudgetEntity)).toMatchObject([{ plain, deptId: 7 }]);
+    await budgets.in(system()).insert({ plain: 7, deptId });
+    const plain = onServer ? '7' : 7;
+    expect(await budgets.in(system()).find({}, { limit: 1 })).toMatchObject([{ plain, deptId }]);
+    const found = await dataSource.manager.find(BudgetEntity, { relations: { dept: true, tenant: true } });
+    const related = { dept: { deptName: '研发部', orderNum: 0 }, tenant: { tenantId: '000000' } };
+    expect(found).toMatchObject([{ plain, deptId, ...related }]);
+    await app.close();
+    await database.drop();
+  });
+
+  it('serves the operations, and is examined by the doctor', async () => {
+    const database = await emptyDatabase();
+    const app = await start(await open(database.url, [BudgetEntity]));
+    const anonymous = new ApiClient(await app.getUrl());
+    const api = anonymous.with({ 'x-tenant': '000000', 'x-user': 'u', 'x-roles': 'superadmin' });
+    const done = async (answer: Promise<Answer>): Promise<unknown> => {
+      const { status, text, body } = await answer;
+      expect([status, text]).toEqual([200, text]);
+      return body.data;
+    };
+    const [a, b] = [await aDept(api, { deptName: 'a' }), await aDept(api, { deptName: 'b' })];
+    const c = await aDept(api, { deptName: 'c', parentId: a });
+    await done(api.put(DEPTS, { deptId: a, parentId: b, deptName: 'a' }));
+    await done(api.patch(`${DEPTS}/${c}`, { leader: 'x' }));
+    for (const query of ['deptName=c', 'leader=x', `parentId=${a}`, 'status=0&leader=x'])
+      expect(await done(api.get(`${DEPTS}?${query}`))).toMatchObject({
+        rows: [{ deptId: c, hasChildren: false }],
+      });
+    expect(await done(api.get(`${DEPTS}/tree?deptName=c`))).toMatchObject({ rows: [{ deptId: b }] });
+    const file = await api.get(`${DEPTS}/export?format=ndjson`);
+    expect(file.text.trim().split('\n')).toHaveLength(3);
+    const ndjson = { 'content-type': 'application/x-ndjson' };
+    await done(
+      api.send('POST', `${DEPTS}/import`, `${file.text}{"path":"b/new"}\n{"path":"b/new/er"}`, ndjson),
+    );
+    await done(api.delete(`${DEPTS}/${c}`));
+    const tenant = await aTenant(api, { tenantName: 't' });
+    expect(await done(api.get(`/system/tenant-api?tenantName=t`))).toMatchObject({
+      rows: [{ id: tenant.id }],
+    });
+    await done(api.put('/system/tenant-api', { id: tenant.id, tenantName: 't2' }));
+    await done(api.delete(`/system/tenant-api/${tenant.id}`));
+    expect(await app.get(Doctor, { strict: false }).examine()).toMatchObject({ findings: [], notes: [] });
+    anonymous.close();
     await app.close();
     await database.drop();
   });

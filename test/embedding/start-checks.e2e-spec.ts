@@ -8,8 +8,7 @@ import {
   DeptService,
   Doctor,
   entities,
-  migrations,
-  SqliteDataSource,
+  entitiesFor,
   TenantryModule,
   type TenantryOptions,
 } from '../../src/index';
@@ -17,7 +16,7 @@ import { dataSourceProblem } from '../../src/start-checks';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { HeaderResolver, hostDataSource, system } from '../support/host';
 import { runCli } from '../support/run-cli';
-import { emptyDatabase, onMariadb } from '../support/test-database';
+import { emptyDatabase, onPostgres } from '../support/test-database';
 
 @Module({})
 class HostModule {}
@@ -108,7 +107,8 @@ describe('a host that cannot work with the library', () => {
       );
     expect(problemOf({})).toBeNull();
     expect(problemOf({ entityPrefix: 'app_' })).toMatch(/entityPrefix app_/);
-    expect(problemOf({ type: 'postgres' })).toMatch(/not on postgres/);
+    expect(problemOf({ type: 'mssql' })).toMatch(/not on mssql/);
+    expect(problemOf({ type: 'postgres' }, false)).toBeNull();
     expect(problemOf({ type: 'mysql', timezone: 'local' })).toMatch(/timezone: 'Z'/);
     expect(problemOf({ type: 'mysql' }, false)).toMatch(/timezone: 'Z'/);
     expect(problemOf({ type: 'mysql', timezone: '+00:00' }, false)).toBeNull();
@@ -120,12 +120,19 @@ describe('a host that cannot work with the library', () => {
   });
 
   it('is told which entity is missing', async () => {
-    const few = entities.slice(0, -1);
-    const dataSource = onMariadb
-      ? new DataSource({ type: 'mariadb', url: database.url, entities: few, migrations })
-      : new SqliteDataSource({ database: database.url.slice('sqlite:'.length), entities: few, migrations });
+    const dataSource = hostDataSource(database.url);
+    const few = (dataSource.options.entities as unknown[]).filter((entity) => entity !== entities.at(-1));
+    Object.assign(dataSource.options, { entities: few });
     expect(await start({ dataSource })).toMatch(/SettingEntity is missing/);
   });
+
+  if (onPostgres) {
+    it('on PostgreSQL is told by TypeORM that the entities are those of another database', async () => {
+      entitiesFor('mysql');
+      const dataSource = new DataSource({ type: 'postgres', url: database.url, entities: [...entities] });
+      await expect(dataSource.initialize()).rejects.toThrow('is not supported by "postgres" database');
+    });
+  }
 
   it('is examined by the doctor, as a service and from the command line, whatever its migrations table is called', async () => {
     const dataSource = hostDataSource(database.url);

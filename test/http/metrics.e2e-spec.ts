@@ -6,7 +6,7 @@ import { aDept, ApiClient, aTenant } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/mariadb-server';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { onMariadb } from '../support/test-database';
+import { onServer } from '../support/test-database';
 import { until } from '../support/until';
 
 const PATH = '/system/dept-api';
@@ -129,7 +129,7 @@ describe('the metrics', () => {
     const busy = await scrape();
     expect(busy.get('tenantry_http_requests_in_flight')).toBe(1);
     expect(busy.get('tenantry_database_connections{state="used"}')).toBe(1);
-    expect(busy.get('tenantry_database_connections_limit')).toBe(onMariadb ? 20 : 1);
+    expect(busy.get('tenantry_database_connections_limit')).toBe(onServer ? 20 : 1);
     await runner.rollbackTransaction();
     await runner.release();
     aborting.abort();

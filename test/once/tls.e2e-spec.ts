@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/silence-limit';
 import { dialectOf } from '../../src/database/dialects';
 import { throwAwayDatabase } from '../../src/server/testing';
-import { Authority } from '../support/certificates';
+import { Authority, type Certificate } from '../support/certificates';
 import { ChildService } from '../support/child-service';
-import { mariadbBinary } from '../support/server-binaries.js';
+import { mariadbBinary, postgresFolder } from '../support/server-binaries.js';
 import { startTlsMariadb, type MariadbServer } from '../support/mariadb-server';
+import { startPostgres } from '../support/postgres-server';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
@@ -26,68 +27,104 @@ describe('TLS to the database', () => {
     expect(printed).toMatch(/did not start.*ssl-ca cannot be read.*ENOENT.*\/nowhere\/ca\.pem/);
   });
 
+  it('does not start with both names of the same option', async () => {
+    const printed = await refusal('postgres://u:pw-123@localhost/d?sslmode=require&ssl=false');
+    expect(printed).toMatch(/DATABASE_URL: may have one sslmode of disable, require/);
+    expect(printed).not.toContain('pw-123');
+  });
+
   it('does not start with an option that it does not know, and names it', async () => {
     const printed = await refusal('mysql://u:pw-123@localhost/d?sslmode=require');
     expect(printed).toMatch(/DATABASE_URL: has the unknown option sslmode/);
     expect(printed).not.toContain('pw-123');
   });
 
-  const binary = mariadbBinary();
-  if (binary === undefined) return;
+  const [binary, bin] = [mariadbBinary(), postgresFolder()];
+  const servers = [
+    ...(binary === undefined
+      ? []
+      : [
+          {
+            name: 'MariaDB',
+            start: (certificate: Certificate) => startTlsMariadb(binary, certificate),
+            database: '/mysql',
+            trusting: 'ssl=true&ssl-ca=',
+            trustingAnyHost: 'ssl=true&ssl-verify=ca&ssl-ca=',
+            cipher:
+              "SELECT variable_value AS cipher FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'",
+          },
+        ]),
+    ...(bin === undefined
+      ? []
+      : [
+          {
+            name: 'PostgreSQL',
+            start: (tls: Certificate) => startPostgres(bin, { isDurable: true, tls }),
+            database: '/postgres',
+            trusting: 'sslmode=verify-full&sslrootcert=',
+            trustingAnyHost: 'sslmode=verify-ca&sslrootcert=',
+            cipher: 'SELECT cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+          },
+        ]),
+  ];
+  if (servers.length === 0) return;
 
-  describe('of a server that takes nothing else', () => {
+  describe.each(servers)('of a $name that takes nothing else', (kind) => {
     let folder: string;
     let authority: Authority;
     let stranger: Authority;
-    let server: MariadbServer;
+    let server: Pick<MariadbServer, 'url' | 'stop'>;
     const address = (options: string) => `${server.url.replace('127.0.0.1', 'localhost')}${options}`;
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'tenantry-certificates-'));
       authority = new Authority(folder, 'authority');
       stranger = new Authority(folder, 'stranger');
-      server = await startTlsMariadb(binary, authority.issue('localhost'));
+      server = await kind.start(authority.issue('localhost'));
     });
     afterAll(async () => {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it.each(['', '&ssl-verify=ca'])('serves, migrates and examines, all encrypted (%p)', async (more) => {
-      const options = `?ssl=true&ssl-ca=${authority.file}${more}`;
-      const database = await throwAwayDatabase({ server: address(options) });
-      const service = await ServiceUnderTest.on(database);
-      const [status] = await service.dataSource.query<{ Value: string }[]>("SHOW STATUS LIKE 'Ssl_cipher'");
-      expect(status?.Value).toMatch(/^TLS_|^ECDHE/);
-      expect((await service.anonymous.get('/health/ready')).status).toBe(200);
-      expect((await service.as().post('/system/dept-api', { deptName: '研发部' })).status).toBe(200);
-      // A connection that is closed for its silence is replaced.
-      limitSilence(service.dataSource, 50);
-      await until(() => dialectOf(service.dataSource).poolState(service.dataSource).idle === 0);
-      limitSilence(service.dataSource, 5000);
-      expect((await service.as().post('/system/dept-api', { deptName: '市场部' })).status).toBe(200);
-      const { code, out } = await runCli(database, ['doctor']);
-      expect([code, out]).toEqual([0, 'The database is sound.\n']);
-      await service.stop();
-    });
+    it.each([kind.trusting, kind.trustingAnyHost])(
+      'serves, migrates and examines, all encrypted (%p)',
+      async (options) => {
+        const database = await throwAwayDatabase({ server: address(`?${options}${authority.file}`) });
+        const service = await ServiceUnderTest.on(database);
+        const [status] = await service.dataSource.query<{ cipher: string }[]>(kind.cipher);
+        expect(status?.cipher).toMatch(/^TLS_|^ECDHE/);
+        expect((await service.anonymous.get('/health/ready')).status).toBe(200);
+        expect((await service.as().post('/system/dept-api', { deptName: '研发部' })).status).toBe(200);
+        // A connection that is closed for its silence is replaced.
+        limitSilence(service.dataSource, 50);
+        await until(() => dialectOf(service.dataSource).poolState(service.dataSource).idle === 0);
+        limitSilence(service.dataSource, 5000);
+        expect((await service.as().post('/system/dept-api', { deptName: '市场部' })).status).toBe(200);
+        const { code, out } = await runCli(database, ['doctor']);
+        expect([code, out]).toEqual([0, 'The database is sound.\n']);
+        await service.stop();
+      },
+    );
 
     it('is asked for: without it the server refuses the same user', async () => {
-      expect(await refusal(address('/mysql'))).toMatch(/did not start.*(insecure transport|Access denied)/);
+      const told = /did not start.*(insecure transport|Access denied|no encryption)/;
+      expect(await refusal(address(kind.database))).toMatch(told);
     });
 
     it('refuses a certificate of an authority that is not trusted, and says what to do', async () => {
       const told = /certificate of the database server was refused:.*certificate.*ssl-ca=/;
       for (const options of ['ssl=true', `ssl=true&ssl-ca=${stranger.file}`])
-        expect(await refusal(address(`/mysql?${options}`))).toMatch(told);
+        expect(await refusal(address(`${kind.database}?${options}`))).toMatch(told);
     });
 
     it('refuses a certificate for another host, unless told not to look', async () => {
-      const other = await startTlsMariadb(binary, authority.issue('db.example.com'));
+      const other = await kind.start(authority.issue('db.example.com'));
       const url = other.url.replace('127.0.0.1', 'localhost');
-      const options = `ssl=true&ssl-ca=${authority.file}`;
       const told = /was refused: Hostname\/IP does not match.*db\.example\.com/;
-      expect(await refusal(`${url}/mysql?${options}`)).toMatch(told);
-      const database = await throwAwayDatabase({ server: `${other.url}?${options}&ssl-verify=ca` });
+      expect(await refusal(`${url}${kind.database}?${kind.trusting}${authority.file}`)).toMatch(told);
+      const server = `${other.url}?${kind.trustingAnyHost}${authority.file}`;
+      const database = await throwAwayDatabase({ server });
       const service = await ServiceUnderTest.on(database);
       expect((await service.anonymous.get('/health/ready')).status).toBe(200);
       await service.stop();

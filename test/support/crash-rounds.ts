@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
-import { limitSilence } from '../../src/database/dialect';
+import { limitSilence } from '../../src/database/silence-limit';
 import { Doctor } from '../../src/doctor/doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import type { Chance } from './chance';
@@ -51,7 +51,7 @@ export async function killServiceOften(
 
 /** Kills the database server while the service writes to it; the service runs on. */
 export async function killServerOften(
-  server: MortalMariadb,
+  server: Pick<MortalMariadb, 'end' | 'restart'>,
   database: ThrowAwayDatabase,
   rounds: number,
   chance: Chance,
@@ -115,7 +115,7 @@ export interface UnknownCommitReport {
   readonly untold: string[];
 }
 
-/** Loses this many answers to COMMIT under load, between the service and a MariaDB. */
+/** Loses this many answers to COMMIT under load, between the service and its server. */
 export async function swallowCommits(
   database: ThrowAwayDatabase,
   count: number,

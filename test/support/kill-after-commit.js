@@ -2,9 +2,10 @@
 // is told. It stands in for the moment that no test can hit from outside.
 const { existsSync } = require('node:fs');
 const { MysqlQueryRunner } = require('typeorm/driver/mysql/MysqlQueryRunner.js');
+const { PostgresQueryRunner } = require('typeorm/driver/postgres/PostgresQueryRunner.js');
 const { AbstractSqliteQueryRunner } = require('typeorm/driver/sqlite-abstract/AbstractSqliteQueryRunner.js');
 
-for (const { prototype } of [MysqlQueryRunner, AbstractSqliteQueryRunner]) {
+for (const { prototype } of [MysqlQueryRunner, PostgresQueryRunner, AbstractSqliteQueryRunner]) {
   const commit = prototype.commitTransaction;
   prototype.commitTransaction = async function commitAndDie() {
     await commit.call(this);

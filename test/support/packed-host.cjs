@@ -2,7 +2,7 @@
  * A host in one file, of the shape that its argument (JSON) asks for. It creates a department, reads it, and prints where that
  * was and what came back.
  */
-const { type, database, url, routes, name, snakeCase, context } = JSON.parse(process.argv[2]);
+const { type, database, url, schema, routes, name, snakeCase, context } = JSON.parse(process.argv[2]);
 const load = (id) => (type === 'module' ? import(id) : require(id));
 
 async function main() {
@@ -28,13 +28,15 @@ async function main() {
     }
   }
 
-  const { entities, migrations, SqliteDataSource, TenantryModule } = tenantry;
+  const { entitiesFor, migrations, SqliteDataSource, TenantryModule } = tenantry;
+  const entities = entitiesFor(database);
   const options = { entities, migrations, ...(snakeCase && { namingStrategy: new SnakeNaming() }) };
   const dataSource =
     database === 'sqlite'
       ? new SqliteDataSource({ ...options, database: url.slice('sqlite:'.length) })
-      : new DataSource({ ...options, type: database, url, timezone: 'Z' });
+      : new DataSource({ ...options, type: database, url, ...(schema ? { schema } : { timezone: 'Z' }) });
   await dataSource.initialize();
+  if (schema) await dataSource.query(`CREATE SCHEMA ${schema}`);
   await dataSource.runMigrations();
 
   class HostModule {}

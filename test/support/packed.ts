@@ -63,7 +63,9 @@ export function installedIn(host: string): { packages: string[]; bytes: number }
 }
 
 export interface HostShape {
-  readonly database: 'mysql' | 'mariadb' | 'sqlite';
+  readonly database: 'mysql' | 'mariadb' | 'postgres' | 'sqlite';
+  /** Of its DataSource, on PostgreSQL. */
+  readonly schema?: string;
   /** A global prefix, and versions in the path. */
   readonly routes?: boolean;
   /** Of its DataSource. */

@@ -1,16 +1,30 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { Certificate } from './certificates';
 import { freePort } from './mariadb-server';
 
 /** Only bounds a hang. */
 const START_MS = 100_000;
+const POLL_MS = 50;
 
-/** For speed: this one is never killed. */
-const SWIFT = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=256MB'];
+/** For speed: this one is never killed. A test turns its log of statements on, and reads it. */
+const SWIFT = [
+  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=256MB'],
+  ...['logging_collector=on', 'log_destination=jsonlog', 'log_rotation_size=0', 'log_rotation_age=0'],
+];
 const DURABLE = ['shared_buffers=32MB'];
 
 export interface PostgresServer {
@@ -23,10 +37,19 @@ export interface PostgresServer {
   restart(): Promise<void>;
 }
 
+export interface PostgresOptions {
+  /** It may be killed, and started again. */
+  readonly isDurable?: boolean;
+  /** It takes encrypted connections alone. */
+  readonly tls?: Certificate;
+  /** The address of its primary. */
+  readonly standbyOf?: string;
+}
+
 /** A real cluster in a temp folder, on loopback, for this test run only. */
 export async function startPostgres(
   bin: string,
-  { isDurable = false, settings = [] as readonly string[], tls = false, standbyOf = '' } = {},
+  { isDurable = false, tls, standbyOf }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const user = unprivileged();
@@ -40,24 +63,28 @@ export async function startPostgres(
   // A standby begins with a copy of its primary.
   if (standbyOf) run('pg_basebackup', ['-d', standbyOf, '-D', data, '-R', '-X', 'stream', '-c', 'fast']);
   else run('initdb', initdb);
+  const security = tls ? encryptedOnly(tls, data, user) : [];
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}`;
   const all = [
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`],
-    ...['max_connections=300', 'timezone=Asia/Shanghai', ...(isDurable ? DURABLE : SWIFT), ...settings],
+    ...['max_connections=300', 'timezone=Asia/Shanghai', ...(isDurable ? DURABLE : SWIFT), ...security],
   ];
   const start = async (): Promise<ChildProcess> => {
     const args = ['-D', data, ...all.flatMap((setting) => ['-c', setting])];
     const started = spawn(join(bin, 'postgres'), args, { stdio: 'ignore', ...user });
-    await untilReady(url, started, tls);
+    await untilReady(url, started, tls !== undefined);
     return started;
   };
   let server = await start();
   process.once('exit', () => server.kill('SIGQUIT'));
   const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const children = childrenOf(server);
     const ended = new Promise((resolve) => server.once('exit', resolve));
     server.kill(signal);
     await ended;
+    // When it is killed, they end by themselves. Until then their memory keeps it from starting again.
+    while (children.some(isRunning)) await sleep(POLL_MS);
   };
   return {
     url,
@@ -74,11 +101,49 @@ export async function startPostgres(
   };
 }
 
+/** Settings of a server that takes encrypted connections alone. It takes a key only from a file of its own. */
+function encryptedOnly({ cert, key }: Certificate, data: string, user: User | null): string[] {
+  const own = { cert: join(data, 'server.crt'), key: join(data, 'server.key') };
+  copyFileSync(cert, own.cert);
+  copyFileSync(key, own.key);
+  chmodSync(own.key, 0o600);
+  if (user) for (const file of [own.cert, own.key]) chownSync(file, user.uid, user.gid);
+  writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all 127.0.0.1/32 trust\n');
+  return ['ssl=on', `ssl_cert_file=${own.cert}`, `ssl_key_file=${own.key}`];
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** PostgreSQL refuses to run as root. */
-function unprivileged(): { uid: number; gid: number } | null {
+function unprivileged(): User | null {
   if (userInfo().uid !== 0) return null;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
+}
+
+function childrenOf({ pid }: ChildProcess): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+/** In a container, no one may ask how it ended: then it stays as a zombie. */
+function isRunning(pid: string): boolean {
+  return existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+}
+
+/** Kills the session of one of its clients, as the kernel may do when memory is short: all sessions end, and it recovers. */
+export async function killBackend(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
+  );
+  process.kill(rows[0]!.pid, 'SIGKILL');
+  await client.end().catch(() => undefined);
 }
 
 async function untilReady(url: string, server: ChildProcess, tls: boolean): Promise<void> {
@@ -95,7 +160,7 @@ async function untilReady(url: string, server: ChildProcess, tls: boolean): Prom
       return;
     } catch (error) {
       if (server.exitCode !== null || Date.now() > giveUp) throw error;
-      await sleep(50);
+      await sleep(POLL_MS);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
+import { dialectOf } from '../../src/database/dialects';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -102,9 +103,10 @@ describe('user names of version 0.1', () => {
 
   async function insertAs01(dataSource: DataSource, username: string): Promise<void> {
     const passwordHash = await new PasswordHasher().hash(`password of ${username}`);
+    const dialect = dialectOf(dataSource);
     await dataSource.query(
       `INSERT INTO tenantry_account (tenant_id, username, name_key, password_hash, roles, failed_logins, status, del_flag,
-         create_by, create_time, update_by) VALUES ('000000', ?, 0, ?, 'superadmin', 0, '0', '0', 'seed', '2026-01-01', '')`,
+         create_by, create_time, update_by) VALUES ('000000', ${dialect.place(1)}, 0, ${dialect.place(2)}, 'superadmin', 0, '0', '0', 'seed', '2026-01-01', '')`,
       [username, passwordHash],
     );
   }

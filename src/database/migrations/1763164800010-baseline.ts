@@ -92,15 +92,14 @@ function tables(c: Columns): Table[] {
         c.text('email', 100, { isNullable: true }),
         ...c.audit(),
       ],
-      // Every list and search has an index that also has its order. That of the children is the last: before its first
-      // ANALYZE, PostgreSQL takes the newest of those that look alike, and children are looked up for every row.
+      // Every list and search has an index that also has its order.
       indices: Object.entries({
         ix_dept_subtree: ['ancestors', 'order_num'],
+        ix_dept_children: ['parent_id', 'order_num'],
         ix_dept_sibling: ['parent_id', 'dept_name'],
         ix_dept_order: ['order_num'],
         ix_dept_leader: ['leader', 'order_num'],
         ix_dept_status: ['status', 'order_num'],
-        ix_dept_children: ['parent_id', 'order_num'],
       }).map(([name, columns]) => ({ name, columnNames: ['tenant_id', 'del_flag', ...columns, 'dept_id'] })),
       foreignKeys: [c.tenantKey('fk_dept_tenant')],
     }),

@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { createPool, type Pool, type PoolOptions } from 'mysql2';
+import type { SilenceLimit } from '../silence-limit';
 
 /**
  * READ COMMITTED: under REPEATABLE READ a plain read before the tree's lock would freeze a stale view. The lock wait is
@@ -13,12 +14,13 @@ const SESSION = [
 
 /** TypeORM's option `driver`: mysql2, with our settings on each connection. */
 export class MysqlPool {
-  #silenceMs = 0;
-  readonly #sockets = new Set<Socket>();
+  constructor(private readonly silence: SilenceLimit) {}
 
   /** A property: TypeORM 0.3 takes a driver without any for an empty package, and loads mysql2 itself. */
   readonly createPool = (options: PoolOptions): Pool => {
-    const pool = createPool({ ...options, stream: () => this.#connect(options) });
+    const { host = 'localhost', port = 3306 } = options;
+    const stream = () => this.silence.watch(connect({ host, port, noDelay: true, keepAlive: true }));
+    const pool = createPool({ ...options, stream });
     pool.on('connection', (connection) => {
       // The pool listens for one error; a second one, as TLS has, would end the process.
       connection.on('error', () => undefined);
@@ -31,27 +33,4 @@ export class MysqlPool {
     });
     return pool;
   };
-
-  /**
-   * From now on a connection on which nothing moves for so long is closed, in use or not: a server that hangs must not make
-   * requests hang. mysql2's `timeout` of a query does not do it: it leaves the connection waiting in the pool.
-   */
-  limitSilence(milliseconds: number): void {
-    this.#silenceMs = milliseconds;
-    for (const socket of this.#sockets) socket.setTimeout(milliseconds);
-  }
-
-  #connect({ host = 'localhost', port = 3306 }: PoolOptions): Socket {
-    const socket = connect({ host, port, noDelay: true, keepAlive: true });
-    socket.setTimeout(this.#silenceMs);
-    // With an error: without one mysql2 ends the TLS session of a socket that is gone, which is an error of its own.
-    socket.on('timeout', () => socket.destroy(silent()));
-    socket.on('close', () => this.#sockets.delete(socket));
-    this.#sockets.add(socket);
-    return socket;
-  }
-}
-
-function silent(): Error {
-  return Object.assign(new Error('The database server was silent for too long.'), { code: 'ETIMEDOUT' });
 }

@@ -6,6 +6,7 @@ import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
 import { readAuthorities, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
+import { SilenceLimit } from '../silence-limit';
 import { MysqlPool } from './mysql-pool';
 
 export class MysqlBackend implements Backend {
@@ -13,13 +14,14 @@ export class MysqlBackend implements Backend {
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     const { host, port, username, password, database } = this.location;
-    return new DataSource({
+    const silence = new SilenceLimit();
+    const dataSource = new DataSource({
       ...commonOptions,
       ...tables,
       ...{ host, port, username, password, database },
       ...securityOf(this.location),
       type: await this.#findType(onWait),
-      driver: new MysqlPool(),
+      driver: new MysqlPool(silence),
       charset: 'utf8mb4',
       timezone: 'Z',
       connectTimeout: 3000,
@@ -28,6 +30,7 @@ export class MysqlBackend implements Backend {
       extra: { connectionLimit: 20, maxPreparedStatements: 200 },
       synchronize: false,
     });
+    return silence.heldBy(dataSource);
   }
 
   /**

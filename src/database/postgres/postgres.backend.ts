@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
 import { readAuthorities, untilReachable } from '../server-start';
+import { SilenceLimit } from '../silence-limit';
 
 /** Of each session. The lock wait is a third of a unit's time, so that a unit that did not get the lock is still replayed. */
 const SESSION = '-c TimeZone=UTC -c default_transaction_isolation=read\\ committed -c lock_timeout=1s';
@@ -18,16 +19,19 @@ export class PostgresBackend implements Backend {
       await client.end();
     }, onWait);
     const { host, port, username, password, database } = this.location;
-    return new DataSource({
+    const silence = new SilenceLimit();
+    const stream = () => silence.watch(new Socket());
+    const dataSource = new DataSource({
       ...commonOptions,
       ...tables,
       ...{ type: 'postgres', host, port, username, password, database },
       ...securityOf(this.location),
       connectTimeoutMS: 3000,
       installExtensions: false,
-      extra: { max: 20, options: SESSION, keepAlive: true, stream: new SilenceLimit().connect },
+      extra: { max: 20, options: SESSION, keepAlive: true, stream },
       synchronize: false,
     });
+    return silence.heldBy(dataSource);
   }
 
   /** An advisory lock on a connection of its own; the server frees it if this process dies. */
@@ -66,32 +70,4 @@ function securityOf({ tls }: ServerLocation): { ssl?: ConnectionOptions & TlsOpt
   const ca = tls.caFile === undefined ? {} : { ca: readAuthorities(tls.caFile) };
   const anyHost = tls.checkHost ? {} : { checkServerIdentity: () => undefined };
   return { ssl: { ...ca, ...anyHost, rejectUnauthorized: true } };
-}
-
-/** The sockets of pg's connections. One on which nothing moves for too long is closed, in use or not. */
-class SilenceLimit {
-  #milliseconds = 0;
-  readonly #sockets = new Set<Socket>();
-
-  /** pg's option `stream`. */
-  readonly connect = Object.assign(
-    (): Socket => {
-      const socket = new Socket();
-      socket.setTimeout(this.#milliseconds);
-      socket.on('timeout', () => socket.destroy(silent()));
-      socket.on('close', () => this.#sockets.delete(socket));
-      this.#sockets.add(socket);
-      return socket;
-    },
-    {
-      limitSilence: (milliseconds: number): void => {
-        this.#milliseconds = milliseconds;
-        for (const socket of this.#sockets) socket.setTimeout(milliseconds);
-      },
-    },
-  );
-}
-
-function silent(): Error {
-  return Object.assign(new Error('The database server was silent for too long.'), { code: 'ETIMEDOUT' });
 }

@@ -7,7 +7,7 @@ import type { ExportedDept } from './file-format';
 
 /** Pages grow: small ones let other requests through soon, large ones cost the least. */
 const FIRST_PAGE = 500;
-const LARGEST_PAGE = 4000;
+const LARGEST_PAGE = 1000;
 
 /** The children of one department, or those of them that are in a page. The order of the tree keeps them together. */
 interface SiblingGroup {

@@ -9,6 +9,7 @@ import { AccountEntity, SessionEntity } from '../../tenant/account.entity';
 import { Clock } from '../../time/clock';
 import { SignInErrors } from './auth.errors';
 
+const NICKNAME = ['nickname'] as const;
 const FACTS = ['username', 'status', 'roles'] as const;
 
 /** What a token's subject is checked against. */
@@ -43,6 +44,12 @@ export class SessionRepository {
 
   findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
     return this.#do((manager) => accountsOf(manager).findOne({ tenantId, userId, nameKey: 0 }));
+  }
+
+  async findNickname(tenantId: string, userId: number): Promise<string | null> {
+    const account = { tenantId, userId, nameKey: 0 };
+    const [found] = await this.#do((manager) => accountsOf(manager).pick(account, NICKNAME));
+    return found?.nickname ?? null;
   }
 
   findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {

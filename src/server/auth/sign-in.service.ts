@@ -63,17 +63,17 @@ export class MeService {
   async get(ctx: RequestContext): Promise<MeDto> {
     const { tenantId, username, roles } = ctx;
     const userId = accountOfSubject(ctx.subject);
-    const account = userId === null ? null : await this.sessions.findAccountById(tenantId, userId);
-    const { tenantName, packageBo } = await this.tenants.getOwn(ctx);
+    const nickname = userId === null ? null : await this.sessions.findNickname(tenantId, userId);
+    const { tenantName, menuIds } = await this.tenants.getOwnPackage(ctx);
     return {
       userId,
       username,
-      nickname: account?.nickname ?? null,
+      nickname,
       roles: [...roles],
       tenantId,
       tenantName,
       tenantState: await this.tenants.stateOf(ctx),
-      menuIds: packageBo.menuIds
+      menuIds: menuIds
         .split(',')
         .map((id) => id.trim())
         .filter(Boolean),

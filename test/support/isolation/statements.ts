@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { PLATFORM_TENANT } from '../../../src/tenancy/tenant-code';
+import { until } from '../until';
 import { recordQueries } from '../query-recorder';
 import { accessesOf, type Access, type Binding } from './tenant-statements';
 
@@ -19,12 +20,14 @@ export function tablesOfTenants(dataSource: DataSource): string[] {
     .map(({ tableName }) => tableName);
 }
 
-/** The statements that the database runs meanwhile: MariaDB's own log of them, or what SQLite's driver is given. */
+/** The statements that the database runs meanwhile: a server's own log of them, or what SQLite's driver is given. */
 export async function logStatements(
   dataSource: DataSource,
   work: (mark: Mark) => Promise<void>,
 ): Promise<LoggedStatement[]> {
-  if (dataSource.options.type !== 'better-sqlite3') return byGeneralLog(dataSource, work);
+  const { type } = dataSource.options;
+  if (type === 'postgres') return byPostgresLog(dataSource, work);
+  if (type !== 'better-sqlite3') return byGeneralLog(dataSource, work);
   const mark: Mark = async (phase) => {
     await dataSource.query(markOf(phase));
   };
@@ -79,6 +82,58 @@ async function byGeneralLog(
   return inPhases(own.map(({ sql }) => ({ sql, parameters: [] })));
 }
 
+/** A line of PostgreSQL's log; the values of a prepared statement are its detail. */
+interface LogLine {
+  readonly dbname?: string;
+  readonly message: string;
+  readonly detail?: string;
+}
+
+async function byPostgresLog(
+  dataSource: DataSource,
+  work: (mark: Mark) => Promise<void>,
+): Promise<LoggedStatement[]> {
+  const textOf = async (sql: string): Promise<string> => {
+    const [row] = await dataSource.query<{ text: string | null }[]>(`SELECT (${sql})::text AS text`);
+    return row!.text ?? '';
+  };
+  const setLog = async (statements: 'all' | 'none'): Promise<void> => {
+    await dataSource.query(`ALTER SYSTEM SET log_statement = '${statements}'`);
+    await dataSource.query('SELECT pg_reload_conf()');
+    await until(async () => (await textOf(`current_setting('log_statement')`)) === statements);
+  };
+  const mark: Mark = async (phase) => {
+    await dataSource.query(markOf(phase));
+  };
+  const file = await textOf(`pg_current_logfile('jsonlog')`);
+  const start = await textOf(`SELECT size FROM pg_stat_file('${file}')`);
+  await setLog('all');
+  let log = '';
+  try {
+    await work(mark);
+    // The log is written by a process of its own.
+    await mark('end');
+    await until(async () => {
+      log = await textOf(`pg_read_file('${file}', ${start}, 1000000000)`);
+      return log.includes(markOf('end'));
+    });
+  } finally {
+    await setLog('none');
+  }
+  const lines = log.split('\n').filter((line) => line.endsWith('}'));
+  const own = lines
+    .map((line) => JSON.parse(line) as LogLine)
+    .filter(({ dbname }) => dbname === dataSource.options.database);
+  return inPhases(own.flatMap(statementIn));
+}
+
+function statementIn({ message, detail = '' }: LogLine): Omit<LoggedStatement, 'phase'>[] {
+  const [, sql] = /^(?:statement|execute [^:]+): (.*)$/s.exec(message) ?? [];
+  if (sql === undefined) return [];
+  const values = detail.matchAll(/\$\d+ = (?:'((?:[^']|'')*)'|NULL)/g);
+  return [{ sql, parameters: [...values].map(([, text]) => text?.replaceAll("''", "'") ?? null) }];
+}
+
 /** Statements that may do without a tenant, each for a reason of its own; without quotes, values as `?`. */
 const EXEMPT: readonly RegExp[] = [
   // New codes are drawn among those of all tenants; it reads nothing but the codes that were drawn.
@@ -86,7 +141,7 @@ const EXEMPT: readonly RegExp[] = [
   // A new id is greater than that of every tenant; it reads nothing but the greatest.
   /^SELECT t\.id AS id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) ORDER BY t\.id DESC LIMIT (1|\?)$/,
   // Whether a tenant has children is asked of a row that is bound itself.
-  /EXISTS \(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id\)/,
+  /\(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
   // A refresh token says its session, and only the session says the tenant.
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
 ];
@@ -114,7 +169,7 @@ export function statementProblems(
 
 function isExempt(sql: string): boolean {
   const values = sql.replace(/'(?:[^'\\]|''|\\.)*'/g, '?');
-  const plain = values.replace(/[`"]/g, '').replace(/\s+/g, ' ');
+  const plain = values.replace(/\$\d+/g, '?').replace(/[`"]/g, '').replace(/\s+/g, ' ');
   return EXEMPT.some((pattern) => pattern.test(plain));
 }
 

@@ -9,7 +9,7 @@ interface Token {
 }
 
 const PIECE =
-  /\s+|(?<comment>--[^\n]*|\/\*.*?\*\/)|(?<value>x?'(?:[^'\\]|''|\\.)*'|\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|(?<name>`[^`]*`|"[^"]*")|(?<word>[A-Za-z_$@][\w$@]*)|(?<parameter>\?)|(?<sign><=>|<>|<=|>=|!=|\|\||:=|.)/gsy;
+  /\s+|(?<comment>--[^\n]*|\/\*.*?\*\/)|(?<value>x?'(?:[^'\\]|''|\\.)*'|\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|(?<name>`[^`]*`|"[^"]*")|(?<parameter>\?|\$\d+)|(?<word>[A-Za-z_$@][\w$@]*)|(?<sign><=>|<>|<=|>=|!=|\|\||:=|.)/gsy;
 
 /** Takes a statement apart, with parentheses as groups; texts cannot pass for anything else. */
 function tokensOf(sql: string): Token[] {
@@ -21,7 +21,8 @@ function tokensOf(sql: string): Token[] {
     if (groups.value !== undefined) add('value', text);
     else if (groups.name !== undefined) add('name', text.slice(1, -1).toLowerCase());
     else if (groups.word !== undefined) add('word', text.toLowerCase());
-    else if (groups.parameter !== undefined) add('parameter', text, [], (parameters += 1) - 1);
+    else if (groups.parameter !== undefined)
+      add('parameter', text, [], (text === '?' ? (parameters += 1) : Number(text.slice(1))) - 1);
     else if (text === '(') stack.push([]);
     else if (text === ')') {
       const inner = stack.pop()!;
@@ -174,7 +175,8 @@ function equated(part: readonly Token[], alias: string, isOnly: boolean): Bindin
 /** `INSTR(CONCAT(',', alias.ancestors, ','), value) > 0`: the tenants below one. */
 function below(part: readonly Token[], alias: string, isOnly: boolean): Binding[] | null {
   const [instr, group, sign, zero] = part;
-  if (part.length !== 4 || !isWord(instr, 'instr') || sign?.text !== '>' || zero?.text !== '0') return null;
+  if (part.length !== 4 || !isWord(instr, 'instr', 'strpos') || sign?.text !== '>' || zero?.text !== '0')
+    return null;
   const [path = [], lineage = []] = splitAt(group?.inner ?? [], ',');
   const isPath =
     isWord(path[0], 'concat') &&

@@ -100,6 +100,8 @@ async function countFrom(dataSource: DataSource, tenantId: string, from: number)
     `INSERT INTO tenantry_dept (dept_id, tenant_id, parent_id, ancestors, depth, dept_name, order_num, status, del_flag,
        create_by, create_time, update_by) VALUES (${from}, '${tenantId}', 0, '0', 1, 'first', 0, '0', '2', 'seed', '2026-01-01', '')`,
   );
+  if (dataSource.options.type === 'postgres')
+    await dataSource.query(`SELECT setval(pg_get_serial_sequence('tenantry_dept', 'dept_id'), ${from})`);
 }
 
 /** Downwards: the database gives its own ids from the highest upwards. */

@@ -1,0 +1,32 @@
+import { rmSync } from 'node:fs';
+import { throwAwayDatabase } from '../../src/server/testing';
+import { copyPlatform, install, packTarball, runHost } from '../support/packed';
+import { startPostgres, type PostgresServer } from '../support/postgres-server';
+import { postgresFolder } from '../support/server-binaries.js';
+
+/** Most public Nest platforms are on PostgreSQL, and on TypeORM 0.3. */
+describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (typeorm) => {
+  let server: PostgresServer;
+  let folder: string;
+
+  beforeAll(async () => {
+    server = await startPostgres(postgresFolder()!);
+    folder = copyPlatform();
+    install(folder, packTarball(folder), `typeorm@${typeorm}`, 'pg@8');
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['on its own', {}],
+    ['in a schema of its choice', { schema: 'org' }],
+    ['with a snake-case naming strategy', { snakeCase: true }],
+  ])('works %s', async (_, shape) => {
+    const database = await throwAwayDatabase({ server: server.url });
+    const all = { ...shape, database: 'postgres', type: 'commonjs', url: database.url } as const;
+    expect(runHost(folder, all)).toBe('/system/dept-api/1 Sales\n');
+    await database.drop();
+  });
+});
