@@ -13,8 +13,9 @@ import {
 export const PATH = '/system/dept-api';
 export const COLUMNS = `t.dept_id, t.parent_id, t.ancestors, t.depth, t.dept_name, t.order_num, t.leader, t.phone, t.email,
   t.status, t.del_flag, t.tenant_id, t.create_by, t.create_time, t.update_by, t.update_time, t.revision`;
-const HAS_CHILDREN = `EXISTS (SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = t.tenant_id
-  AND child.del_flag = '0' AND child.parent_id = t.dept_id) AS has_children`;
+// Not EXISTS, for which PostgreSQL may read the whole table. The order is that of the index.
+const HAS_CHILDREN = `COALESCE((SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0'
+  AND child.parent_id = t.dept_id ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS has_children`;
 export const LIVE = "t.tenant_id = ? AND t.del_flag = '0'";
 const BY_ID = `SELECT ${COLUMNS} FROM tenantry_dept t WHERE t.dept_id = ? AND ${LIVE}`;
 
@@ -36,8 +37,7 @@ export interface DeptRow {
   update_by: string;
   update_time: Date | null;
   revision: number;
-  /** What EXISTS gives: 0 or 1, or a boolean. */
-  has_children?: number | boolean;
+  has_children?: number;
 }
 
 interface DeptJson {
@@ -74,7 +74,7 @@ export function deptJson(row: DeptRow): DeptJson {
 }
 
 function deptInList(row: DeptRow) {
-  return Object.assign(deptJson(row), { hasChildren: Boolean(row.has_children) });
+  return Object.assign(deptJson(row), { hasChildren: row.has_children === 1 });
 }
 
 export async function existing(
