@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOUD, mariadbBinary, postgresFolder } from '../test/support/server-binaries.js';
-import { startMariadb } from '../test/support/mariadb-server';
+import { startMariadb, type MariadbServer } from '../test/support/mariadb-server';
 import { startPostgres } from '../test/support/postgres-server';
 import { exportAll } from './measures/export';
 import { growth } from './measures/growth';
@@ -20,8 +20,6 @@ import type { Found, Measure, OperationResult, Result } from './support/result';
 const MEASURES: readonly Measure[] = [statements, move, readAll, others, growth, exportAll, memory, start];
 /** What is measured on PostgreSQL too. */
 const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;
-/** For the counts of statements. */
-const POSTGRES_SETTINGS = ['shared_preload_libraries=pg_stat_statements'];
 /** Whatever hangs, a run comes to its end. */
 const LONGEST_MS = 60 * 60_000;
 const RESULTS = join(__dirname, 'results.md');
@@ -45,18 +43,13 @@ function broken(work: string, error: unknown): Result {
   return { work, baseline: '', figure: 'broke', bound: '', ok: false, details };
 }
 
-interface Server {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 /** Runs what the names choose: a measure, an operation, or all operations that begin with a name. */
-async function runOn(server: Server, names: readonly string[], offered = /^/): Promise<Found> {
-  const isNamed = (name: string) => names.length === 0 || names.some((each) => name.startsWith(each));
-  const chosen = operations.filter(
-    ({ name }) => offered.test(name) && (names.includes('operations') || isNamed(name)),
-  );
-  const measures = MEASURES.filter(({ name }) => offered.test(name) && isNamed(name));
+async function runOn(server: MariadbServer, names: readonly string[], offered = /^/): Promise<Found> {
+  const isChosen = (name: string): boolean =>
+    offered.test(name) && (names.length === 0 || names.some((each) => name.startsWith(each)));
+  const isAll = names.includes('operations');
+  const chosen = operations.filter(({ name }) => (isAll ? offered.test(name) : isChosen(name)));
+  const measures = MEASURES.filter(({ name }) => isChosen(name));
   if (chosen.length + measures.length === 0) throw new Error(`There is none of ${names.join(', ')}.`);
   ends.push(() => server.stop());
   const newBed = (): Bed => {
@@ -73,9 +66,11 @@ async function runOn(server: Server, names: readonly string[], offered = /^/): P
   const version = await newBed().version();
   if (chosen.length > 0) {
     const bed = newBed();
-    const costs = await OperationCosts.on(bed);
-    for (const each of chosen)
-      await timed(each.name, async () => found.operations.push(await costs.measure(each)));
+    await timed('operations', async () => {
+      const costs = await OperationCosts.on(bed);
+      for (const each of chosen)
+        await timed(each.name, async () => found.operations.push(await costs.measure(each)));
+    });
     await bed.close();
   }
   for (const { name, run } of measures) {
@@ -95,8 +90,8 @@ async function onMariadb(names: readonly string[]): Promise<Found> {
 
 async function onPostgres(names: readonly string[]): Promise<Found | null> {
   const folder = postgresFolder();
-  if (folder !== undefined)
-    return runOn(await startPostgres(folder, { settings: POSTGRES_SETTINGS }), names, ON_POSTGRES);
+  const settings = ['shared_preload_libraries=pg_stat_statements'];
+  if (folder !== undefined) return runOn(await startPostgres(folder, { settings }), names, ON_POSTGRES);
   console.log('No PostgreSQL is installed: nothing was measured on it.');
   return null;
 }
@@ -118,9 +113,8 @@ async function main(): Promise<void> {
   }
   if (all.length === 0 && mariadb)
     writeFileSync(RESULTS, fileOf(mariadb, postgres, (performance.now() - begin) / 1000));
-  await stop(
-    parts.some((part) => [...part.operations, ...part.bounds].some(({ ok }) => ok === false)) ? 1 : 0,
-  );
+  const verdicts = parts.flatMap((part) => [...part.operations, ...part.bounds]);
+  await stop(verdicts.some(({ ok }) => ok === false) ? 1 : 0);
 }
 
 main().catch((error: unknown) => {

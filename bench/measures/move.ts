@@ -1,7 +1,8 @@
+import { dialectOf } from '../../src/database/dialects';
 import { runPrepared } from '../../src/database/prepared';
 import { ApiClient } from '../../src/testing/api-client';
 import { interleave, type Side } from '../support/figures';
-import { placed, vacuum } from '../support/sql';
+import { vacuum } from '../support/sql';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import { statementsOf, withoutStateLookups } from '../support/statements';
 import { addSubtree, fillTenants, type Subtree } from '../support/world';
@@ -13,9 +14,9 @@ const SIZES = [
   { size: 100_000, rounds: 3, bound: BOUND },
 ];
 /** TRIM tells PostgreSQL that the value is a text. */
-const REWRITE = `UPDATE tenantry_dept
-   SET ancestors = CONCAT(TRIM(?), SUBSTR(ancestors, ?)), depth = depth + 0, revision = revision + 1
- WHERE tenant_id = ? AND del_flag = '0' AND ancestors >= ? AND ancestors < ?`;
+const rewriting = (place: (number: number) => string) => `UPDATE tenantry_dept
+   SET ancestors = CONCAT(TRIM(${place(1)}), SUBSTR(ancestors, ${place(2)})), depth = depth + 0, revision = revision + 1
+ WHERE tenant_id = ${place(3)} AND del_flag = '0' AND ancestors >= ${place(4)} AND ancestors < ${place(5)}`;
 
 /** Moves a subtree between two departments at the top by turns; gives milliseconds. */
 export function serviceMove(api: ApiClient, { head, tops }: Subtree): Side {
@@ -42,7 +43,7 @@ export const move: Measure = {
     if (!own || !other) throw new Error('There is no caller.');
     const api = new ApiClient((await bed.service()).baseUrl).as(own.token);
     const runner = dataSource.createQueryRunner();
-    const rewrite = placed(dataSource, REWRITE);
+    const rewrite = rewriting((number) => dialectOf(dataSource).place(number));
     const results: Result[] = [];
     const counts: number[] = [];
     for (const { size, rounds, bound } of SIZES) {

@@ -6,6 +6,7 @@ import { interleave, ratiosOf, show, spreadOf } from '../support/figures';
 import { closedLoad, rawRequest } from '../../test/support/load';
 import type { OperationResult } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
+import { isPostgres } from '../support/sql';
 import { shapeOf, statementsOf } from '../support/statements';
 import { fillTenants, type Caller } from '../support/world';
 import { operations, type Callers, type Operation, type Request } from './operations';
@@ -26,7 +27,6 @@ const BOUND = 1.5;
 interface Servers {
   readonly service: ServerProcess;
   readonly express: ServerProcess;
-  /** It knows only MariaDB. */
   readonly textbook: ServerProcess | null;
 }
 
@@ -49,7 +49,7 @@ export class OperationCosts {
     const servers = {
       service: await bed.service(),
       express: await bed.baseline('express'),
-      textbook: bed.isPostgres ? null : await bed.baseline('textbook-nest'),
+      textbook: isPostgres(dataSource) ? null : await bed.baseline('textbook-nest'),
     };
     for (const operation of operations.filter(({ name }) => COMMON_WARM_UP.includes(name))) {
       const source = new RequestSource(operation, callers.normal, new Stock(dataSource));

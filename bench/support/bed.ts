@@ -27,10 +27,6 @@ export class Bed {
 
   constructor(private readonly server: string) {}
 
-  get isPostgres(): boolean {
-    return this.server.startsWith('postgres');
-  }
-
   database(): Promise<ThrowAwayDatabase> {
     this.#database ??= throwAwayDatabase({ server: this.server }).then((made) => {
       this.#ends.push(() => made.drop());
@@ -62,7 +58,6 @@ export class Bed {
     return () => cpuMs(pid);
   }
 
-  /** The database with its version. */
   async version(): Promise<string> {
     const [row] = await (await this.dataSource()).query<{ text: string }[]>('SELECT version() AS text');
     return row?.text.split(' on ')[0] ?? '?';

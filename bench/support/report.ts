@@ -51,9 +51,7 @@ function boundsTable(results: readonly Result[]): string {
 }
 
 export function tablesOf({ operations, bounds }: Found): string {
-  return [operations.length > 0 && operationsTable(operations), bounds.length > 0 && boundsTable(bounds)]
-    .filter(Boolean)
-    .join('\n\n');
+  return `${operationsTable(operations)}\n\n${boundsTable(bounds)}`;
 }
 
 function detailsOf({ operations, bounds }: Found): string {

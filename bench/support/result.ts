@@ -26,11 +26,10 @@ export interface OperationResult {
   readonly details: string;
 }
 
-/** All that was measured on one database. */
+/** All that was measured on one database, with its name and version. */
 export interface Found {
   readonly operations: readonly OperationResult[];
   readonly bounds: readonly Result[];
-  /** Of the database, with its name. */
   readonly version: string;
 }
 

@@ -16,25 +16,16 @@ export function secondsAgo(dataSource: DataSource, seconds: string): string {
   return `CURRENT_TIMESTAMP(3) - ${interval}`;
 }
 
-/** SQL with a `?` for each value, as TypeORM passes it on. */
-export function placed(dataSource: DataSource, sql: string): string {
-  let number = 0;
-  return isPostgres(dataSource) ? sql.replace(/\?/g, () => `$${(number += 1)}`) : sql;
-}
-
 /** Lets the database count its rows. PostgreSQL must be told of ids that it did not make itself. */
 export async function afterFilling(dataSource: DataSource): Promise<void> {
   if (!isPostgres(dataSource)) {
     await dataSource.query('ANALYZE TABLE tenantry_dept');
     return;
   }
-  for (const [table, id] of [
-    ['tenantry_dept', 'dept_id'],
-    ['tenantry_account', 'user_id'],
-  ])
-    await dataSource.query(
-      `SELECT setval(pg_get_serial_sequence('${table}', '${id}'), MAX(${id})) FROM ${table}`,
-    );
+  for (const [table, id] of Object.entries({ tenantry_dept: 'dept_id', tenantry_account: 'user_id' })) {
+    const sequence = `pg_get_serial_sequence('${table}', '${id}')`;
+    await dataSource.query(`SELECT setval(${sequence}, MAX(${id})) FROM ${table}`);
+  }
   await vacuum(dataSource);
 }
 

@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
 import type { Driver, Outcome, Value } from './database';
 
@@ -13,26 +14,23 @@ pool.on('connection', (connection) => {
   connection.query("SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
 });
 
+const getConnection = promisify(pool.getConnection.bind(pool));
+
 export const mysql: Driver = {
   forceIndex: (index) => `FORCE INDEX (${index})`,
   returning: () => '',
   execute: (sql, values) => executeOn(pool, sql, values),
-  connect: () =>
-    new Promise((resolve, reject) => {
-      pool.getConnection((error, connection) => {
-        if (error) {
-          reject(error);
-          return;
-        }
-        resolve({
-          execute: (sql, values) => executeOn(connection, sql, values),
-          run: (sql) => runOn(connection, sql),
-          release: () => {
-            connection.release();
-          },
-        });
-      });
-    }),
+  connect: async () => {
+    const connection = await getConnection();
+    const query = (sql: string, done: (error: Error | null) => void): unknown => connection.query(sql, done);
+    return {
+      execute: (sql, values) => executeOn(connection, sql, values),
+      run: promisify(query),
+      release: () => {
+        connection.release();
+      },
+    };
+  },
 };
 
 function executeOn(on: Pool | PoolConnection, sql: string, values: Value[]): Promise<Outcome> {
@@ -44,15 +42,6 @@ function executeOn(on: Pool | PoolConnection, sql: string, values: Value[]): Pro
         const { affectedRows, insertId } = result as ResultSetHeader;
         resolve({ rows: [], affected: affectedRows, insertId });
       }
-    });
-  });
-}
-
-function runOn(connection: PoolConnection, sql: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    connection.query(sql, (error) => {
-      if (error) reject(error);
-      else resolve();
     });
   });
 }

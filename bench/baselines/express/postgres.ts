@@ -10,15 +10,10 @@ const pool = new Pool({
   max: 20,
 });
 
-interface Statement {
-  readonly name: string;
-  readonly text: string;
-}
-
-const statements = new Map<string, Statement>();
+const statements = new Map<string, { name: string; text: string }>();
 
 /** A statement with a name is prepared once by each connection. */
-function prepared(sql: string): Statement {
+function prepared(sql: string) {
   const known = statements.get(sql);
   if (known) return known;
   let places = 0;
