@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
-import { LOUD, mariadbBinary } from '../test/support/server-binaries.js';
-import { startMariadb } from '../test/support/mariadb-server';
+import { LOUD, mariadbBinary, postgresFolder } from '../test/support/server-binaries.js';
+import { startMariadb, type MariadbServer } from '../test/support/mariadb-server';
+import { startPostgres } from '../test/support/postgres-server';
 import { exportAll } from './measures/export';
 import { growth } from './measures/growth';
 import { memory } from './measures/memory';
@@ -14,17 +14,26 @@ import { statements } from './measures/statements';
 import { OperationCosts } from './operations/measure';
 import { operations } from './operations/operations';
 import { Bed } from './support/bed';
-import { boundsTable, fileOf, operationsTable } from './support/report';
-import type { Measure, OperationResult, Result } from './support/result';
+import { fileOf, tablesOf } from './support/report';
+import type { Found, Measure, OperationResult, Result } from './support/result';
 
 const MEASURES: readonly Measure[] = [statements, move, readAll, others, growth, exportAll, memory, start];
+/** What is measured on PostgreSQL too. */
+const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;
 /** Whatever hangs, a run comes to its end. */
 const LONGEST_MS = 60 * 60_000;
 const RESULTS = join(__dirname, 'results.md');
 
-interface Found {
-  readonly operations: OperationResult[];
-  readonly bounds: Result[];
+/** How to close what is open, in order. */
+const ends: (() => Promise<void>)[] = [];
+
+async function closeAll(): Promise<void> {
+  for (const end of ends.splice(0)) await end();
+}
+
+async function stop(code: number): Promise<never> {
+  await closeAll();
+  process.exit(code);
 }
 
 /** What breaks a measure is a missed bound too. */
@@ -35,22 +44,33 @@ function broken(work: string, error: unknown): Result {
 }
 
 /** Runs what the names choose: a measure, an operation, or all operations that begin with a name. */
-async function runAll(names: readonly string[], newBed: () => Bed): Promise<Found> {
-  const isChosen = (name: string) => names.length === 0 || names.some((each) => name.startsWith(each));
-  const chosen = operations.filter(({ name }) => names.includes('operations') || isChosen(name));
+async function runOn(server: MariadbServer, names: readonly string[], offered = /^/): Promise<Found> {
+  const isChosen = (name: string): boolean =>
+    offered.test(name) && (names.length === 0 || names.some((each) => name.startsWith(each)));
+  const isAll = names.includes('operations');
+  const chosen = operations.filter(({ name }) => (isAll ? offered.test(name) : isChosen(name)));
   const measures = MEASURES.filter(({ name }) => isChosen(name));
   if (chosen.length + measures.length === 0) throw new Error(`There is none of ${names.join(', ')}.`);
-  const found: Found = { operations: [], bounds: [] };
+  ends.push(() => server.stop());
+  const newBed = (): Bed => {
+    const bed = new Bed(server.url);
+    ends.unshift(() => bed.close());
+    return bed;
+  };
+  const found = { operations: [] as OperationResult[], bounds: [] as Result[] };
   const timed = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     const start = performance.now();
     await work().catch((error: unknown) => found.bounds.push(broken(name, error)));
     console.log(`${name}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
   };
+  const version = await newBed().version();
   if (chosen.length > 0) {
     const bed = newBed();
-    const costs = await OperationCosts.on(bed);
-    for (const each of chosen)
-      await timed(each.name, async () => found.operations.push(await costs.measure(each)));
+    await timed('operations', async () => {
+      const costs = await OperationCosts.on(bed);
+      for (const each of chosen)
+        await timed(each.name, async () => found.operations.push(await costs.measure(each)));
+    });
     await bed.close();
   }
   for (const { name, run } of measures) {
@@ -58,40 +78,43 @@ async function runAll(names: readonly string[], newBed: () => Bed): Promise<Foun
     await timed(name, async () => found.bounds.push(...(await run(bed))));
     await bed.close();
   }
-  return found;
+  await closeAll();
+  return { ...found, version };
+}
+
+async function onMariadb(names: readonly string[]): Promise<Found> {
+  const binary = mariadbBinary();
+  if (binary === undefined) throw new Error(LOUD);
+  return runOn(await startMariadb(binary), names);
+}
+
+async function onPostgres(names: readonly string[]): Promise<Found | null> {
+  const folder = postgresFolder();
+  const settings = ['shared_preload_libraries=pg_stat_statements'];
+  if (folder !== undefined) return runOn(await startPostgres(folder, { settings }), names, ON_POSTGRES);
+  console.log('No PostgreSQL is installed: nothing was measured on it.');
+  return null;
 }
 
 async function main(): Promise<void> {
-  const names = process.argv.slice(2);
-  const binary = mariadbBinary();
-  if (binary === undefined) throw new Error(LOUD);
+  const all = process.argv.slice(2);
+  const names = all.filter((name) => name !== 'postgres');
   const begin = performance.now();
-  const server = await startMariadb(binary);
-  const beds: Bed[] = [];
-  const stop = async (code: number): Promise<never> => {
-    for (const bed of beds) await bed.close();
-    await server.stop();
-    process.exit(code);
-  };
   process.once('SIGINT', () => void stop(130)).once('SIGTERM', () => void stop(130));
   setTimeout(() => void stop(1), LONGEST_MS).unref();
-  const found = await runAll(names, () => {
-    const bed = new Bed(server.url);
-    beds.push(bed);
-    return bed;
-  });
-  for (const { name, details } of found.operations) console.log(`${name}: ${details}`);
-  for (const { work, details } of found.bounds) console.log(`${work}: ${details}`);
-  console.log(`\n${operationsTable(found.operations)}\n\n${boundsTable(found.bounds)}\n`);
-  if (names.length === 0) {
-    const connection = await createConnection(server.url);
-    const [rows] = await connection.query('SELECT VERSION() AS version');
-    await connection.end();
-    const mariadb = (rows as { version: string }[])[0]?.version ?? '?';
-    const seconds = (performance.now() - begin) / 1000;
-    writeFileSync(RESULTS, fileOf(found.operations, found.bounds, { seconds, mariadb }));
+  const isOnlyPostgres = names.length < all.length;
+  const mariadb = isOnlyPostgres ? null : await onMariadb(names);
+  const postgres = isOnlyPostgres || all.length === 0 ? await onPostgres(names) : null;
+  const parts = [mariadb, postgres].filter((part) => part !== null);
+  for (const part of parts) {
+    for (const { name, details } of part.operations) console.log(`${name}: ${details}`);
+    for (const { work, details } of part.bounds) console.log(`${work}: ${details}`);
+    console.log(`\n${part.version}\n\n${tablesOf(part)}\n`);
   }
-  await stop([...found.operations, ...found.bounds].some(({ ok }) => ok === false) ? 1 : 0);
+  if (all.length === 0 && mariadb)
+    writeFileSync(RESULTS, fileOf(mariadb, postgres, (performance.now() - begin) / 1000));
+  const verdicts = parts.flatMap((part) => [...part.operations, ...part.bounds]);
+  await stop(verdicts.some(({ ok }) => ok === false) ? 1 : 0);
 }
 
 main().catch((error: unknown) => {

@@ -1,6 +1,8 @@
-import { createConnection } from 'mysql2/promise';
+import { dialectOf } from '../../src/database/dialects';
+import { runPrepared } from '../../src/database/prepared';
 import { ApiClient } from '../../src/testing/api-client';
 import { interleave, type Side } from '../support/figures';
+import { vacuum } from '../support/sql';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import { statementsOf, withoutStateLookups } from '../support/statements';
 import { addSubtree, fillTenants, type Subtree } from '../support/world';
@@ -11,9 +13,10 @@ const SIZES = [
   { size: 10_000, rounds: 7, bound: BOUND },
   { size: 100_000, rounds: 3, bound: BOUND },
 ];
-const REWRITE = `UPDATE tenantry_dept
-   SET ancestors = CONCAT(?, SUBSTR(ancestors, ?)), depth = depth + 0, revision = revision + 1
- WHERE tenant_id = ? AND del_flag = '0' AND ancestors >= ? AND ancestors < ?`;
+/** TRIM tells PostgreSQL that the value is a text. */
+const rewriting = (place: (number: number) => string) => `UPDATE tenantry_dept
+   SET ancestors = CONCAT(TRIM(${place(1)}), SUBSTR(ancestors, ${place(2)})), depth = depth + 0, revision = revision + 1
+ WHERE tenant_id = ${place(3)} AND del_flag = '0' AND ancestors >= ${place(4)} AND ancestors < ${place(5)}`;
 
 /** Moves a subtree between two departments at the top by turns; gives milliseconds. */
 export function serviceMove(api: ApiClient, { head, tops }: Subtree): Side {
@@ -39,8 +42,8 @@ export const move: Measure = {
     const [own, other] = await fillTenants(dataSource, { tenants: 2, depts: 100 });
     if (!own || !other) throw new Error('There is no caller.');
     const api = new ApiClient((await bed.service()).baseUrl).as(own.token);
-    const connection = await createConnection((await bed.database()).url);
-    await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+    const runner = dataSource.createQueryRunner();
+    const rewrite = rewriting((number) => dialectOf(dataSource).place(number));
     const results: Result[] = [];
     const counts: number[] = [];
     for (const { size, rounds, bound } of SIZES) {
@@ -54,15 +57,16 @@ export const move: Measure = {
         const path = `0,${from},${head}`;
         const values = [`0,${to},${head}`, path.length + 1, other.tenantId, path, `${path}-`];
         const start = performance.now();
-        const [{ affectedRows }] = (await connection.execute(REWRITE, values)) as unknown as [
-          { affectedRows: number },
-        ];
-        if (affectedRows !== size - 1)
-          throw new Error(`${affectedRows} rows were rewritten, not ${size - 1}.`);
+        const { affected } = await runPrepared(runner.manager, rewrite, values);
+        if (affected !== size - 1) throw new Error(`${affected} rows were rewritten, not ${size - 1}.`);
         return performance.now() - start;
       };
       await interleave([work, baseline], 1);
-      const [mine = [], theirs = []] = await interleave([work, baseline], rounds);
+      const sides = [work, baseline].map((side): Side => async () => {
+        await vacuum(dataSource);
+        return side();
+      });
+      const [mine = [], theirs = []] = await interleave(sides, rounds);
       counts.push(withoutStateLookups(await statementsOf(dataSource, work)).length);
       const heading = {
         work: `Move of ${size.toLocaleString('en')} departments`,
@@ -71,7 +75,7 @@ export const move: Measure = {
       };
       results.push(ratioResult(heading, mine, theirs, 'ms'));
     }
-    await connection.end();
+    await runner.release();
     api.close();
     const isSame = new Set(counts).size === 1;
     const work = 'Statements of a move, by size';

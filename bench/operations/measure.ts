@@ -6,6 +6,7 @@ import { interleave, ratiosOf, show, spreadOf } from '../support/figures';
 import { closedLoad, rawRequest } from '../../test/support/load';
 import type { OperationResult } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
+import { isPostgres } from '../support/sql';
 import { shapeOf, statementsOf } from '../support/statements';
 import { fillTenants, type Caller } from '../support/world';
 import { operations, type Callers, type Operation, type Request } from './operations';
@@ -26,7 +27,7 @@ const BOUND = 1.5;
 interface Servers {
   readonly service: ServerProcess;
   readonly express: ServerProcess;
-  readonly textbook: ServerProcess;
+  readonly textbook: ServerProcess | null;
 }
 
 /** Measures what requests cost each server, in rounds by turns, on the same data. */
@@ -48,11 +49,11 @@ export class OperationCosts {
     const servers = {
       service: await bed.service(),
       express: await bed.baseline('express'),
-      textbook: await bed.baseline('textbook-nest'),
+      textbook: isPostgres(dataSource) ? null : await bed.baseline('textbook-nest'),
     };
     for (const operation of operations.filter(({ name }) => COMMON_WARM_UP.includes(name))) {
       const source = new RequestSource(operation, callers.normal, new Stock(dataSource));
-      for (const server of Object.values(servers)) await costOf(server, source, COMMON_REQUESTS);
+      for (const server of Object.values(servers)) if (server) await costOf(server, source, COMMON_REQUESTS);
     }
     return new OperationCosts(dataSource, callers, servers);
   }
@@ -70,9 +71,11 @@ export class OperationCosts {
     if (different !== null) throw new Error(`${operation.name}: the answers differ: ${different}`);
     if (bare.statements.length > own.statements.length)
       throw new Error(`${operation.name}: the baseline runs more statements: ${bare.statements.join('; ')}`);
-    const compared = operation.textbook ? [service, express, textbook] : [service, express];
-    if (operation.textbook)
+    const compared = [service, express];
+    if (operation.textbook && textbook) {
       requireSameData(operation, own.answer, (await this.#try(textbook, source)).answer);
+      compared.push(textbook);
+    }
     const counts: number[] = [];
     for (const server of compared) counts.push(await roundSize(server, source));
     const costs = await interleave(

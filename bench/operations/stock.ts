@@ -5,6 +5,7 @@ import {
   addTenants,
   fillTenants,
   highest,
+  TENANT_NUMBER,
   tokenFor,
   type Caller,
 } from '../support/world';
@@ -18,7 +19,7 @@ export class Stock {
     const ids = await this.#ids('dept_id', 'tenantry_dept', count);
     const rows = ids.map(
       (id, at) => `(${id}, ${callers[at % callers.length]?.tenantId ?? ''}, 0, '0', 1, 'x', 0,
-      '0', '0', 'seed', NOW(3), '')`,
+      '0', '0', 'seed', CURRENT_TIMESTAMP(3), '')`,
     );
     await this.dataSource.query(
       `INSERT INTO tenantry_dept (dept_id, tenant_id, parent_id, ancestors, depth, dept_name, order_num, status, del_flag,
@@ -28,11 +29,7 @@ export class Stock {
   }
 
   async tenants(callers: readonly Caller[], count: number): Promise<number[]> {
-    const ids = await this.#ids(
-      "CAST(IF(LENGTH(tenant_id) = 7, tenant_id, '0') AS INT)",
-      'tenantry_tenant',
-      count,
-    );
+    const ids = await this.#ids(TENANT_NUMBER, 'tenantry_tenant', count);
     await addTenants(this.dataSource, {
       first: ids[0] ?? 0,
       count,

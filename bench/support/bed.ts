@@ -25,10 +25,10 @@ export class Bed {
   #database: Promise<ThrowAwayDatabase> | undefined;
   #dataSource: Promise<DataSource> | undefined;
 
-  constructor(private readonly mariadb: string) {}
+  constructor(private readonly server: string) {}
 
   database(): Promise<ThrowAwayDatabase> {
-    this.#database ??= throwAwayDatabase({ server: this.mariadb }).then((made) => {
+    this.#database ??= throwAwayDatabase({ server: this.server }).then((made) => {
       this.#ends.push(() => made.drop());
       return made;
     });
@@ -56,6 +56,11 @@ export class Bed {
     const [row] = await (await this.dataSource()).query<{ file: string }[]>('SELECT @@pid_file AS file');
     const pid = Number(readFileSync(row?.file ?? '', 'utf8'));
     return () => cpuMs(pid);
+  }
+
+  async version(): Promise<string> {
+    const [row] = await (await this.dataSource()).query<{ text: string }[]>('SELECT version() AS text');
+    return row?.text.split(' on ')[0] ?? '?';
   }
 
   async close(): Promise<void> {

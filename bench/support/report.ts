@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { round } from './figures';
-import type { OperationResult, Result } from './result';
+import type { Found, OperationResult, Result } from './result';
 
 /** Rows as a table of Markdown, with columns that line up. */
 function table(rows: readonly (readonly string[])[]): string {
@@ -13,7 +13,7 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const verdict = (ok: boolean | null): string => (ok === null ? '' : ok ? 'ok' : 'MISSED');
 
-export function operationsTable(results: readonly OperationResult[]): string {
+function operationsTable(results: readonly OperationResult[]): string {
   const rows = results
     .toSorted((a, b) => b.ratio - a.ratio)
     .map(({ name, service, express, ratio, bound, textbook, statements: [own, bare], ok }) => [
@@ -39,7 +39,7 @@ export function operationsTable(results: readonly OperationResult[]): string {
   return table([head, ...rows]);
 }
 
-export function boundsTable(results: readonly Result[]): string {
+function boundsTable(results: readonly Result[]): string {
   const rows = results.map(({ work, baseline, figure, bound, ok }) => [
     work,
     baseline,
@@ -50,16 +50,19 @@ export function boundsTable(results: readonly Result[]): string {
   return table([['Work', 'Baseline', 'Figure', 'Bound', ''], ...rows]);
 }
 
+export function tablesOf({ operations, bounds }: Found): string {
+  return `${operationsTable(operations)}\n\n${boundsTable(bounds)}`;
+}
+
+function detailsOf({ operations, bounds }: Found): string {
+  return [...operations.map(({ name, details }) => ({ work: name, details })), ...bounds]
+    .filter(({ details }) => details !== '')
+    .map(({ work, details }) => `- **${work}**: ${details}`)
+    .join('\n');
+}
+
 /** The file that is kept. */
-export function fileOf(
-  operations: readonly OperationResult[],
-  bounds: readonly Result[],
-  { seconds, mariadb }: { seconds: number; mariadb: string },
-): string {
-  const details = [
-    ...operations.map(({ name, details }) => ({ work: name, details })),
-    ...bounds.filter(({ details }) => details !== ''),
-  ];
+export function fileOf(mariadb: Found, postgres: Found | null, seconds: number): string {
   return `# What it costs
 
 Written by \`npm run bench\` in ${Math.round(seconds)} s; CONTRIBUTING.md says how it measures. The load average of the machine was
@@ -72,21 +75,27 @@ The textbook Nest application is held against the same handler; its ratio is wha
 service runs other statements than the handler, the handler's number is in brackets. Sign-in and the two operations that hash a
 password (\`createUser\`, \`changePassword\`) are left out: the hash is nearly all that they cost.
 
-${operationsTable(operations)}
+${operationsTable(mariadb.operations)}
 
 ## Other bounds
 
-${boundsTable(bounds)}
+${boundsTable(mariadb.bounds)}
+
+## PostgreSQL
+
+The same service and the same bare handler, with named prepared statements of pg. The bounds are those of MariaDB.
+
+${postgres ? tablesOf(postgres) : 'It was not installed: nothing was measured on it.'}
 
 ## Measured on
 
 - CPU: ${cpus()[0]?.model ?? '?'}, ${cpus().length} cores; memory: ${(totalmem() / 2 ** 30).toFixed(1)} GB; kernel: ${release()}
-- Node ${process.version}, MariaDB ${mariadb}, ${new Date().toISOString().slice(0, 10)}
+- Node ${process.version}, ${mariadb.version}${postgres ? `, ${postgres.version}` : ''}, ${new Date().toISOString().slice(0, 10)}
 
 ## Figures
 
 Medians, with the lowest and the highest of the rounds.
 
-${details.map(({ work, details: text }) => `- **${work}**: ${text}`).join('\n')}
-`;
+${detailsOf(mariadb)}
+${postgres ? `\nOn PostgreSQL:\n\n${detailsOf(postgres)}\n` : ''}`;
 }

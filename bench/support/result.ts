@@ -26,6 +26,13 @@ export interface OperationResult {
   readonly details: string;
 }
 
+/** All that was measured on one database, with its name and version. */
+export interface Found {
+  readonly operations: readonly OperationResult[];
+  readonly bounds: readonly Result[];
+  readonly version: string;
+}
+
 export interface Measure {
   readonly name: string;
   readonly run: (bed: Bed) => Promise<Result[]>;

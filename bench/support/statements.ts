@@ -1,10 +1,31 @@
 import type { DataSource } from 'typeorm';
+import { isPostgres } from './sql';
 
 /** Sent when a connection is opened, not by a request. */
 const SET_UP = /^(SET|SHOW) /;
 
-/** The statements that MariaDB runs while `work` runs, in order, this connection's own and preparing aside. */
-export async function statementsOf(dataSource: DataSource, work: () => Promise<unknown>): Promise<string[]> {
+type Work = () => Promise<unknown>;
+
+/** The statements that the database runs while `work` runs, those of this DataSource and preparing aside. */
+export async function statementsOf(dataSource: DataSource, work: Work): Promise<string[]> {
+  const all = await (isPostgres(dataSource) ? countedOf(dataSource, work) : loggedOf(dataSource, work));
+  return all.filter((text) => !SET_UP.test(text));
+}
+
+/** From PostgreSQL's counts of statements, not in order. */
+async function countedOf(dataSource: DataSource, work: Work): Promise<string[]> {
+  await dataSource.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
+  await dataSource.query('SELECT pg_stat_statements_reset()');
+  await work();
+  const rows = await dataSource.query<{ query: string; calls: string }[]>(
+    `SELECT query, calls FROM pg_stat_statements JOIN pg_database ON pg_database.oid = dbid
+      WHERE datname = current_database() AND query NOT LIKE '%pg_stat_statements%'`,
+  );
+  return rows.flatMap(({ query, calls }) => Array<string>(Number(calls)).fill(query));
+}
+
+/** From MariaDB's log, in order. */
+async function loggedOf(dataSource: DataSource, work: Work): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
     await runner.query("SET GLOBAL log_output = 'TABLE'");
@@ -16,7 +37,7 @@ export async function statementsOf(dataSource: DataSource, work: () => Promise<u
       `SELECT CONVERT(argument USING utf8mb4) AS text FROM mysql.general_log
         WHERE command_type IN ('Query', 'Execute') AND thread_id <> CONNECTION_ID()`,
     )) as { text: string }[];
-    return rows.map(({ text }) => text).filter((text) => !SET_UP.test(text));
+    return rows.map(({ text }) => text);
   } finally {
     await runner.query('SET GLOBAL general_log = OFF');
     await runner.release();

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { sign } from 'jsonwebtoken';
 import type { DataSource } from 'typeorm';
 import { TEST_SECRET } from '../../src/server/testing';
+import { afterFilling, numbers, secondsAgo } from './sql';
 
 /** The administrator of one tenant, signed in. */
 export interface Caller {
@@ -26,16 +27,20 @@ export interface TenantPlan {
 
 const TOKEN_SECONDS = 2 * 60 * 60;
 const SECRET_HASH = createHash('sha256').update('secret').digest('hex');
-/** Rows of real life were not made all at once. */
-const LIFE = "'0', '0', 'seed', NOW(3) - INTERVAL s.seq * 61 SECOND, ''";
+/** The seven-digit code of a tenant as a number; 1000000 for others. */
+export const TENANT_NUMBER = "CAST(CASE WHEN LENGTH(tenant_id) = 7 THEN tenant_id ELSE '1000000' END AS INT)";
 const QUOTAS = `quota_enterprise_query, quota_annual_report_query, quota_chain_report, quota_business_report,
   quota_risk_report, quota_merchant, quota_risk_report_used, quota_zr, quota_credit, quota_pf`;
 
-/** Fills the database with tenants inside MariaDB; gives their administrators. */
+/** Rows of real life were not made all at once. */
+function life(dataSource: DataSource): string {
+  return `'0', '0', 'seed', ${secondsAgo(dataSource, 's.seq * 61')}, ''`;
+}
+
+/** Fills the database with tenants by statements alone; gives their administrators. */
 export async function fillTenants(dataSource: DataSource, plan: TenantPlan): Promise<Caller[]> {
   const { tenants, depts, accounts = 1, childTenants = 0 } = plan;
-  const sevenDigits = "CAST(IF(LENGTH(tenant_id) = 7, tenant_id, '1000000') AS INT)";
-  const firstTenant = (await highest(dataSource, sevenDigits, 'tenantry_tenant')) + 1;
+  const firstTenant = (await highest(dataSource, TENANT_NUMBER, 'tenantry_tenant')) + 1;
   const tenantIds = Array.from({ length: tenants }, (_, at) => String(firstTenant + at));
   await addTenants(dataSource, { first: firstTenant, count: tenants, below: [] });
   if (childTenants > 0)
@@ -91,7 +96,7 @@ export async function addSessions(
   });
   const rows = made.map(
     ({ sessionId, tenantId, userId }) =>
-      `('${sessionId}', '${tenantId}', ${userId}, '${SECRET_HASH}', NOW(3), NOW(3) + INTERVAL 2 HOUR)`,
+      `('${sessionId}', '${tenantId}', ${userId}, '${SECRET_HASH}', CURRENT_TIMESTAMP(3), CURRENT_TIMESTAMP(3) + INTERVAL '2' HOUR)`,
   );
   await dataSource.query(
     `INSERT INTO tenantry_session (session_id, tenant_id, user_id, refresh_hash, created_at, expires_at)
@@ -114,7 +119,7 @@ export async function addTenants(
     `INSERT INTO tenantry_tenant (id, tenant_id, tenant_name, tenant_parent, ancestors, depth, account_count, menu_ids,
        tree_ver, ${QUOTAS}, status, del_flag, create_by, create_time, update_by)
      SELECT ${code}, ${code}, CONCAT('公司 ', s.seq), ${place}, ${path}, ${depth}, -1, '1, 100, 101',
-       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ${LIFE} FROM seq_1_to_${count} s`,
+       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ${life(dataSource)} FROM ${numbers(dataSource, count, 's')}`,
   );
 }
 
@@ -128,7 +133,8 @@ export async function addAccounts(
   await dataSource.query(
     `INSERT INTO tenantry_account (user_id, tenant_id, username, username_key, name_key, password_hash, roles,
        failed_logins, sign_ins, status, del_flag, create_by, create_time, update_by)
-     SELECT ${id}, ${turn(of) ?? ''}, ${name}, ${name}, 0, '-', 'tenant_admin', 0, 0, ${LIFE} FROM seq_1_to_${count} s`,
+     SELECT ${id}, ${turn(of) ?? ''}, ${name}, ${name}, 0, '-', 'tenant_admin', 0, 0, ${life(dataSource)}
+     FROM ${numbers(dataSource, count, 's')}`,
   );
 }
 
@@ -154,11 +160,12 @@ async function addDepts(
        CASE WHEN s.seq <= 10 THEN '0' WHEN s.seq <= 100 THEN CONCAT('0,', ${top('s.seq')})
             ELSE CONCAT('0,', ${top(middle)}, ',', ${base} + ${middle}) END,
        CASE WHEN s.seq <= 10 THEN 1 WHEN s.seq <= 100 THEN 2 ELSE 3 END,
-       CONCAT('部门 ', s.seq), (s.seq * 7919) % 1000, IF(s.seq % 3 = 0, CONCAT('leader ', s.seq % 30), NULL),
-       IF(s.seq % 2 = 0, '13800138000', NULL), IF(s.seq % 2 = 0, 'office@example.com', NULL), ${LIFE}
-     FROM seq_1_to_${tenants} t JOIN seq_1_to_${depts} s`,
+       CONCAT('部门 ', s.seq), (s.seq * 7919) % 1000, CASE WHEN s.seq % 3 = 0 THEN CONCAT('leader ', s.seq % 30) END,
+       CASE WHEN s.seq % 2 = 0 THEN '13800138000' END, CASE WHEN s.seq % 2 = 0 THEN 'office@example.com' END,
+       ${life(dataSource)}
+     FROM ${numbers(dataSource, tenants, 't')} CROSS JOIN ${numbers(dataSource, depts, 's')}`,
   );
-  await dataSource.query('ANALYZE TABLE tenantry_dept');
+  await afterFilling(dataSource);
 }
 
 /** A subtree below the first of two departments at the top. */
@@ -182,19 +189,20 @@ export async function addSubtree(
   const children = Math.min(MOST_CHILDREN, Math.ceil(Math.sqrt(size - 1)));
   const path = `0,${tops[0]},${head}`;
   const parent = `${head + 1} + s.seq % ${children}`;
-  const isChild = `s.seq <= ${children}`;
-  const add = (rows: string) =>
+  const forChild = (then: string, otherwise: string) =>
+    `CASE WHEN s.seq <= ${children} THEN ${then} ELSE ${otherwise} END`;
+  const add = (count: number, id: string, place: string, name: string) =>
     dataSource.query(
-      `INSERT INTO tenantry_dept (dept_id, tenant_id, parent_id, ancestors, depth, dept_name, order_num, status, del_flag,
-         create_by, create_time, update_by) ${rows}`,
+      `INSERT INTO tenantry_dept (tenant_id, dept_id, parent_id, ancestors, depth, dept_name, order_num, status, del_flag,
+         create_by, create_time, update_by)
+       SELECT '${tenantId}', ${id}, ${place}, ${name}, 0, ${life(dataSource)} FROM ${numbers(dataSource, count, 's')}`,
     );
-  await add(`SELECT ${first} - 1 + s.seq, '${tenantId}', 0, '0', 1, 'top', 0, ${LIFE} FROM seq_1_to_2 s`);
-  await add(
-    `SELECT ${head}, '${tenantId}', ${tops[0]}, '0,${tops[0]}', 2, 'head', 0, ${LIFE} FROM seq_1_to_1 s`,
-  );
-  await add(`SELECT ${head} + s.seq, '${tenantId}', IF(${isChild}, ${head}, ${parent}),
-      IF(${isChild}, '${path}', CONCAT('${path},', ${parent})), IF(${isChild}, 3, 4), CONCAT('dept ', s.seq), 0, ${LIFE}
-      FROM seq_1_to_${size - 1} s`);
+  await add(2, `${first} - 1 + s.seq`, "0, '0', 1", "'top'");
+  await add(1, String(head), `${tops[0]}, '0,${tops[0]}', 2`, "'head'");
+  const paths = forChild(`'${path}'`, `CONCAT('${path},', ${parent})`);
+  const places = `${forChild(String(head), parent)}, ${paths}, ${forChild('3', '4')}`;
+  await add(size - 1, `${head} + s.seq`, places, "CONCAT('dept ', s.seq)");
+  await afterFilling(dataSource);
   return { head, tops };
 }
 

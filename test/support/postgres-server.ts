@@ -44,12 +44,14 @@ export interface PostgresOptions {
   readonly tls?: Certificate;
   /** The address of its primary. */
   readonly standbyOf?: string;
+  /** More settings, as `name=value`. */
+  readonly settings?: readonly string[];
 }
 
 /** A real cluster in a temp folder, on loopback, for this test run only. */
 export async function startPostgres(
   bin: string,
-  { isDurable = false, tls, standbyOf }: PostgresOptions = {},
+  { isDurable = false, tls, standbyOf, settings = [] }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const user = unprivileged();
@@ -68,7 +70,9 @@ export async function startPostgres(
   const url = `postgres://postgres@127.0.0.1:${port}`;
   const all = [
     ...['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`],
-    ...['max_connections=300', 'timezone=Asia/Shanghai', ...(isDurable ? DURABLE : SWIFT), ...security],
+    ...['max_connections=300', 'timezone=Asia/Shanghai', ...(isDurable ? DURABLE : SWIFT)],
+    ...security,
+    ...settings,
   ];
   const start = async (): Promise<ChildProcess> => {
     const args = ['-D', data, ...all.flatMap((setting) => ['-c', setting])];

@@ -1,4 +1,4 @@
-import { inTransaction, type Transaction } from './database';
+import { inTransaction, returning, type Transaction } from './database';
 import { COLUMNS, deptJson, existing, LIVE, PATH, type DeptRow } from './depts';
 import { HttpError, route, sendCreated, sendDone, type Caller } from './http';
 
@@ -26,7 +26,7 @@ function columnsOf({
 
 const ADD = `INSERT INTO tenantry_dept (dept_name, order_num, leader, phone, email, status, parent_id, ancestors, depth,
   del_flag, create_by, create_time, update_by, update_time, revision, tenant_id)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '0', ?, ?, '', NULL, 0, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '0', ?, ?, '', NULL, 0, ?)${returning('dept_id')}`;
 
 route('post', PATH, async (caller, request, response) => {
   const sent = request.body as DeptSent & { parentId: number };
@@ -43,7 +43,8 @@ const REPLACE = `UPDATE tenantry_dept SET dept_name = ?, order_num = ?, leader =
   update_by = ?, update_time = ?, revision = revision + 1 WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
 const PLACE = `UPDATE tenantry_dept SET parent_id = ?, ancestors = ?, depth = ?
   WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
-const BELOW = `UPDATE tenantry_dept SET ancestors = CONCAT(?, SUBSTR(ancestors, ?)), depth = depth + ?,
+// TRIM changes nothing: it tells PostgreSQL that the value is a text.
+const BELOW = `UPDATE tenantry_dept SET ancestors = CONCAT(TRIM(?), SUBSTR(ancestors, ?)), depth = depth + ?,
   revision = revision + 1 WHERE tenant_id = ? AND del_flag = '0' AND ancestors >= ? AND ancestors < ?`;
 
 async function replace(
@@ -130,7 +131,7 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
     if ((await tx.read(CHILD, [id, caller.tenantId])).length > 0) throw new HttpError(409);
     if ((await tx.read(USER, [id, caller.tenantId])).length > 0) throw new HttpError(409);
     const marked = await tx.change(DELETE, [caller.username, new Date(), id, caller.tenantId]);
-    if (marked.affectedRows !== 1) throw new HttpError(404);
+    if (marked.affected !== 1) throw new HttpError(404);
   });
   sendDone(response);
 });

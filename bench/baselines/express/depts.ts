@@ -1,4 +1,4 @@
-import { read, type Transaction } from './database';
+import { forceIndex, read, type Transaction } from './database';
 import {
   formatTime,
   formatTimeOrNull,
@@ -13,8 +13,9 @@ import {
 export const PATH = '/system/dept-api';
 export const COLUMNS = `t.dept_id, t.parent_id, t.ancestors, t.depth, t.dept_name, t.order_num, t.leader, t.phone, t.email,
   t.status, t.del_flag, t.tenant_id, t.create_by, t.create_time, t.update_by, t.update_time, t.revision`;
-const HAS_CHILDREN = `EXISTS (SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = t.tenant_id
-  AND child.del_flag = '0' AND child.parent_id = t.dept_id) AS has_children`;
+// Not EXISTS, for which PostgreSQL may read the whole table. The order is that of the index.
+const HAS_CHILDREN = `COALESCE((SELECT 1 FROM tenantry_dept child WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0'
+  AND child.parent_id = t.dept_id ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS has_children`;
 export const LIVE = "t.tenant_id = ? AND t.del_flag = '0'";
 const BY_ID = `SELECT ${COLUMNS} FROM tenantry_dept t WHERE t.dept_id = ? AND ${LIVE}`;
 
@@ -97,7 +98,7 @@ route('get', PATH, async (caller, { query }, response) => {
   const later = after ? 'AND t.order_num >= ? AND (t.order_num > ? OR t.dept_id > ?)' : '';
   const [orderNum = 0, deptId = 0] = after ?? [];
   const found = await read<DeptRow>(
-    `SELECT ${COLUMNS}, ${HAS_CHILDREN} FROM tenantry_dept t FORCE INDEX (${index}) WHERE ${where} ${later}
+    `SELECT ${COLUMNS}, ${HAS_CHILDREN} FROM tenantry_dept t ${forceIndex(index)} WHERE ${where} ${later}
       ORDER BY t.order_num, t.dept_id LIMIT ${limit + 1}`,
     after ? [...values, orderNum, orderNum, deptId] : values,
   );

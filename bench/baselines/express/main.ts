@@ -8,7 +8,8 @@ import { app, HttpError } from './http';
 
 /**
  * What the operations of the service cost without it: Express 5, jsonwebtoken with a KeyObject, prepared statements of
- * mysql2, no validation. It sends the same bytes, and keeps the same guarantees in the database.
+ * mysql2 or pg, no validation. It sends the same bytes, and keeps the same guarantees in the database. On PostgreSQL only
+ * departments are read and written; files, tenants and accounts have the SQL of MariaDB.
  */
 app.get('/health/ready', (_, response) => {
   response.end();

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline';
-import { inTransaction, pool, type Transaction, type Value } from './database';
+import { inTransaction, type Transaction, type Value } from './database';
 import type { DeptRow } from './depts';
 import { HttpError, route, sendDone, type Caller } from './http';
+import { pool } from './mysql';
 
 const PATH = '/system/dept-api';
 /** So much text goes out at once. */
