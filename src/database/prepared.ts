@@ -1,4 +1,4 @@
-import { QueryFailedError, type EntityManager } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError, type EntityManager } from 'typeorm';
 import type { Outcome, Parameter, Rows } from './dialect';
 import { dialectOf } from './dialects';
 import { dataSourceOf } from './tenantry.data-source';
@@ -11,7 +11,9 @@ export async function runPrepared(
 ): Promise<Outcome> {
   const { queryRunner: runner } = manager;
   const dataSource = dataSourceOf(manager);
-  if (!runner || runner.isReleased) throw new Error('A prepared statement needs a connection of its own.');
+  if (!runner) throw new Error('A prepared statement needs a connection of its own.');
+  // As TypeORM does: the connection may be another's by now.
+  if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
   // A subscriber, or the log of slow statements, wants to know of every statement.
   const isWatched = dataSource.subscribers.length > 0 || Boolean(dataSource.options.maxQueryExecutionTime);
   const execute = isWatched ? null : await dialectOf(dataSource).preparing(runner, sql);

@@ -177,7 +177,10 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
   async update(where: Where<E>, values: Values<E>, named: Named = {}): Promise<number> {
-    const changes = Object.assign({}, values, this.#scope.stamp) as ObjectLiteral;
+    // The condition binds the row to its scope already. Set again, its column would make PostgreSQL renew all of its indexes.
+    const changes = Object.assign({}, values) as ObjectLiteral;
+    for (const [name, value] of Object.entries(this.#scope.stamp ?? {}))
+      if (name in changes) changes[name] = value;
     const statement = new SqlStatement(this.#metadata, '');
     const assignments = this.#metadata.columns.flatMap((column) => {
       const value: unknown = column.getEntityValue(changes);

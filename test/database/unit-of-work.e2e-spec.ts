@@ -20,7 +20,7 @@ import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-
 import { until } from '../support/until';
 
 const PATH = '/system/dept-api';
-/** Longer than a busy machine needs; the service itself has 5 s. */
+/** Longer than a busy machine needs; the service itself has 10 s. */
 const ROOMY_MS = 60_000;
 const named = (service: ServiceUnderTest, deptName: string) =>
   service.dataSource.manager.countBy(DeptEntity, { deptName });
