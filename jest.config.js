@@ -60,9 +60,10 @@ const onPostgres = {
   globalTeardown: '<rootDir>/test/support/postgres-teardown.ts',
 };
 
-const onEach = inSuites
-  ? 'test/suites/!(once-)*.ts'
-  : 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
+const each = 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
+const onSqlite = inSuites ? 'test/suites/!(once-)*.ts' : each;
+// Commands are processes, which take long to start: on servers they are left to `npm run test:long`.
+const onServer = inSuites ? 'test/suites/!(once-|commands)*.ts' : each;
 
 /** @type {import('jest').Config} */
 module.exports = {
@@ -73,9 +74,9 @@ module.exports = {
   projects: [
     project('unit', ['src/**/*.spec.ts', 'test/**/*.spec.ts']),
     project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts'),
-    project('sqlite', onEach, onDatabase('sqlite')),
-    ...(hasMariadb ? [project('mariadb', onEach, onMariadb)] : []),
-    ...(hasPostgres ? [project('postgres', onEach, onPostgres)] : []),
+    project('sqlite', onSqlite, onDatabase('sqlite')),
+    ...(hasMariadb ? [project('mariadb', onServer, onMariadb)] : []),
+    ...(hasPostgres ? [project('postgres', onServer, onPostgres)] : []),
     // These run apart from `npm test`, each by its own npm script.
     project('browser', 'test/browser/*.e2e-spec.ts'),
     project('packed', 'test/packed/*.e2e-spec.ts', onMariadb),

@@ -16,7 +16,7 @@ export const SUITES = {
   database: /^database\//,
   departments: /^dept\/dept-(contract|fields|list|patch|statements|tree)/,
   'departments-at-length': /^dept\/dept-(property|races|scale|transfer)/,
-  hosts: /^(embedding|docs)\//,
+  hosts: /^embedding\//,
   http: /^http\//,
   tenants: /^tenant\/tenant-(access|contract|fields|ids)/,
   'tenants-at-length': /^tenant\/tenant-(list|patch|races|state)/,
@@ -25,9 +25,9 @@ export const SUITES = {
 /** The same for specs that run once, whatever the database. */
 export const ONCE_SUITES = {
   'once-in-process':
-    /^once\/(?!usage|platform|container|settings|document|licences|demo|account-commands|start)/,
+    /^once\/(?!usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
   'once-processes':
-    /^once\/(usage|platform|container|settings|document|licences|demo|account-commands|start)/,
+    /^once\/(usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
 } as const;
 
 /** Every spec below `test/` that `npm test` runs over HTTP. */
