@@ -28,15 +28,13 @@ export interface Dialect {
   /** Whether many pairs are found by `(a, b) IN (VALUES …)`, not by `a = … AND b = … OR …`. */
   readonly findsByRowValues: boolean;
   charset(charset: Charset): { readonly charset?: string; readonly collation?: string };
-  /** Changes the type of a column that may be empty. */
-  changeType(table: string, column: string, type: string): string;
+  /** Changes the type of a column that may be empty; null where the table has to be made anew. */
+  changeType(table: string, column: string, type: string): string | null;
   /** The place in a statement of its value of this number, from 1. */
   place(number: number): string;
   /** Stands at the end of an INSERT whose table makes ids in this column. */
   returning(column: string): string;
-  /** The id of the first of so many rows, from what their INSERT gave. */
-  firstId(inserted: Outcome, count: number): number;
-  /** The same for all of them; null where they have to be read. */
+  /** The ids of so many new rows, from what their INSERT gave; null where it gives only the first. */
   newIds(inserted: Outcome, count: number): number[] | null;
   /** Makes the database count what a table holds, after many new rows; null where it knows without. */
   analyze(table: string): string | null;
@@ -49,6 +47,15 @@ export interface Dialect {
   isolationFor(runner: QueryRunner): Promise<Isolation>;
   poolState(dataSource: DataSource): PoolState;
 }
+
+/** The id of the first of so many new rows, from what their INSERT gave. */
+export function firstIdOf(dialect: Dialect, inserted: Outcome, count: number): number {
+  return dialect.newIds(inserted, count)?.[0] ?? inserted.insertId;
+}
+
+/** `Dialect.after` of a database that finds the range of `(a, b) > (x, y)` in an index. */
+export const afterByRowValues: Dialect['after'] = (columns, place) =>
+  `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`;
 
 export interface PoolState {
   readonly limit: number;

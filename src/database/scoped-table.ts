@@ -7,7 +7,7 @@ import {
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from './columns';
-import type { Dialect, Outcome } from './dialect';
+import { firstIdOf, type Dialect, type Outcome } from './dialect';
 import { dialectOf } from './dialects';
 import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
@@ -139,7 +139,7 @@ export class ScopedTable<E extends ObjectLiteral> {
 
   /** Adds rows, all with the same fields, in one statement; gives the id that the database made for the first of them. */
   async insert(...rows: Values<E>[]): Promise<number> {
-    return this.#dialect.firstId(await this.#insert(rows), rows.length);
+    return firstIdOf(this.#dialect, await this.#insert(rows), rows.length);
   }
 
   /** The same; gives all of their ids. No one else may add such rows meanwhile. */
@@ -147,7 +147,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const inserted = await this.#insert(rows);
     const known = this.#dialect.newIds(inserted, rows.length);
     if (known) return known;
-    const since = { [key]: MoreThanOrEqual(this.#dialect.firstId(inserted, rows.length)) } as Where<E>;
+    const since = { [key]: MoreThanOrEqual(inserted.insertId) } as Where<E>;
     const options = { order: { [key]: 'ASC' } as Order<E>, limit: rows.length };
     const made = await this.#select(`${new SqlStatement(this.#metadata).name(key)} AS id`, since, options);
     return made.map(({ id }) => Number(id));

@@ -1,7 +1,7 @@
 import type { EntityManager, EntityTarget, FindOptionsWhere, SelectQueryBuilder } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
-import type { Rows } from '../database/dialect';
+import { firstIdOf, type Rows } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from './request-context';
@@ -70,7 +70,8 @@ export class HostTable<E extends TenantOwned> {
     const { raw } = (await insert.execute()) as { raw: unknown };
     // MySQL gives an object with the id of the first row, SQLite the id of the last, PostgreSQL all that were made.
     const insertId = typeof raw === 'number' ? raw : Number((raw as { insertId?: unknown }).insertId);
-    return dialect.firstId(
+    return firstIdOf(
+      dialect,
       { rows: Array.isArray(raw) ? (raw as Rows) : [], affected: 0, insertId },
       rows.length,
     );

@@ -36,9 +36,10 @@ export class Columns {
 
   /** Changes the type of a column that may be empty, and keeps its values. */
   async changeType(table: string, column: TableColumnOptions): Promise<void> {
-    // SQLite has to make the table anew; elsewhere TypeORM would drop the column and add an empty one.
-    if (this.isSqlite) await this.runner.changeColumn(table, column.name, new TableColumn(column));
-    else await this.query(this.#dialect.changeType(this.table(table), column.name, this.sqlType(column)));
+    const sql = this.#dialect.changeType(this.table(table), column.name, this.sqlType(column));
+    // Only there: on a server TypeORM would drop the column and add an empty one.
+    if (sql === null) await this.runner.changeColumn(table, column.name, new TableColumn(column));
+    else await this.query(sql);
   }
 
   autoId(name: string): TableColumnOptions {

@@ -35,7 +35,6 @@ export const MYSQL: Dialect = {
   place: () => '?',
   returning: () => '',
   analyze: () => null,
-  firstId: ({ insertId }) => insertId,
   // On a cluster they have gaps.
   newIds: () => null,
   // With USE INDEX, MariaDB may read from the tenant's first entry: ten times the cost in the middle of half a million.

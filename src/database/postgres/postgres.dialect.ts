@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Pool, PoolClient } from 'pg';
-import type { Dialect, Execute } from '../dialect';
+import { afterByRowValues, type Dialect, type Execute } from '../dialect';
 
 /** The statement was forgotten, or its table altered: its text can still be sent. In a transaction it is too late for that. */
 const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '0A000']);
@@ -23,11 +23,9 @@ export const POSTGRES: Dialect = {
   returning: (column) => ` RETURNING ${column} AS id`,
   // By itself it does so within a minute. Until then it may read all of a tenant for each row that it looks for.
   analyze: (table) => `ANALYZE (SKIP_LOCKED) ${table}`,
-  firstId: ({ rows }) => Number(rows[0]?.id ?? 0),
   newIds: ({ rows }) => rows.map(({ id }) => Number(id)),
   forceIndex: () => '',
-  after: (columns, place) =>
-    `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`,
+  after: afterByRowValues,
   preparing: async (runner) => executeOn((await runner.connect()) as PoolClient, runner.isTransactionActive),
   // Sessions of a host's own DataSource may default to another level.
   isolationFor: async (runner) => {

@@ -1,4 +1,4 @@
-import type { Dialect } from '../dialect';
+import { afterByRowValues, type Dialect } from '../dialect';
 import type { SqliteDriver } from './sqlite.driver';
 
 export const SQLITE: Dialect = {
@@ -9,18 +9,14 @@ export const SQLITE: Dialect = {
   instr: 'INSTR',
   findsByRowValues: true,
   charset: () => ({}),
-  changeType: () => {
-    throw new Error('SQLite changes no column.');
-  },
+  changeType: () => null,
   place: () => '?',
   returning: () => '',
   analyze: () => null,
-  // It gives the id of the last row.
-  firstId: ({ insertId }, count) => insertId - count + 1,
+  // An INSERT gives the id of the last row.
   newIds: ({ insertId }, count) => Array.from({ length: count }, (_, index) => insertId - count + 1 + index),
   forceIndex: () => '',
-  after: (columns, place) =>
-    `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`,
+  after: afterByRowValues,
   // Its connection prepares everything; a read outside of any transaction is done at once.
   preparing: ({ dataSource, isTransactionActive }, statement) => {
     const driver = dataSource.driver as SqliteDriver;
