@@ -1,4 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
+import { ChangeEntity } from './database/change-log';
 import { CommitRecord } from './database/commit-log';
 import { describeColumnsFor } from './database/entity-columns';
 import { SettingEntity } from './database/setting.repository';
@@ -12,6 +13,7 @@ export const entities = [
   DeptEntity,
   AccountEntity,
   CommitRecord,
+  ChangeEntity,
   SessionEntity,
   FailedSignInEntity,
   SettingEntity,

@@ -29,11 +29,11 @@ function load(): SourceFile[] {
 }
 
 /** The rooms of the library, from the top: each may import those before it. */
-const LIBRARY = 'errors time database tree tenancy web tenant dept doctor (door)'.split(' ');
+const LIBRARY = 'errors time database tree tenancy web journal tenant dept doctor (door)'.split(' ');
 /** Entry points of the package beside the library; they may import all of it. */
 const ENTRIES = ['client', 'testing'];
 /** Resources, which do not import each other. */
-const RESOURCES = ['tenant', 'dept'];
+const RESOURCES = ['journal', 'tenant', 'dept'];
 
 /** A folder of `src`, or of `src/server`; `(door)` is the library's own entry. */
 function roomOf(path: string): string {
@@ -99,12 +99,15 @@ describe('the house', () => {
     expect(paths(prepared).sort()).toEqual([
       'database/prepared.ts',
       'database/scoped-table.ts',
+      'journal/change-reader.repository.ts',
       'tenancy/tenant-access.ts',
     ]);
     // Tables that are not bound to a tenant. Each names the tenant in its conditions, or reads no tenant's row.
     const unbound = files.filter(({ text }) => text.includes('new ScopedTable('));
     expect(paths(unbound).sort()).toEqual([
+      'database/change-log.ts',
       'database/commit-log.ts',
+      'journal/change-reader.repository.ts',
       'server/account/user.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',

@@ -32,18 +32,18 @@ export const RAISED = { revision: () => 'revision + 1' } as const;
 type Touched = Pick<Audited, 'updateBy'> & { readonly updateTime: Date } & typeof RAISED;
 type Created = Omit<Audited, 'status'>;
 
-/** The audit values of new and of changed rows. */
+/** The audit values of new and of changed rows. Made while the lock is held, so that times follow the order of commits. */
 export class AuditStamp {
   constructor(
     private readonly username: string,
-    readonly now: () => Date,
+    readonly now: Date,
   ) {}
 
   created(): Created {
     return {
       delFlag: '0',
       createBy: this.username,
-      createTime: this.now(),
+      createTime: this.now,
       updateBy: '',
       updateTime: null,
       revision: 0,
@@ -51,6 +51,6 @@ export class AuditStamp {
   }
 
   touched(): Touched {
-    return { updateBy: this.username, updateTime: this.now(), ...RAISED };
+    return { updateBy: this.username, updateTime: this.now, ...RAISED };
   }
 }

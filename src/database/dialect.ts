@@ -34,6 +34,8 @@ export interface Dialect {
   place(number: number): string;
   /** Stands at the end of an INSERT whose table makes ids in this column. */
   returning(column: string): string;
+  /** What an UPDATE that adds 1 to a column sets, and what stands at its end, so that `raisedTo` finds the new value. */
+  raise(column: string): { readonly set: string; readonly end: string };
   /** The ids of so many new rows, from what their INSERT gave; null where it gives only the first. */
   newIds(inserted: Outcome, count: number): number[] | null;
   /** Makes the database count what a table holds, after many new rows; null where it knows without. */
@@ -52,6 +54,18 @@ export interface Dialect {
 export function firstIdOf(dialect: Dialect, inserted: Outcome, count: number): number {
   return dialect.newIds(inserted, count)?.[0] ?? inserted.insertId;
 }
+
+/** The new value of a column that was raised in one row, from what its UPDATE gave; null when there was no such row. */
+export function raisedTo({ rows, affected, insertId }: Outcome): number | null {
+  if (rows[0]) return Number(rows[0].id);
+  return affected === 1 ? insertId : null;
+}
+
+/** `Dialect.raise` of a database that gives changed rows back. */
+export const raiseByReturning: Dialect['raise'] = (column) => ({
+  set: `${column} = ${column} + 1`,
+  end: ` RETURNING ${column} AS id`,
+});
 
 /** `Dialect.after` of a database that finds the range of `(a, b) > (x, y)` in an index. */
 export const afterByRowValues: Dialect['after'] = (columns, place) =>

@@ -31,6 +31,7 @@ interface Subscription {
 export class DomainEvents {
   readonly #logger = new Logger('DomainEvents');
   readonly #subscriptions = new Set<Subscription>();
+  readonly #commitListeners = new Set<(tenantIds: readonly string[]) => void>();
 
   hasListener(event: DomainEvent): boolean {
     for (const { type } of this.#subscriptions) if (event instanceof type) return true;
@@ -50,8 +51,15 @@ export class DomainEvents {
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  /** For the unit of work alone: these events are committed. */
-  emit(events: readonly DomainEvent[]): void {
+  /** For the journal: calls `listener` after each COMMIT that has raised the versions of these tenants. Gives a function that ends it. */
+  onCommit(listener: (tenantIds: readonly string[]) => void): () => void {
+    this.#commitListeners.add(listener);
+    return () => void this.#commitListeners.delete(listener);
+  }
+
+  /** For the unit of work alone: these events are committed, and the versions of these tenants raised. */
+  emit(events: readonly DomainEvent[], tenantIds: readonly string[]): void {
+    for (const listener of this.#commitListeners) listener(tenantIds);
     for (const event of events) {
       for (const subscription of [...this.#subscriptions]) {
         const { type, handler } = subscription;

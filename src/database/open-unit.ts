@@ -1,8 +1,12 @@
 import type { EntityManager } from 'typeorm';
+import { ChangeLog } from './change-log';
 import type { Emit } from './domain-events';
 
-/** A unit of work of a host, which it may use while it is open. */
+/** A unit of work while its transaction is open. */
 export class OpenUnit {
+  /** Of the tenants that the unit has locked: the versions that it has raised their trees to. */
+  readonly versions = new Map<string, number>();
+  readonly changes = new ChangeLog();
   readonly #calls = new Set<Promise<unknown>>();
   #isOpen = true;
 

@@ -153,7 +153,12 @@ export class ScopedTable<E extends ObjectLiteral> {
     return made.map(({ id }) => Number(id));
   }
 
-  async #insert(rows: readonly Values<E>[]): Promise<Outcome> {
+  /** Adds rows, all with the same fields, in one statement. Functions give SQL, whose `:names` are `named`. */
+  async insertAll(rows: readonly Values<E>[], named: Named): Promise<void> {
+    await this.#insert(rows, named);
+  }
+
+  async #insert(rows: readonly Values<E>[], named: Named = {}): Promise<Outcome> {
     const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
     const columns = this.#metadata.columns.filter(
       (column) => column.getEntityValue(stamped[0] ?? {}) !== undefined,
@@ -161,12 +166,12 @@ export class ScopedTable<E extends ObjectLiteral> {
     const statement = new SqlStatement(this.#metadata, '');
     const names = columns.map(({ databaseName }) => this.#escape(databaseName));
     const lines = stamped.map((row) => {
-      const places = columns.map((column) =>
-        statement.place(
-          column,
-          (column.embeddedMetadata ? column.getEntityValue(row) : row[column.propertyName]) as unknown,
-        ),
-      );
+      const places = columns.map((column) => {
+        const value = (
+          column.embeddedMetadata ? column.getEntityValue(row) : row[column.propertyName]
+        ) as unknown;
+        return statement.placeOrExpression(column, value, named);
+      });
       return `(${places.join(', ')})`;
     });
     const [id] = this.#metadata.generatedColumns;
@@ -185,11 +190,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const assignments = this.#metadata.columns.flatMap((column) => {
       const value: unknown = column.getEntityValue(changes);
       if (value === undefined) return [];
-      const sql =
-        typeof value === 'function'
-          ? statement.expression((value as () => string)(), named)
-          : statement.place(column, value);
-      return [`${this.#escape(column.databaseName)} = ${sql}`];
+      return [`${this.#escape(column.databaseName)} = ${statement.placeOrExpression(column, value, named)}`];
     });
     const condition = statement.where(where, this.#scope.where ?? {});
     const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;

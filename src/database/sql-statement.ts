@@ -49,6 +49,13 @@ export class SqlStatement {
     return this.placeOf(driver.preparePersistentValue(value, column) as Parameter);
   }
 
+  /** The same; or the SQL that a function gives, whose `:names` are `named`. */
+  placeOrExpression(column: ColumnMetadata, value: unknown, named: Named): string {
+    return typeof value === 'function'
+      ? this.expression((value as () => string)(), named)
+      : this.place(column, value);
+  }
+
   placeOf(value: Parameter): string {
     return this.dialect.place(this.values.push(value));
   }

@@ -7,7 +7,7 @@ import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log
 import { DatabaseErrors } from './database.errors';
 import type { Isolation } from './dialect';
 import { dialectOf } from './dialects';
-import { DomainEvents, type DomainEvent, type Emit } from './domain-events';
+import { DomainEvents, type DomainEvent } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
 import { KeyedMutex } from './mutex';
@@ -17,7 +17,8 @@ import { isDuplicate, RetryBudget } from './retry-policy';
 import { TenantryDataSource } from './tenantry.data-source';
 
 type Statements<T> = (manager: EntityManager) => Promise<T>;
-type Work<T> = (manager: EntityManager, emit: Emit) => Promise<T>;
+type Lock = (unit: OpenUnit) => Promise<void>;
+type Work<T> = (unit: OpenUnit) => Promise<T>;
 
 /** A repeated request waits for the first one, which may be a long import. */
 const REPEAT_WAIT_MS = 60_000;
@@ -29,6 +30,8 @@ const INSIDE =
 interface Done<T> {
   readonly result: T;
   readonly events: readonly DomainEvent[];
+  /** Whose versions it has raised. */
+  readonly tenantIds: readonly string[];
 }
 
 /**
@@ -69,7 +72,7 @@ export class UnitOfWork {
    * request gives what it gave the first time, which must be JSON of at most 64 KB. Events are emitted after COMMIT,
    * before the next unit of the same key begins.
    */
-  async run<T>(key: string, lock: Statements<void>, work: Work<T>, request?: IdempotentRequest): Promise<T> {
+  async run<T>(key: string, lock: Lock, work: Work<T>, request?: IdempotentRequest): Promise<T> {
     if (this.#around.getStore()?.isOpen) throw new Error(INSIDE);
     const budget = new RetryBudget();
     const arrived = performance.now();
@@ -79,9 +82,9 @@ export class UnitOfWork {
       const before = request && (await this.#findAnswer(request, budget));
       if (before) return replay(request, before) as T;
       if (budget.isSpent) throw this.#refuseInQueue();
-      const { result, events } = await this.#retrier.persist(budget, this.#attempts(lock, work, request));
-      this.events.emit(events);
-      return result;
+      const done = await this.#retrier.persist(budget, this.#attempts(lock, work, request));
+      this.events.emit(done.events, done.tenantIds);
+      return done.result;
     };
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
     const ms = request ? REPEAT_WAIT_MS : budget.left;
@@ -96,20 +99,19 @@ export class UnitOfWork {
     if (!unit) return this.run(key, lock, work, request);
     if (request) throw new Error('An idempotent request is given to the transaction as a whole.');
     return unit.call(async () => {
-      await lock(unit.manager);
-      return work(unit.manager, unit.emit);
+      await lock(unit);
+      return work(unit);
     });
   }
 
   /** As `run`, for work of a host: other units that it begins inside would wait for this one, so they fail at once. */
   runForHost<T>(
     key: string,
-    lock: Statements<void>,
+    lock: Lock,
     work: (unit: OpenUnit) => Promise<T>,
     request?: IdempotentRequest,
   ): Promise<T> {
-    const run: Work<T> = async (manager, emit) => {
-      const unit = new OpenUnit(manager, emit);
+    const run: Work<T> = async (unit) => {
       try {
         const result = await this.#around.run(unit, () => work(unit));
         await unit.close();
@@ -138,7 +140,7 @@ export class UnitOfWork {
   }
 
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Statements<void>, work: Work<T>, request?: IdempotentRequest): Attempt<Done<T>> {
+  #attempts<T>(lock: Lock, work: Work<T>, request?: IdempotentRequest): Attempt<Done<T>> {
     const unitId = request?.unitId ?? randomUUID();
     // Of a try whose COMMIT may or may not have happened; its commit record tells the next try.
     let unanswered: Done<T> | undefined;
@@ -146,7 +148,11 @@ export class UnitOfWork {
       const runner = await this.#retrier.connect();
       try {
         await runner.startTransaction(await this.#isolationLevel(runner));
-        await lock(runner.manager);
+        const events: DomainEvent[] = [];
+        const unit = new OpenUnit(runner.manager, (event) => {
+          if (this.events.hasListener(event)) events.push(Object.freeze(event));
+        });
+        await lock(unit);
         const done = await this.#findDone<T>(runner.manager, unitId, request, unanswered);
         if (done) {
           await runner.rollbackTransaction();
@@ -154,12 +160,10 @@ export class UnitOfWork {
         }
         if (isLast) throw DatabaseErrors.UNAVAILABLE();
         if (request) await this.#commits.forget(runner.manager, request);
-        const events: DomainEvent[] = [];
-        const result = await work(runner.manager, (event) => {
-          if (this.events.hasListener(event)) events.push(Object.freeze(event));
-        });
+        const result = await work(unit);
+        await unit.changes.write(runner.manager, unit.versions);
         await this.#commits.record(runner.manager, unitId, request, result);
-        unanswered = { result, events };
+        unanswered = { result, events, tenantIds: [...unit.versions.keys()] };
         await runner.commitTransaction();
         return unanswered;
       } catch (error) {
@@ -187,7 +191,7 @@ export class UnitOfWork {
     if (!record) return undefined;
     // A record of this key may be of another request: the work of this one may be lost all the same.
     const own = unanswered && toStored(unanswered.result) === record.result;
-    return own ? unanswered : { result: replay(request, record) as T, events: [] };
+    return own ? unanswered : { result: replay(request, record) as T, events: [], tenantIds: [] };
   }
 
   #read<T>(budget: RetryBudget, work: Statements<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import type { JournalFields } from '../database/change-log';
 import { withRevision } from '../web/revision';
 import type { ZonedTime } from '../time/zoned-time';
 import type { CreateDeptDto, DeptDto, DeptRowDto } from './dept.dto';
@@ -48,5 +49,37 @@ export function toDeptFields(dto: CreateDeptDto): DeptFields {
     phone: dto.phone ?? null,
     email: dto.email ?? null,
     status: dto.status ?? '0',
+  };
+}
+
+/** What the journal records of a department. Its path is not among it: it follows from the parents. */
+export function toDeptJournal(
+  row: Omit<DeptRow, 'deptId' | 'tenantId' | 'ancestors' | 'depth' | 'delFlag'>,
+): JournalFields {
+  const {
+    parentId,
+    deptName,
+    orderNum,
+    leader,
+    phone,
+    email,
+    status,
+    createBy,
+    createTime,
+    updateBy,
+    updateTime,
+  } = row;
+  return {
+    parentId,
+    deptName,
+    orderNum,
+    leader,
+    phone,
+    email,
+    status,
+    createBy,
+    createTime,
+    updateBy,
+    updateTime,
   };
 }

@@ -51,14 +51,11 @@ export class DeptService {
     const ids = [...new Set(deptIds)];
     refuseOneTagForMany(ids, expected);
     await this.depts.transaction(ctx, async (tree) => {
-      const refusal = await refusalToDelete(tree, ids);
-      if (refusal || expected) {
-        const existing = await tree.findMany(ids);
-        if (existing.length < ids.length) throw DeptErrors.NOT_FOUND();
-        for (const dept of existing) refuseStale(dept, expected);
-      }
-      if (refusal) throw refusal;
-      if ((await tree.markDeleted(ids)) < ids.length) throw DeptErrors.NOT_FOUND();
+      const depts = await tree.findMany(ids);
+      if (depts.length < ids.length) throw DeptErrors.NOT_FOUND();
+      for (const dept of depts) refuseStale(dept, expected);
+      await refuseToDelete(tree, ids);
+      await tree.markDeleted(depts);
     });
   }
 
@@ -67,12 +64,12 @@ export class DeptService {
     const parent = parentId ?? ROOT_ID;
     await this.depts.transaction(ctx, async (tree) => {
       if (parent !== ROOT_ID && !(await tree.find(parent))) throw DeptErrors.PARENT_NOT_FOUND();
-      const depts = await tree.findMany(deptIds);
+      const depts = inOrder(await tree.findMany(deptIds), deptIds);
       if (depts.length < deptIds.length) throw DeptErrors.NOT_FOUND();
       const elsewhere = depts.filter((dept) => dept.parentId !== parent);
       if (elsewhere.length > 0)
         throw DeptErrors.NOT_A_CHILD({ ids: sorted(elsewhere.map(({ deptId }) => deptId)) });
-      await tree.setOrder(deptIds);
+      await tree.setOrder(depts);
     });
   }
 
@@ -113,12 +110,16 @@ async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: nu
   return place;
 }
 
-/** Why these departments cannot be deleted, if they exist at all; null when they can. */
-async function refusalToDelete(tree: LockedDeptTree, deptIds: readonly number[]): Promise<Error | null> {
+async function refuseToDelete(tree: LockedDeptTree, deptIds: readonly number[]): Promise<void> {
   const parents = await tree.findParents(deptIds);
-  if (parents.length > 0) return DeptErrors.HAS_CHILDREN({ ids: sorted(parents) });
+  if (parents.length > 0) throw DeptErrors.HAS_CHILDREN({ ids: sorted(parents) });
   const occupied = await tree.findOccupied(deptIds);
-  return occupied.length > 0 ? DeptErrors.HAS_USERS({ ids: sorted(occupied) }) : null;
+  if (occupied.length > 0) throw DeptErrors.HAS_USERS({ ids: sorted(occupied) });
+}
+
+function inOrder(depts: readonly DeptEntity[], deptIds: readonly number[]): DeptEntity[] {
+  const places = new Map(deptIds.map((deptId, place) => [deptId, place]));
+  return depts.toSorted((a, b) => (places.get(a.deptId) ?? 0) - (places.get(b.deptId) ?? 0));
 }
 
 function sorted(ids: readonly number[]): number[] {

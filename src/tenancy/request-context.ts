@@ -13,22 +13,34 @@ export class RequestContext {
   /** Only the constructor can give it: a prototype is easily borrowed. */
   readonly #genuine = true;
 
+  readonly tenantId: string;
+  /** Goes into `createBy` and `updateBy`. */
+  readonly username: string;
+  readonly roles: readonly Role[];
+  readonly subject: string;
+  /** The sign-in that the token belongs to, if any. */
+  readonly sessionId: string | null;
+  /** The caller's own tenant; another than `tenantId` while the caller acts in a tenant below it. */
+  readonly callerTenantId: string;
+  /** The open unit of work that statements are part of. */
+  readonly unit: OpenUnit | null;
+  /** Of the HTTP request, for the journal. */
+  readonly requestId: string | null;
+
   private constructor(
-    readonly tenantId: string,
-    /** Goes into `createBy` and `updateBy`. */
-    readonly username: string,
-    readonly roles: readonly Role[],
-    readonly subject: string,
-    /** The sign-in that the token belongs to, if any. */
-    readonly sessionId: string | null,
-    /** The caller's own tenant; another than `tenantId` while the caller acts in a tenant below it. */
-    readonly callerTenantId: string = tenantId,
-    /** The open unit of work that statements are part of. */
-    readonly unit: OpenUnit | null = null,
+    of: Pick<RequestContext, 'tenantId' | 'username' | 'roles' | 'subject'> & Partial<RequestContext>,
   ) {
-    if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) {
+    if (typeof of.tenantId !== 'string' || !isTenantCode(of.tenantId)) {
       throw new Error('A request context needs the code of a tenant.');
     }
+    this.tenantId = of.tenantId;
+    this.username = of.username;
+    this.roles = of.roles;
+    this.subject = of.subject;
+    this.sessionId = of.sessionId ?? null;
+    this.callerTenantId = of.callerTenantId ?? of.tenantId;
+    this.unit = of.unit ?? null;
+    this.requestId = of.requestId ?? null;
     Object.freeze(this);
   }
 
@@ -38,28 +50,26 @@ export class RequestContext {
     throw new Error('This needs a RequestContext.');
   }
 
-  /** For a principal that a host's own sign-in has found. */
-  static of(principal: Principal): RequestContext {
+  /** For a principal that a host's own sign-in has found; `requestId` goes into the journal. */
+  static of(principal: Principal, requestId: string | null = null): RequestContext {
     if (!isPrincipal(principal)) throw new Error('This is not a principal.');
-    const { tenantId, username, roles, subject, sessionId } = principal;
-    return new RequestContext(tenantId, username, roles, subject, sessionId ?? null);
+    const { tenantId, username, roles, subject, sessionId = null } = principal;
+    return new RequestContext({ tenantId, username, roles, subject, sessionId, requestId });
   }
 
   /** For code of the host that no user asked for: jobs, imports, seeds. It may do everything in its tenant. */
   static system(tenantId: string): RequestContext {
-    return new RequestContext(tenantId, 'system', ROLES, 'system', null);
+    return new RequestContext({ tenantId, username: 'system', roles: ROLES, subject: 'system' });
   }
 
   /** The same caller in a tenant below its own. Only for code that has made sure that it is below. */
   below(tenantId: string): RequestContext {
-    const { username, roles, subject, sessionId, callerTenantId, unit } = this;
-    return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId, unit);
+    return new RequestContext(Object.assign({}, this, { tenantId }));
   }
 
   /** The same, with all statements in a unit of work that is open. */
   inUnit(unit: OpenUnit): RequestContext {
-    const { tenantId, username, roles, subject, sessionId, callerTenantId } = this;
-    return new RequestContext(tenantId, username, roles, subject, sessionId, callerTenantId, unit);
+    return new RequestContext(Object.assign({}, this, { unit }));
   }
 }
 

@@ -42,8 +42,8 @@ export class TenantBoundRepository<E extends TenantOwned> {
       read: (work) =>
         this.#unitOfWork.withoutTransaction((manager) => work(new HostTable(manager, entity, ctx))),
       write: (work) =>
-        this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (manager) =>
-          work(new HostTable(manager, entity, ctx)),
+        this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) =>
+          work(new HostTable(unit.manager, entity, ctx)),
         ),
     });
   }

@@ -1,12 +1,14 @@
 import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import type { Emit } from '../database/domain-events';
+import { changedFields, type ChangeOperation, type JournalFields } from '../database/change-log';
+import type { OpenUnit } from '../database/open-unit';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
-import { isTenantCode } from '../tenancy/tenant-code';
+import { isTenantCode, PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { freeTenantCode, nextSnowflake, snowflakeAt } from './tenant-ids';
+import { toTenantJournal } from './tenant.mapper';
 import { TenantEntity, type QuotaColumns, type TenantFields } from './tenant.entity';
 import {
   TenantCreated,
@@ -41,7 +43,7 @@ type Named = Pick<TenantEntity, 'id' | 'tenantId'>;
 
 /**
  * The tenants that the caller reaches, inside a unit of work that holds their tree: the only way to write to it, so
- * no write is without its event.
+ * no write is without its event and its entry in the journal.
  */
 export class LockedTenantTree {
   readonly #tenants: ScopedTable<TenantEntity>;
@@ -49,11 +51,11 @@ export class LockedTenantTree {
   readonly #tree: TreeTable<TenantEntity>;
 
   constructor(
-    manager: EntityManager,
+    private readonly unit: OpenUnit,
     private readonly ctx: RequestContext,
     private readonly audit: AuditStamp,
-    private readonly emit: Emit,
   ) {
+    const { manager } = unit;
     this.#tenants = subtreeOf(ctx, manager);
     // For ids and codes: they must differ from those of tenants that the caller cannot see.
     this.#everywhere = new ScopedTable(manager, TenantEntity);
@@ -71,7 +73,7 @@ export class LockedTenantTree {
 
   /** A new id, greater than every id so far: the lock on the tree of tenants makes it unique. */
   async nextId(): Promise<string> {
-    const now = this.audit.now().getTime();
+    const now = this.audit.now.getTime();
     const first = String(snowflakeAt(now));
     // Ids are texts: only those of the same length compare as numbers do.
     const fromNow = Raw((id) => `${id} >= :first AND LENGTH(${id}) = LENGTH(:first)`, { first });
@@ -97,6 +99,7 @@ export class LockedTenantTree {
   async add(tenant: NewTenant): Promise<void> {
     await this.#tenants.insert({ ...tenant, treeVersion: '0', ...this.audit.created() });
     this.#tell(TenantCreated, tenant);
+    this.#note('created', tenant, null, toTenantJournal(tenant));
   }
 
   async replace(tenant: TenantEntity, fields: TenantFields): Promise<void> {
@@ -105,6 +108,8 @@ export class LockedTenantTree {
     if (fields.status !== tenant.status) {
       this.#tell(fields.status === '0' ? TenantEnabled : TenantDisabled, tenant);
     }
+    const quota = Object.assign({}, tenant.quota, fields.quota);
+    this.#noteUpdate('updated', tenant, { ...fields, quota });
   }
 
   /** Puts a tenant, and all that stands below it, at another place. */
@@ -112,15 +117,44 @@ export class LockedTenantTree {
     await this.#tenants.update({ id: tenant.id, ...LIVE }, place);
     await this.#tree.moveDescendants(tenant, place);
     const { tenantId, id, tenantParent } = tenant;
-    this.emit(new TenantMoved(tenantId, this.ctx.username, id, tenantParent, place.tenantParent));
+    this.unit.emit(new TenantMoved(tenantId, this.ctx.username, id, tenantParent, place.tenantParent));
+    this.#noteUpdate('moved', tenant, place);
   }
 
   async markDeleted(tenant: TenantEntity): Promise<void> {
     await this.#tenants.update({ id: tenant.id, ...LIVE }, { delFlag: '2', ...this.audit.touched() });
     this.#tell(TenantDeleted, tenant);
+    this.#note('deleted', tenant, toTenantJournal(tenant), null);
   }
 
   #tell(Happened: typeof TenantCreated, { tenantId, id }: Named): void {
-    this.emit(new Happened(tenantId, this.ctx.username, id));
+    this.unit.emit(new Happened(tenantId, this.ctx.username, id));
   }
+
+  #noteUpdate(operation: 'updated' | 'moved', tenant: TenantEntity, changes: Partial<TenantEntity>): void {
+    const changed = Object.assign({}, tenant, changes);
+    const { before, after } = changedFields(toTenantJournal(tenant), toTenantJournal(changed));
+    const lineage = operation === 'moved' ? `${lineageOf(tenant)};${lineageOf(changed)}` : lineageOf(tenant);
+    this.#note(operation, tenant, before, after, lineage);
+  }
+
+  #note(
+    operation: ChangeOperation,
+    tenant: Placed,
+    before: JournalFields | null,
+    after: JournalFields | null,
+    lineage = lineageOf(tenant),
+  ): void {
+    const { username: by, requestId } = this.ctx;
+    const what = { kind: 'tenant', operation, resourceId: tenant.id, lineage, before, after } as const;
+    const about = { tenantId: PLATFORM_TENANT, by, requestId, happenedAt: this.audit.now };
+    this.unit.changes.note({ ...about, ...what });
+  }
+}
+
+type Placed = Pick<TenantEntity, 'id' | 'tenantId' | 'ancestors'>;
+
+/** The codes from the root down to the tenant itself, each between commas. */
+function lineageOf({ ancestors, tenantId }: Placed): string {
+  return `,${ancestors},${tenantId},`;
 }

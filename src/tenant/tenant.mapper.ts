@@ -1,3 +1,4 @@
+import type { JournalFields } from '../database/change-log';
 import { withRevision } from '../web/revision';
 import { tenantState } from './tenant-state';
 import type { TenantDto, TenantRowDto } from './tenant-view.dto';
@@ -25,13 +26,24 @@ const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catal
 export const NO_EXTRA_QUOTAS = { riskReportUsed: 0, zr: 0, credit: 0, pf: 0 };
 
 export function toTenantDto(row: TenantEntity): TenantDto {
-  const dto = {
+  return withRevision(toTenantView(row), row.revision);
+}
+
+function toTenantView(row: Viewed): TenantDto {
+  return {
     ...pick(row, SUMMARY_COLUMNS),
     packageBo: { menuIds: row.menuIds },
     quotaBo: pick(row.quota, TOTALS),
     ruleBo: pick(row.rule, RULES),
   };
-  return withRevision(dto, row.revision);
+}
+
+type Viewed = Pick<TenantEntity, (typeof SUMMARY_COLUMNS)[number] | 'menuIds' | 'quota' | 'rule'>;
+
+/** What the journal records of a tenant. */
+export function toTenantJournal(row: Viewed): JournalFields {
+  const { id: _, ...fields } = toTenantView(row);
+  return fields;
 }
 
 /** A tenant as a client would send it to leave it as it is. */

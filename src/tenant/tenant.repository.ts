@@ -83,16 +83,16 @@ export class TenantRepository {
     return this.#unitOfWork.runIn(
       ctx.unit,
       PLATFORM_TENANT,
-      async (manager) => {
-        await raiseTreeVersion(manager, PLATFORM_TENANT);
+      async (unit) => {
+        await raiseTreeVersion(unit, PLATFORM_TENANT);
         const own = { tenantId: ctx.tenantId, delFlag: '0' };
-        if (!(await new ScopedTable(manager, TenantEntity).exists(own))) {
+        if (!(await new ScopedTable(unit.manager, TenantEntity).exists(own))) {
           throw goneTenant(ctx.tenantId, ctx.callerTenantId);
         }
       },
-      (manager, emit) => {
-        const audit = new AuditStamp(ctx.username, () => this.clock.now());
-        return work(new LockedTenantTree(manager, ctx, audit, emit));
+      (unit) => {
+        const audit = new AuditStamp(ctx.username, this.clock.now());
+        return work(new LockedTenantTree(unit, ctx, audit));
       },
       once,
     );

@@ -20,6 +20,7 @@ import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { inEnvelope } from './envelope';
 import { EnvelopeExceptionFilter } from './exception.filter';
+import { requestIdOf } from './request';
 import { RolesGuard } from './roles.guard';
 
 /** The one place of tenant policy: from here on a request acts for exactly one tenant, which may be served. */
@@ -35,7 +36,7 @@ class TenantScopeInterceptor implements NestInterceptor {
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     await this.admission.admit(principal.tenantId);
-    attachContext(request, RequestContext.of(principal));
+    attachContext(request, RequestContext.of(principal, requestIdOf(request)));
     return next.handle();
   }
 }

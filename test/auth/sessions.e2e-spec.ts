@@ -46,7 +46,7 @@ describe('a session', () => {
     const [begun, finish] = [deferred(), deferred()];
     const long = service.app.get(UnitOfWork).run(
       tenantId,
-      (manager) => raiseTreeVersion(manager, tenantId),
+      (unit) => raiseTreeVersion(unit, tenantId),
       () => {
         begun.resolve();
         return finish.promise;

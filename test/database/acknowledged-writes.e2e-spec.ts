@@ -57,7 +57,7 @@ describe('concurrent units of work', () => {
 
   it('do not mix: a rollback takes only its own work, and plain writes stay outside', async () => {
     const work = async (n: number) => {
-      await service.app.get(UnitOfWork).run(`mixed ${n}`, nothing, async (manager) => {
+      await service.app.get(UnitOfWork).run(`mixed ${n}`, nothing, async ({ manager }) => {
         await write(manager, `mixed ${n} a`);
         for (let turn = 0; turn < 5; turn += 1) await nextTurn();
         await write(manager, `mixed ${n} b`);
@@ -80,7 +80,7 @@ describe('concurrent units of work', () => {
   });
 
   it('show nobody what is not committed', async () => {
-    await service.app.get(UnitOfWork).run('hidden', nothing, async (manager) => {
+    await service.app.get(UnitOfWork).run('hidden', nothing, async ({ manager }) => {
       await write(manager, 'hidden');
       await nextTurn();
       expect(await written('hidden')).toEqual([]);

@@ -78,8 +78,8 @@ if (onServer) {
       let tries = 0;
       await service.app.get(UnitOfWork, { strict: false }).run(
         '000000',
-        (manager) => raiseTreeVersion(manager, '000000'),
-        async (manager) => {
+        (unit) => raiseTreeVersion(unit, '000000'),
+        async ({ manager }) => {
           tries += 1;
           if (tries > 1) return;
           const [{ id } = { id: '' }] = await manager.query<{ id: string }[]>(ownId);

@@ -113,8 +113,8 @@ describe('the statements of a write', () => {
       const ctx = RequestContext.system(tenantId);
       return service.app.get(UnitOfWork, { strict: false }).run(
         tenantId,
-        (manager) => raiseTreeVersion(manager, tenantId),
-        (manager) => work(new TenantBound(manager, DeptEntity, ctx)),
+        (unit) => raiseTreeVersion(unit, tenantId),
+        ({ manager }) => work(new TenantBound(manager, DeptEntity, ctx)),
       );
     }
 
@@ -150,7 +150,7 @@ describe('the statements of a write', () => {
     const run = (): Promise<undefined> =>
       units.run(
         tenantId,
-        (manager) => raiseTreeVersion(manager, tenantId),
+        (unit) => raiseTreeVersion(unit, tenantId),
         () => {
           runs += 1;
           return Promise.resolve(undefined);

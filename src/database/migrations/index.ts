@@ -3,6 +3,7 @@ import { FailedSignIns1763164800011 } from './1763164800011-failed-sign-ins';
 import { UsernameKeys1763164800012 } from './1763164800012-username-keys';
 import { LongerUnitResults1763164800013 } from './1763164800013-longer-unit-results';
 import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tables';
+import { Journal1763164800016 } from './1763164800016-journal';
 
 /** The one history of the schema, for every database; a host adds it to its own DataSource. */
 export const migrations = [
@@ -11,4 +12,5 @@ export const migrations = [
   UsernameKeys1763164800012,
   LongerUnitResults1763164800013,
   DropDerivedTables1763164800015,
+  Journal1763164800016,
 ];

@@ -34,6 +34,8 @@ export const MYSQL: Dialect = {
   changeType: (table, column, type) => `ALTER TABLE ${table} MODIFY ${column} ${type} NULL`,
   place: () => '?',
   returning: () => '',
+  // The server gives this function's argument back as the id of an insert.
+  raise: (column) => ({ set: `${column} = LAST_INSERT_ID(${column} + 1)`, end: '' }),
   analyze: () => null,
   // On a cluster they have gaps.
   newIds: () => null,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Pool, PoolClient } from 'pg';
-import { afterByRowValues, type Dialect, type Execute } from '../dialect';
+import { afterByRowValues, raiseByReturning, type Dialect, type Execute } from '../dialect';
 
 /** The statement was forgotten, or its table altered: its text can still be sent. In a transaction it is too late for that. */
 const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '0A000']);
@@ -23,6 +23,7 @@ export const POSTGRES: Dialect = {
   returning: (column) => ` RETURNING ${column} AS id`,
   // By itself it does so within a minute. Until then it may read all of a tenant for each row that it looks for.
   analyze: (table) => `ANALYZE (SKIP_LOCKED) ${table}`,
+  raise: raiseByReturning,
   newIds: ({ rows }) => rows.map(({ id }) => Number(id)),
   forceIndex: () => '',
   after: afterByRowValues,

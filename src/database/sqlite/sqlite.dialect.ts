@@ -1,4 +1,4 @@
-import { afterByRowValues, type Dialect } from '../dialect';
+import { afterByRowValues, raiseByReturning, type Dialect } from '../dialect';
 import type { SqliteDriver } from './sqlite.driver';
 
 export const SQLITE: Dialect = {
@@ -12,6 +12,7 @@ export const SQLITE: Dialect = {
   changeType: () => null,
   place: () => '?',
   returning: () => '',
+  raise: raiseByReturning,
   analyze: () => null,
   // An INSERT gives the id of the last row.
   newIds: ({ insertId }, count) => Array.from({ length: count }, (_, index) => insertId - count + 1 + index),

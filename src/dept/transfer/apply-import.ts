@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../tree/tree-path';
-import { ROOT_ID } from '../dept.entity';
-import type { DeptPlace, LockedDeptTree, ReplacedDept } from '../dept.repository';
+import { ROOT_ID, type DeptDetail } from '../dept.entity';
+import type { DeptChange, DeptPlace, LockedDeptTree } from '../dept.repository';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';
 import { outcomeOf, type ImportPlan, type PlannedLine } from './import-plan';
 
@@ -43,10 +43,10 @@ function placeBelow(parent: TreeNode | null | undefined): DeptPlace {
   return { parentId: Number(parent.key), ...placeUnder(parent) };
 }
 
-function changedDept({ existing, line }: PlannedLine): ReplacedDept {
+function changedDept({ existing, line }: PlannedLine): DeptChange<DeptDetail> {
   if (!existing) throw new Error('Only a department that exists can be changed.');
-  const { deptId, orderNum, leader, phone, email, status } = existing;
-  return { deptId, orderNum, leader, phone, email, status, ...line.fields };
+  const { orderNum, leader, phone, email, status } = existing;
+  return { dept: existing, fields: { orderNum, leader, phone, email, status, ...line.fields } };
 }
 
 /**

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
+import { DomainEvents } from '../../database/domain-events';
+import { SilentMeter } from '../../database/meter';
+import { UnitOfWork } from '../../database/unit-of-work';
+import { RequestContext } from '../../tenancy/request-context';
+import { SystemClock } from '../../time/clock';
 import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { AccountEntity } from '../../tenant/account.entity';
+import { AccountEntity, type AccountFields } from '../../tenant/account.entity';
+import { UserRepository } from './user.repository';
 
 export interface FirstAdmin {
   readonly username: string;
@@ -10,33 +16,36 @@ export interface FirstAdmin {
   readonly password: string | null;
 }
 
+const ADMIN: AccountFields = {
+  username: 'admin',
+  nickname: null,
+  deptId: null,
+  email: null,
+  phone: null,
+  roles: 'superadmin',
+  status: '0',
+};
+
 /** Makes the platform's first account where there is none. Run it under the migration lock. */
 export async function ensureFirstAdmin(
-  { manager }: DataSource,
+  dataSource: DataSource,
   options: { readonly password: string | undefined; readonly passwordRequired: boolean },
 ): Promise<FirstAdmin | null> {
-  if (await manager.existsBy(AccountEntity, { tenantId: PLATFORM_TENANT })) return null;
+  if (await dataSource.manager.existsBy(AccountEntity, { tenantId: PLATFORM_TENANT })) return null;
   if (options.passwordRequired && options.password === undefined) {
     throw new Error(
       'This is the first start in production: set ADMIN_PASSWORD, the password of the account "admin".',
     );
   }
   const password = options.password ?? generatePassword();
-  await manager.insert(AccountEntity, {
-    tenantId: PLATFORM_TENANT,
-    username: 'admin',
-    usernameKey: 'admin',
-    nameKey: 0,
-    failedLogins: 0,
-    passwordHash: await new PasswordHasher().hash(password),
-    roles: 'superadmin',
-    status: '0',
-    delFlag: '0',
-    createBy: 'system',
-    createTime: new Date(),
-    updateBy: '',
-  });
-  return { username: 'admin', password: options.password === undefined ? password : null };
+  const hash = await new PasswordHasher().hash(password);
+  const clock = new SystemClock();
+  const unitOfWork = new UnitOfWork(dataSource, new DomainEvents(), clock, new SilentMeter());
+  await new UserRepository(unitOfWork, clock).transaction(
+    RequestContext.system(PLATFORM_TENANT),
+    (accounts) => accounts.add(ADMIN, hash),
+  );
+  return { username: ADMIN.username, password: options.password === undefined ? password : null };
 }
 
 /** 24 characters, 144 random bits. */

@@ -10,8 +10,10 @@ import {
   type AccountRow,
 } from '../../tenant/account.entity';
 import { AuditStamp } from '../../database/audited';
+import { changedFields, type ChangeOperation, type JournalFields } from '../../database/change-log';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
+import type { OpenUnit } from '../../database/open-unit';
 import { ScopedTable, type FindOptions, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { DeptEntity } from '../../dept/dept.entity';
@@ -22,6 +24,7 @@ import { treeLock } from '../../tenancy/tenant-access';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../web/page';
+import { toUserJournal } from './user.mapper';
 import type { UserListQuery } from './user.dto';
 
 const LIVE = { delFlag: '0' } as const;
@@ -93,7 +96,7 @@ export class UserRepository {
     return this.#unitOfWork.run(
       ctx.tenantId,
       treeLock(ctx),
-      (manager) => work(new LockedAccounts(manager, ctx, () => this.clock.now())),
+      (unit) => work(new LockedAccounts(unit, ctx, new AuditStamp(ctx.username, this.clock.now()))),
       once,
     );
   }
@@ -105,20 +108,18 @@ export class UserRepository {
   }
 }
 
-/** A tenant's accounts inside a unit of work that locks the tenant: the only way to write to them. */
+/** A tenant's accounts inside a unit of work that locks the tenant: the only way to write to them, so every write has its entry in the journal. */
 export class LockedAccounts {
   readonly #manager: EntityManager;
   readonly #accounts: TenantBound<AccountEntity>;
-  readonly #audit: AuditStamp;
 
   constructor(
-    manager: EntityManager,
+    private readonly unit: OpenUnit,
     private readonly ctx: RequestContext,
-    now: () => Date,
+    private readonly audit: AuditStamp,
   ) {
-    this.#manager = manager;
-    this.#accounts = new TenantBound(manager, AccountEntity, ctx);
-    this.#audit = new AuditStamp(ctx.username, now);
+    this.#manager = unit.manager;
+    this.#accounts = new TenantBound(unit.manager, AccountEntity, ctx);
   }
 
   /** How many accounts the tenant may have; -1 is any number. */
@@ -161,28 +162,55 @@ export class LockedAccounts {
     return this.#accounts.exists({ roles, status: '0', userId: Not(In([...userIds])), ...LIVE });
   }
 
-  add(fields: AccountFields, passwordHash: string): Promise<number> {
+  async add(fields: AccountFields, passwordHash: string): Promise<number> {
     const defaults = { usernameKey: usernameKey(fields.username), nameKey: 0, failedLogins: 0 };
-    return this.#accounts.insert({ ...fields, passwordHash, ...defaults, ...this.#audit.created() });
+    const created = this.audit.created();
+    const userId = await this.#accounts.insert({ ...fields, passwordHash, ...defaults, ...created });
+    this.#note('created', userId, null, toUserJournal({ ...fields, ...created }));
+    return userId;
   }
 
-  async replace({ userId, username }: AccountEntity, fields: AccountFields): Promise<void> {
+  async replace(account: AccountEntity, fields: AccountFields): Promise<void> {
+    const { userId, username } = account;
     const renamed = fields.username === username ? {} : { usernameKey: usernameKey(fields.username) };
-    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...renamed, ...this.#audit.touched() });
+    const touched = this.audit.touched();
+    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...renamed, ...touched });
+    this.#noteUpdate(account, { ...fields, ...touched });
   }
 
   /** Also ends the account's sessions, and lifts its locks for all clients. */
-  async setPassword({ userId, username }: AccountEntity, passwordHash: string): Promise<void> {
-    const touched = this.#audit.touched();
+  async setPassword(account: AccountEntity, passwordHash: string): Promise<void> {
+    const { userId, username } = account;
+    const touched = this.audit.touched();
     await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...touched });
     const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
     await new ScopedTable(this.#manager, FailedSignInEntity).erase(failures);
     const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
     await sessions.update({ userId, endedAt: IsNull() }, { endedAt: touched.updateTime });
+    this.#noteUpdate(account, touched);
   }
 
-  async markDeleted(userIds: readonly number[]): Promise<void> {
-    const values = { delFlag: '2', nameKey: () => 'user_id', ...this.#audit.touched() };
-    await this.#accounts.update({ userId: In([...userIds]), ...LIVE }, values);
+  async markDeleted(accounts: readonly AccountEntity[]): Promise<void> {
+    const values = { delFlag: '2', nameKey: () => 'user_id', ...this.audit.touched() };
+    const userIds = accounts.map(({ userId }) => userId);
+    await this.#accounts.update({ userId: In(userIds), ...LIVE }, values);
+    for (const account of accounts) this.#note('deleted', account.userId, toUserJournal(account), null);
+  }
+
+  #noteUpdate(account: AccountEntity, changes: Partial<Omit<AccountRow, 'revision'>>): void {
+    const changed = toUserJournal(Object.assign({}, account, changes));
+    const { before, after } = changedFields(toUserJournal(account), changed);
+    this.#note('updated', account.userId, before, after);
+  }
+
+  #note(
+    operation: ChangeOperation,
+    userId: number,
+    before: JournalFields | null,
+    after: JournalFields | null,
+  ): void {
+    const { tenantId, username: by, requestId } = this.ctx;
+    const what = { kind: 'user', operation, resourceId: String(userId), before, after } as const;
+    this.unit.changes.note({ tenantId, by, requestId, happenedAt: this.audit.now, ...what });
   }
 }

@@ -107,7 +107,7 @@ export class UserService {
       for (const { roles } of found) refuseRolesAbove(ctx, roles);
       for (const account of found) refuseStale(account, expected);
       if (found.some(isActiveSuperadmin)) await refuseLastSuperadmin(accounts, userIds);
-      await accounts.markDeleted(userIds);
+      await accounts.markDeleted(found);
     });
     for (const userId of userIds) this.accountStates.forget(accountSubject(userId));
   }

@@ -76,11 +76,11 @@ export class SessionRepository {
     const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
     return this.unitOfWork.run(
       `sign-in ${userId}`,
-      async (manager) => {
+      async ({ manager }) => {
         const signedIn = { signIns: () => 'sign_ins + 1' };
         if ((await accountsOf(manager).update(same, signedIn)) !== 1) throw SignInErrors.BAD_CREDENTIALS();
       },
-      async (manager) => {
+      async ({ manager }) => {
         await sessionsOf(manager).insert({ ...session, endedAt: null });
       },
     );
