@@ -103,6 +103,12 @@ export { TenantryTransaction, type InUnit, type TenantryUnit } from './tenantry-
 // Checks of the whole database.
 export { Doctor, type Diagnosis } from './doctor/doctor';
 
+// The journal.
+export { JournalModule, JournalServicesModule } from './journal/journal.module';
+export { ChangeFeed, type ChangeOptions } from './journal/change-feed.service';
+export { ChangeDto } from './web/change.dto';
+export { JournalErrors } from './journal/journal.errors';
+
 // What happens.
 export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
 export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';

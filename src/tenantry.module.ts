@@ -18,6 +18,8 @@ import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
+import { JournalModule, JournalServicesModule } from './journal/journal.module';
+import { ChangeCursors } from './web/change-cursor';
 import { Cursors } from './web/page';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy, type HttpStatusMode } from './web/envelope';
@@ -76,7 +78,10 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     documentSecurity(securitySchemes);
     return {
       ...definition,
-      imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
+      imports: [
+        ...(definition.imports ?? []),
+        ...(controllers === false ? [] : [DeptModule, TenantModule, JournalModule]),
+      ],
       providers: [...(definition.providers ?? []), boundTo(dataSource)],
     };
   })
@@ -98,7 +103,7 @@ function fromOptions<T>(
  */
 @Global()
 @Module({
-  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule],
+  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule, JournalServicesModule],
   providers: [
     DomainEvents,
     EventSubscriber,
@@ -110,6 +115,7 @@ function fromOptions<T>(
     Doctor,
     SettingRepository,
     Cursors,
+    ChangeCursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
@@ -131,6 +137,7 @@ function fromOptions<T>(
     Doctor,
     Meter,
     Cursors,
+    ChangeCursors,
     PrincipalResolver,
     HostGuards,
     UserDirectory,
@@ -139,6 +146,7 @@ function fromOptions<T>(
     StatusPolicy,
     TenantServicesModule,
     DeptServicesModule,
+    JournalServicesModule,
   ],
 })
 export class TenantryModule extends ConfigurableModuleClass implements OnModuleInit {

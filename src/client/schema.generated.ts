@@ -92,6 +92,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/change-api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what changes, or look for what has changed
+         * @description In the order of the commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` the answer comes when there is something. `order=desc` shows the newest first.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/dept-api": {
         parameters: {
             query?: never;
@@ -2473,6 +2493,106 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeleteTenant412RefusalData"];
         };
+        ListChanges410RefusalData: {
+            /** @example CURSOR_GONE */
+            reason: string;
+            requestId: string;
+        };
+        ListChanges410Refusal: {
+            /**
+             * Format: int32
+             * @example 410
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListChanges410RefusalData"];
+        };
+        ListChanges429RefusalData: {
+            /** @enum {string} */
+            reason: "RATE_LIMITED" | "TOO_MANY_FOLLOWERS";
+            requestId: string;
+        };
+        ListChanges429Refusal: {
+            /**
+             * Format: int32
+             * @example 429
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListChanges429RefusalData"];
+        };
+        ChangeDto: {
+            /**
+             * @description In whose journal it stands; what happens to tenants stands in the platform's.
+             * @example 000000
+             */
+            tenantId: string;
+            /**
+             * Format: int64
+             * @description Of that tenant's tree. It grows with every commit.
+             * @example 42
+             */
+            version: number;
+            /**
+             * Format: int32
+             * @description From 0, within the version.
+             * @example 0
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description The version of the entry before this one in the same journal.
+             * @example 41
+             */
+            prev: number;
+            /**
+             * @example dept
+             * @enum {string}
+             */
+            kind: "dept" | "tenant" | "user";
+            /**
+             * @example moved
+             * @enum {string}
+             */
+            operation: "created" | "updated" | "moved" | "deleted" | "restored";
+            /**
+             * @description The id of the department, account or tenant.
+             * @example 1
+             */
+            id: number | string;
+            /** @description Fields as they were: all of one that was deleted, those that have changed of one that was updated or moved; null of a new one. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Fields as they are now: all of a new one, those that have changed otherwise; null of one that was deleted. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The name of the account that did it.
+             * @example admin
+             */
+            by: string;
+            time: string;
+            /** @description As in the log. */
+            requestId: string | null;
+        };
+        ChangePage: {
+            rows: components["schemas"]["ChangeDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        ChangePageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["ChangePage"];
+        };
     };
     responses: {
         /**
@@ -2621,6 +2741,8 @@ export interface components {
          * @example "1"
          */
         ETag: string;
+        /** @description For administrators: send it as `after` to `GET /system/change-api` to follow what changes from here on. */
+        "X-Change-Cursor": string;
         /**
          * @description `true` when this is the answer of an earlier request with the same `Idempotency-Key`.
          * @example true
@@ -2934,6 +3056,98 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before, or `X-Change-Cursor` of a list; `now` gives only a cursor. Default: the oldest that is kept. */
+                after?: string;
+                /** @description Only of these kinds. Default: all of them. */
+                kinds?: string;
+                /** @description Only of this kind. */
+                kind?: string;
+                /** @description Only of the resource with this id. */
+                id?: string;
+                /** @description Only by the account of this name. */
+                by?: string;
+                /** @description Not before: `YYYY-MM-DD`, `YYYY-MM-DD HH:MM:SS` in the service's time zone, or ISO 8601. */
+                from?: string;
+                /** @description Not after; a day is meant whole. */
+                to?: string;
+                /** @description `desc` is the newest first. */
+                order?: string;
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description How many seconds to wait for a change when there is none yet. */
+                wait?: number;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `CURSOR_GONE`: Changes after this cursor are no longer kept; read everything again, then follow from a new cursor */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChanges410Refusal"];
+                };
+            };
+            /**
+             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             *
+             *     `TOO_MANY_FOLLOWERS`: Too many requests are waiting for changes; try again after the time in Retry-After
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListChanges429Refusal"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listDepts: {
         parameters: {
             query?: {
@@ -2970,6 +3184,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3248,6 +3463,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
@@ -3843,6 +4059,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4344,6 +4561,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };

@@ -47,6 +47,7 @@ export class DeptController {
     summary: 'List departments, page by page',
     roles: READERS,
     page: DeptRowDto,
+    tellsChangeCursor: true,
     refusals: [NOT_FOUND],
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: DeptListQuery): Promise<PageView<DeptRowDto>> {

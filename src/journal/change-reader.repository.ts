@@ -1,44 +1,43 @@
 import { Injectable } from '@nestjs/common';
-import { And, In, LessThanOrEqual, MoreThanOrEqual, Raw, type FindOptionsWhere } from 'typeorm';
+import {
+  And,
+  In,
+  LessThanOrEqual,
+  MoreThanOrEqual,
+  Raw,
+  type FindOperator,
+  type FindOptionsWhere,
+} from 'typeorm';
 import { ChangeEntity, type ChangeKind } from '../database/change-log';
-import { tableName } from '../database/columns';
-import { dialectOf } from '../database/dialects';
-import { runPrepared } from '../database/prepared';
-import { ScopedTable } from '../database/scoped-table';
-import { dataSourceOf } from '../database/tenantry.data-source';
+import { ScopedTable, type FindOptions } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
+import { journalStates, type JournalState } from '../tenancy/tenant-access';
+import type { Position } from '../web/change-cursor';
 
-/** A place in the journal of a tenant: the entries after it are those that a reader has not seen. */
-export interface Position {
-  readonly version: number;
-  readonly seq: number;
-}
-
-export const BEGINNING: Position = { version: -1, seq: 0 };
-
-/** The place after all entries of a version. */
-export function endOf(version: number): Position {
-  return { version, seq: 2 ** 31 - 1 };
-}
-
-export interface Wanted {
+/** Which entries; what is absent does not matter. */
+export interface ChangeFilters {
   readonly kinds: readonly ChangeKind[];
   /** Of the entries about tenants, only those at or below this one. */
-  readonly lineage?: string | undefined;
+  readonly lineage?: string;
+  readonly resourceId?: string;
+  readonly by?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+}
+
+interface After extends ChangeFilters {
   /** Entries of later versions are left out. */
   readonly upTo?: number;
   readonly limit: number;
 }
 
-/** How far the journal of a tenant goes. */
-export interface JournalState {
-  /** Of the tenant's tree: all entries up to it are committed. */
-  readonly version: number;
-  /** Everything after this version is kept. */
-  readonly keptFrom: number;
+interface Before extends ChangeFilters {
+  /** Entries of earlier versions are left out. */
+  readonly from: number;
+  readonly limit: number;
 }
 
-const ORDER = { version: 'ASC', seq: 'ASC' } as const;
+const VERSION = ['version'] as const;
 
 /** Reads the journals of tenants, in the order of their entries. It knows no callers: who may read what is the feed's matter. */
 @Injectable()
@@ -50,41 +49,66 @@ export class ChangeReader {
   }
 
   /** The first entries after a place. A commit makes all of its entries visible at once, after those of earlier versions. */
-  findAfter(tenantId: string, after: Position, wanted: Wanted): Promise<ChangeEntity[]> {
-    const { kinds, lineage, upTo, limit } = wanted;
-    const version = MoreThanOrEqual(after.version);
+  findAfter(tenantId: string, after: Position, { upTo, limit, ...filters }: After): Promise<ChangeEntity[]> {
+    const since = MoreThanOrEqual(after.version);
+    const version = upTo === undefined ? since : And(since, LessThanOrEqual(upTo));
+    const order = { version: 'ASC', seq: 'ASC' } as const;
+    return this.#find(tenantId, version, filters, { order, after: [after.version, after.seq], limit });
+  }
+
+  /** The last entries before a place, the newest first. */
+  findBefore(
+    tenantId: string,
+    before: Position,
+    { from, limit, ...filters }: Before,
+  ): Promise<ChangeEntity[]> {
+    const { version, seq } = before;
+    const isBefore = Raw((column) => `(${column} < :version OR t.seq < :seq)`, {
+      version,
+      seq,
+    }) as FindOperator<number>;
+    const range: FindOperator<number> = And(MoreThanOrEqual(from), LessThanOrEqual(version), isBefore);
+    return this.#find(tenantId, range, filters, { order: { version: 'DESC', seq: 'DESC' }, limit });
+  }
+
+  /** The version of the last entry at that time or before; 0 when there is none. */
+  async versionAt(tenantId: string, time: Date): Promise<number> {
+    const order = { happenedAt: 'DESC', version: 'DESC' } as const;
+    const [last] = await this.#unitOfWork.withoutTransaction((manager) =>
+      new ScopedTable(manager, ChangeEntity).pick({ tenantId, happenedAt: LessThanOrEqual(time) }, VERSION, {
+        order,
+        limit: 1,
+      }),
+    );
+    return last?.version ?? 0;
+  }
+
+  statesOf(tenantIds: readonly string[]): Promise<Map<string, JournalState>> {
+    return this.#unitOfWork.withoutTransaction((manager) => journalStates(manager, tenantIds));
+  }
+
+  #find(
+    tenantId: string,
+    version: FindOperator<number>,
+    { kinds, lineage, resourceId, by, since, until }: ChangeFilters,
+    options: FindOptions<ChangeEntity>,
+  ): Promise<ChangeEntity[]> {
+    const times = [since && MoreThanOrEqual(since), until && LessThanOrEqual(until)].filter(
+      (each) => each !== undefined,
+    );
     const where: FindOptionsWhere<ChangeEntity> = {
       tenantId,
-      version: upTo === undefined ? version : And(version, LessThanOrEqual(upTo)),
+      version,
       kind: In([...kinds]),
       ...(lineage !== undefined && {
         lineage: Raw((column) => `:instr(${column}, :code) > 0`, { code: `,${lineage},` }),
       }),
+      ...(resourceId !== undefined && { resourceId }),
+      ...(by !== undefined && { by }),
+      ...(times.length > 0 && { happenedAt: And(...times) }),
     };
-    const options = { order: ORDER, after: [after.version, after.seq], limit };
     return this.#unitOfWork.withoutTransaction((manager) =>
       new ScopedTable(manager, ChangeEntity).find(where, options),
-    );
-  }
-
-  /** Of tenants that exist, deleted or not. */
-  async statesOf(tenantIds: readonly string[]): Promise<Map<string, JournalState>> {
-    const { rows } = await this.#unitOfWork.withoutTransaction((manager) => {
-      const dataSource = dataSourceOf(manager);
-      const [tenants, changes] = ['tenantry_tenant', 'tenantry_change'].map((name) =>
-        tableName(dataSource, name),
-      );
-      const places = tenantIds.map((_, index) => dialectOf(dataSource).place(index + 1));
-      const sql = `SELECT t.tenant_id AS code, t.tree_ver AS version, (SELECT c.prev FROM ${changes} c
-        WHERE c.tenant_id = t.tenant_id ORDER BY c.version, c.seq LIMIT 1) AS kept
-        FROM ${tenants} t WHERE t.tenant_id IN (${places.join(', ')})`;
-      return runPrepared(manager, sql, [...tenantIds]);
-    });
-    return new Map(
-      rows.map(({ code, version, kept }) => [
-        String(code),
-        { version: Number(version), keptFrom: Number(kept ?? 0) },
-      ]),
     );
   }
 }

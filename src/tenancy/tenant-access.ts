@@ -4,6 +4,7 @@ import { raisedTo } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
 import type { OpenUnit } from '../database/open-unit';
 import { runPrepared } from '../database/prepared';
+import { padded } from '../database/sql-statement';
 import { dataSourceOf } from '../database/tenantry.data-source';
 import type { Refusal } from '../errors/refusal';
 import type { RequestContext } from './request-context';
@@ -75,4 +76,33 @@ export function treeLock({ tenantId, callerTenantId }: RequestContext) {
 /** The refusal for a deleted tenant: a caller's own tenant is named as such, any other does not exist. */
 export function goneTenant(tenantId: string, callerTenantId: string): Refusal {
   return tenantId === callerTenantId ? TenantErrors.DELETED() : TenantErrors.NOT_FOUND();
+}
+
+/** How far the journal of a tenant goes. */
+export interface JournalState {
+  /** Of the tenant's tree: all entries up to it are committed. */
+  readonly version: number;
+  /** Everything after this version is kept. */
+  readonly keptFrom: number;
+}
+
+/** Of tenants that exist, deleted or not. */
+export async function journalStates(
+  manager: EntityManager,
+  tenantIds: readonly string[],
+): Promise<Map<string, JournalState>> {
+  const dataSource = dataSourceOf(manager);
+  const [tenants, changes] = ['tenantry_tenant', 'tenantry_change'].map((name) =>
+    tableName(dataSource, name),
+  );
+  const places = padded(tenantIds).map((_, index) => dialectOf(dataSource).place(index + 1));
+  const sql = `SELECT t.tenant_id AS code, t.tree_ver AS version, (SELECT c.prev FROM ${changes} c
+    WHERE c.tenant_id = t.tenant_id ORDER BY c.version, c.seq LIMIT 1) AS kept
+    FROM ${tenants} t WHERE t.tenant_id IN (${places.join(', ')})`;
+  const { rows } = await runPrepared(manager, sql, [...padded(tenantIds)]);
+  const stateOf = ({ version, kept }: Record<string, unknown>) => ({
+    version: Number(version),
+    keptFrom: Number(kept ?? 0),
+  });
+  return new Map(rows.map((row) => [String(row.code), stateOf(row)]));
 }

@@ -77,6 +77,7 @@ export class TenantController {
     summary: 'List your own tenant and those below it, page by page',
     roles: MANAGERS,
     page: TenantRowDto,
+    tellsChangeCursor: true,
     refusals: [],
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: TenantListQuery): Promise<PageView<TenantRowDto>> {

@@ -36,6 +36,22 @@ export class ZonedTime {
     return this.format(instant).slice(0, 10);
   }
 
+  /**
+   * The instant of `YYYY-MM-DD HH:MM:SS` or `YYYY-MM-DD` in this zone, or of a text of ISO 8601 with its own; null of any other text.
+   * A day, or a second, is meant from its beginning, or with `isEnd` up to its last millisecond.
+   */
+  parse(text: string, isEnd = false): Date | null {
+    const local = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2}))?$/.exec(text);
+    if (!local)
+      return /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? valid(new Date(text)) : null;
+    const clock = local[2] ?? (isEnd ? '23:59:59' : '00:00:00');
+    const wanted = Date.parse(`${local[1]}T${clock}.${isEnd ? '999' : '000'}Z`);
+    if (Number.isNaN(wanted)) return null;
+    // The offset of a guess is right, or the guess is within a change of it and its own offset is.
+    const guess = wanted - this.#offsetAt(wanted);
+    return valid(new Date(wanted - this.#offsetAt(guess)));
+  }
+
   formatOrNull(instant: Date | null): string | null {
     return instant && this.format(instant);
   }
@@ -52,6 +68,11 @@ export class ZonedTime {
   }
 
   #offsetAt(time: number): number {
-    return Date.parse(`${this.#calendar.format(time).replace(' ', 'T')}Z`) - time;
+    const second = Math.floor(time / 1000) * 1000;
+    return Date.parse(`${this.#calendar.format(second).replace(' ', 'T')}Z`) - second;
   }
+}
+
+function valid(instant: Date): Date | null {
+  return Number.isNaN(instant.getTime()) ? null : instant;
 }

@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata, type ExecutionContext, type Type } from '@nestjs/common';
 import {
   ApiConsumes,
   ApiExtraModels,
@@ -34,6 +34,8 @@ interface OperationOptions {
   readonly list?: Type;
   /** A file as the answer, outside the envelope. */
   readonly file?: FileTypes;
+  /** `X-Change-Cursor` names the place in the journal at which the answer began. */
+  readonly tellsChangeCursor?: true;
   /** `Location` names what was made. */
   readonly creates?: true;
   /** The refusals of this operation, beside those that every operation has. */
@@ -42,12 +44,14 @@ interface OperationOptions {
 
 /** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, roles, body, upload, file, creates, refusals } = options;
+  const { id, summary, description, roles, body, upload, file, creates, tellsChangeCursor, refusals } =
+    options;
   const envelope = envelopeOf(options);
   const refused = refusalResponses(id, refusals, roles.length === 0);
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
+    ...(tellsChangeCursor ? [SetMetadata(TELLS_CHANGE_CURSOR, true)] : []),
     ApiOperation({
       operationId: id,
       summary,
@@ -64,12 +68,19 @@ export function Operation(options: OperationOptions): MethodDecorator {
         ...headers('X-Request-Id'),
         ...RATE_LIMIT_HEADERS,
         ...(creates && headers('Location')),
+        ...(tellsChangeCursor && headers('X-Change-Cursor')),
         ...(file && headers('Content-Disposition')),
       },
       content: file ? contentOf(file) : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
     }),
     ...[...refused].map(([status, { answer }]) => ApiResponse({ status, ...answer })),
   );
+}
+
+const TELLS_CHANGE_CURSOR = 'tenantry:tellsChangeCursor';
+
+export function tellsChangeCursor(context: ExecutionContext): boolean {
+  return Reflect.getMetadata(TELLS_CHANGE_CURSOR, context.getHandler()) === true;
 }
 
 function contentOf(file: FileTypes): Record<string, object> {

@@ -12,13 +12,16 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
-import { attachContext, RequestContext } from '../tenancy/request-context';
+import { attachContext, contextOf, RequestContext } from '../tenancy/request-context';
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
+import { MANAGERS } from '../tenancy/roles';
+import { CHANGE_CURSOR_HEADER, ChangeCursors } from './change-cursor';
 import { inEnvelope } from './envelope';
+import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';
 import { requestIdOf } from './request';
 import { RolesGuard } from './roles.guard';
@@ -56,6 +59,7 @@ class OrganisationInterceptor extends TenantScopeInterceptor {
     principals: PrincipalResolver,
     admission: TenantAdmission,
     private readonly host: HttpAdapterHost,
+    private readonly cursors: ChangeCursors,
   ) {
     super(principals, admission);
   }
@@ -64,7 +68,17 @@ class OrganisationInterceptor extends TenantScopeInterceptor {
     context: ExecutionContext,
     next: CallHandler<unknown>,
   ): Promise<Observable<unknown>> {
-    return inEnvelope(context, await super.intercept(context, next), this.host);
+    const results = await super.intercept(context, next);
+    if (tellsChangeCursor(context)) await this.#tellChangeCursor(context);
+    return inEnvelope(context, results, this.host);
+  }
+
+  /** Before the handler reads anything; to callers who may follow the journal. */
+  async #tellChangeCursor(context: ExecutionContext): Promise<void> {
+    const http = context.switchToHttp();
+    const ctx = contextOf(http.getRequest<Request>());
+    if (!ctx.roles.some((role) => MANAGERS.includes(role))) return;
+    http.getResponse<Response>().setHeader(CHANGE_CURSOR_HEADER, await this.cursors.recent(ctx));
   }
 }
 

@@ -101,22 +101,23 @@ export class Cursors {
     { limit = DEFAULT_LIMIT, cursor }: PageQuery,
     read: (after: Key | null, limit: number) => Promise<Page<T>>,
   ): Promise<PageView<T>> {
-    const after = cursor === undefined ? null : await this.#open(list, cursor);
+    const after = cursor === undefined ? null : await this.open(list, cursor, 'cursor');
     const { rows, hasMore, last } = await read(after, limit);
-    return { rows, nextCursor: hasMore && last ? await this.#close(list, last) : null, hasMore };
+    return { rows, nextCursor: hasMore && last ? await this.seal(list, last) : null, hasMore };
   }
 
-  async #close(list: readonly unknown[], key: Key): Promise<string> {
+  async seal(list: readonly unknown[], key: Key): Promise<string> {
     const text = Buffer.from(JSON.stringify(key)).toString('base64url');
     return `${text}.${await this.#sign(list, text)}`;
   }
 
-  async #open(list: readonly unknown[], cursor: string): Promise<Key> {
+  /** The place that a client hands back, in a parameter of this name. */
+  async open(list: readonly unknown[], cursor: string, field: string): Promise<Key> {
     const [text = ''] = cursor.split('.');
     const sent = Buffer.from(cursor);
     const genuine = Buffer.from(`${text}.${await this.#sign(list, text)}`);
     if (sent.length !== genuine.length || !timingSafeEqual(sent, genuine)) {
-      throw HttpErrors.INVALID({ fields: [{ field: 'cursor', message: NOT_A_CURSOR }] });
+      throw HttpErrors.INVALID({ fields: [{ field, message: NOT_A_CURSOR }] });
     }
     return JSON.parse(Buffer.from(text, 'base64url').toString()) as Key;
   }
@@ -129,7 +130,7 @@ export class Cursors {
 }
 
 /** The filters of a list, in one order, whatever order they were sent in; the page's own part left out. */
-export function filtersOf({ limit: _, cursor: __, ...filters }: PageQuery): unknown[] {
+export function filtersOf({ limit: _, cursor: __, ...filters }: PageQuery & object): unknown[] {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));

@@ -33,6 +33,11 @@ export const HEADERS = {
   },
   Location: always('The path of the new resource.', '/system/dept-api/1'),
   ETag: always('For `If-Match` and `If-None-Match`.', '"1"'),
+  'X-Change-Cursor': {
+    description:
+      'For administrators: send it as `after` to `GET /system/change-api` to follow what changes from here on.',
+    schema: TEXT,
+  },
   'Idempotent-Replayed': {
     description: '`true` when this is the answer of an earlier request with the same `Idempotency-Key`.',
     schema: TEXT,

@@ -23,6 +23,26 @@ export function requestIdOf(request: Request & { [requestId]?: string }): string
   return id;
 }
 
+/** Emitted on a response when its request begins to wait: from then on it is no work. */
+export const IDLE = 'tenantry idle';
+
+/** A request that may wait for something to happen. */
+export interface Idle {
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal;
+  /** From now on it only waits. */
+  begin(): void;
+}
+
+export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionContext): Idle => {
+  const response = context.switchToHttp().getResponse<Response>();
+  const gone = new AbortController();
+  response.once('close', () => {
+    gone.abort();
+  });
+  return { signal: gone.signal, begin: () => void response.emit(IDLE) };
+});
+
 export type Language = 'zh' | 'en';
 
 const LANGUAGE = 'tenantry language';

@@ -47,6 +47,7 @@ export class DeptTransferController {
       'As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. One export at a time per tenant.',
     roles: READERS,
     file: FILES,
+    tellsChangeCursor: true,
     refusals: [HttpErrors.NOT_ACCEPTABLE, TransferErrors.TOO_MANY_EXPORTS],
   })
   export(

@@ -64,6 +64,7 @@ export class UserController {
     summary: 'List the accounts of your tenant, page by page',
     roles: MANAGERS,
     page: UserDto,
+    tellsChangeCursor: true,
     refusals: [],
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: UserListQuery): Promise<PageView<UserDto>> {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../../errors/http.errors';
-import { clientNetwork, languageOf, requestIdOf } from '../../web/request';
+import { clientNetwork, IDLE, languageOf, requestIdOf } from '../../web/request';
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
 import { VerifiedTokens } from '../auth/verified-tokens';
@@ -66,6 +66,7 @@ export class OverloadProtection {
     const leave = this.#queueOf(request).enter(this.#keyOf(request), start, refuse);
     // The whole answer is given; it may take a while to arrive.
     response.once('prefinish', leave);
+    response.once(IDLE, leave);
     const close = (): void => {
       request.socket.off('close', close);
       // The client has left; the service may still work for it.

@@ -1,0 +1,246 @@
+import { Injectable } from '@nestjs/common';
+import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../database/change-log';
+import { HttpErrors } from '../errors/http.errors';
+import type { RequestContext } from '../tenancy/request-context';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { ZonedTime } from '../time/zoned-time';
+import { ChangeCursors, endOf, type FollowerPosition, type Position } from '../web/change-cursor';
+import { toChangeView } from '../web/change-view';
+import type { ChangeDto } from '../web/change.dto';
+import { Cursors, filtersOf, type PageView } from '../web/page';
+import type { Idle } from '../web/request';
+import { ChangeReader, type ChangeFilters } from './change-reader.repository';
+import { ChangeWaiters } from './change-waiters';
+import type { ChangeQuery } from './change.dto';
+import { JournalErrors } from './journal.errors';
+
+/** So many versions are looked through for one page; where none of them matches, the page is short and the next one goes on. */
+const MOST_EXAMINED = 25_000;
+/** Of host code, which is no request. */
+const NOT_A_REQUEST: Idle = { signal: new AbortController().signal, begin: () => undefined };
+
+/** Clocks of several machines differ: by how much the time of an entry may contradict the order of versions. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** One of the journals that a caller follows, and how far. */
+interface Followed {
+  readonly tenantId: string;
+  readonly filters: ChangeFilters;
+  readonly at: Position;
+}
+
+/** What was read of a journal, and where its reader stands when it has taken all of it. */
+interface Part extends Followed {
+  readonly entries: readonly ChangeEntity[];
+  readonly end: Position;
+  readonly hasMore: boolean;
+}
+
+/** Which changes, for code of the host; as the parameters of `GET /system/change-api`. */
+export type ChangeOptions = Omit<ChangeQuery, 'after' | 'wait' | 'order'> & { readonly waitSeconds?: number };
+
+/** What has changed: in the caller's tenant, and of the tenants at and below it. */
+@Injectable()
+export class ChangeFeed {
+  constructor(
+    private readonly reader: ChangeReader,
+    private readonly changeCursors: ChangeCursors,
+    private readonly cursors: Cursors,
+    private readonly waiters: ChangeWaiters,
+    private readonly time: ZonedTime,
+  ) {}
+
+  /**
+   * The changes after a cursor, in the order of their commits; from the oldest that is kept without one. `now` gives only a
+   * cursor. `nextCursor` is never null: it goes on where this page ends.
+   */
+  async since(
+    ctx: RequestContext,
+    cursor: string | undefined,
+    { waitSeconds = 0, limit = 100, ...query }: ChangeOptions = {},
+    idle = NOT_A_REQUEST,
+  ): Promise<PageView<ChangeDto>> {
+    if (cursor === 'now') {
+      const nextCursor = await this.changeCursors.seal(ctx, await this.changeCursors.now(ctx));
+      return { rows: [], nextCursor, hasMore: false };
+    }
+    const filters = this.#filtersOf(query);
+    const start = cursor === undefined ? await this.#oldest(ctx) : await this.changeCursors.open(ctx, cursor);
+    const read = () => this.#read(ctx, start, filters, limit);
+    if (waitSeconds === 0) return read();
+    const look = async () => {
+      const result = await read();
+      return { found: result.rows.length > 0 || result.hasMore, result };
+    };
+    const tenantIds = followed(ctx, start, filters).map(({ tenantId }) => tenantId);
+    return this.waiters.until([...new Set([ctx.tenantId, ...tenantIds])], look, waitSeconds * 1000, idle);
+  }
+
+  /** The same for people: the newest first. */
+  async latest(
+    ctx: RequestContext,
+    { limit = 100, after, ...query }: ChangeQuery,
+  ): Promise<PageView<ChangeDto>> {
+    const list = ['change desc', ctx.tenantId, filtersOf(query)];
+    const filters = this.#filtersOf(query);
+    const key = after === undefined ? null : await this.cursors.open(list, after, 'after');
+    const [own, platform] = [key?.slice(0, 2), key?.slice(2)].map((part) => toPosition(part?.map(Number)));
+    const start = own && platform ? { own, platform } : await this.changeCursors.now(ctx);
+    const parts = await Promise.all(
+      followed(ctx, start, filters).map(async (each): Promise<Part> => {
+        const { first, last } = await this.#versionsWithin(each);
+        const at = last < each.at.version ? endOf(last) : each.at;
+        const from = Math.max(first, at.version - MOST_EXAMINED);
+        const entries = await this.reader.findBefore(each.tenantId, at, {
+          ...each.filters,
+          from,
+          limit: limit + 1,
+        });
+        const hasMore = entries.length > limit || from > first;
+        return { ...each, entries, end: { version: from, seq: 0 }, hasMore };
+      }),
+    );
+    const page = this.#merge(ctx, parts, limit, (a, b) => b.happenedAt.getTime() - a.happenedAt.getTime());
+    const at = page.at(start);
+    const place = [at.own.version, at.own.seq, at.platform.version, at.platform.seq];
+    return {
+      rows: page.rows,
+      nextCursor: page.hasMore ? await this.cursors.seal(list, place) : null,
+      hasMore: page.hasMore,
+    };
+  }
+
+  /** Between which versions the times lie that are asked for. The times themselves decide; this spares reading the rest. */
+  async #versionsWithin({
+    tenantId,
+    filters: { since, until },
+  }: Followed): Promise<{ first: number; last: number }> {
+    const versionAt = (time: Date, shift: number) =>
+      this.reader.versionAt(tenantId, new Date(time.getTime() + shift));
+    return {
+      first: since ? await versionAt(since, -CLOCKS_DIFFER_MS) : 0,
+      last: until ? await versionAt(until, CLOCKS_DIFFER_MS) : Infinity,
+    };
+  }
+
+  async #oldest(ctx: RequestContext): Promise<FollowerPosition> {
+    const states = await this.reader.statesOf([ctx.tenantId, PLATFORM_TENANT]);
+    const at = (code: string): Position => endOf(states.get(code)?.keptFrom ?? 0);
+    return { own: at(ctx.tenantId), platform: at(PLATFORM_TENANT) };
+  }
+
+  async #read(
+    ctx: RequestContext,
+    start: FollowerPosition,
+    filters: ChangeFilters,
+    limit: number,
+  ): Promise<PageView<ChangeDto>> {
+    const journals = await Promise.all(
+      followed(ctx, start, filters).map(async (each) => {
+        const { first } = await this.#versionsWithin(each);
+        return first > each.at.version ? { ...each, at: endOf(first - 1) } : each;
+      }),
+    );
+    const read = await Promise.all(
+      journals.map(({ tenantId, at, filters: own }) =>
+        this.reader.findAfter(tenantId, at, { ...own, upTo: at.version + MOST_EXAMINED, limit: limit + 1 }),
+      ),
+    );
+    // Afterwards: what is removed while it is read must not be missing in silence.
+    const states = await this.reader.statesOf(journals.map(({ tenantId }) => tenantId));
+    const parts = journals.map((journal, index): Part => {
+      const { tenantId, at } = journal;
+      const { version, keptFrom } = states.get(tenantId) ?? { version: 0, keptFrom: 0 };
+      if (at.version < keptFrom) throw JournalErrors.CURSOR_GONE();
+      const entries = read[index] ?? [];
+      const upTo = at.version + MOST_EXAMINED;
+      const isBounded = entries.length <= limit && upTo < version;
+      const end = isBounded ? endOf(upTo) : (entries.at(-1) ?? at);
+      return { ...journal, entries, end, hasMore: isBounded || entries.length > limit };
+    });
+    const page = this.#merge(ctx, parts, limit, (a, b) => a.happenedAt.getTime() - b.happenedAt.getTime());
+    const nextCursor = await this.changeCursors.seal(ctx, page.at(start));
+    return { rows: page.rows, nextCursor, hasMore: page.hasMore };
+  }
+
+  /** Takes so many entries of all journals, of each in its own order, and tells where that leaves the reader. */
+  #merge(
+    { tenantId: caller }: RequestContext,
+    parts: readonly Part[],
+    limit: number,
+    order: (a: ChangeEntity, b: ChangeEntity) => number,
+  ) {
+    const taken = parts.map(() => 0);
+    const rows: ChangeDto[] = [];
+    while (rows.length < limit) {
+      const heads = parts.flatMap(({ entries }, part) => {
+        const entry = entries[taken[part] ?? 0];
+        return entry ? [{ part, entry }] : [];
+      });
+      const [first] = heads.toSorted((a, b) => order(a.entry, b.entry));
+      if (!first) break;
+      taken[first.part] = (taken[first.part] ?? 0) + 1;
+      rows.push(toChangeView(first.entry, this.time, caller));
+    }
+    const placeIn = (tenantId: string): Position | undefined => {
+      const index = parts.findIndex((part) => part.tenantId === tenantId);
+      const part = parts[index];
+      const count = taken[index] ?? 0;
+      if (!part) return undefined;
+      return count === part.entries.length ? part.end : (part.entries[count - 1] ?? part.at);
+    };
+    const isCut = parts.some(({ entries }, part) => (taken[part] ?? 0) < entries.length);
+    return {
+      rows,
+      hasMore: isCut || parts.some(({ hasMore }) => hasMore),
+      at: (start: FollowerPosition): FollowerPosition => ({
+        own: placeIn(caller) ?? start.own,
+        platform: caller === PLATFORM_TENANT ? start.platform : (placeIn(PLATFORM_TENANT) ?? start.platform),
+      }),
+    };
+  }
+
+  #filtersOf({ kinds, kind, id, by, from, to }: ChangeOptions): ChangeFilters {
+    const all = kinds ?? CHANGE_KINDS;
+    const [since, until] = [this.#timeOf('from', from), this.#timeOf('to', to)];
+    return {
+      kinds: kind ? all.filter((each) => each === kind) : all,
+      ...(id !== undefined && { resourceId: id }),
+      ...(by !== undefined && { by }),
+      ...(since && { since }),
+      ...(until && { until }),
+    };
+  }
+
+  #timeOf(field: 'from' | 'to', text: string | undefined): Date | undefined {
+    if (text === undefined || text === '') return undefined;
+    const time = this.time.parse(text, field === 'to');
+    if (!time) throw HttpErrors.INVALID({ fields: [{ field, message: NOT_A_TIME }] });
+    return time;
+  }
+}
+
+const NOT_A_TIME = {
+  zh: '必须为时间：YYYY-MM-DD、YYYY-MM-DD HH:MM:SS 或 ISO 8601',
+  en: 'must be a time: YYYY-MM-DD, YYYY-MM-DD HH:MM:SS or ISO 8601',
+};
+
+/** The platform's journal tells of its departments, its accounts and all tenants; of it others read about tenants below them. */
+function followed(
+  { tenantId }: RequestContext,
+  { own, platform }: FollowerPosition,
+  filters: ChangeFilters,
+): Followed[] {
+  if (tenantId === PLATFORM_TENANT) return [{ tenantId, filters, at: own }];
+  const kinds = (wanted: (kind: ChangeKind) => boolean) => filters.kinds.filter(wanted);
+  const ownFilters = { ...filters, kinds: kinds((kind) => kind !== 'tenant') };
+  const tenantFilters = { ...filters, kinds: kinds((kind) => kind === 'tenant'), lineage: tenantId };
+  return [
+    { tenantId, filters: ownFilters, at: own },
+    { tenantId: PLATFORM_TENANT, filters: tenantFilters, at: platform },
+  ].filter((journal) => journal.filters.kinds.length > 0);
+}
+
+function toPosition([version, seq]: readonly number[] = []): Position | undefined {
+  return version === undefined || seq === undefined ? undefined : { version, seq };
+}

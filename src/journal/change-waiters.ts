@@ -1,0 +1,143 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { DomainEvents } from '../database/domain-events';
+import type { Idle } from '../web/request';
+import { ChangeReader } from './change-reader.repository';
+import { JournalErrors } from './journal.errors';
+
+/** How often the database is asked for commits of other processes, in one statement for all that wait. */
+const POLL_MS = 400;
+/** How many requests may wait for changes, in all and for one tenant. */
+const MOST = { all: 1000, tenant: 100 };
+
+interface Waiter {
+  readonly tenantIds: readonly string[];
+  /** Whether something was committed since the waiter last looked. */
+  isWoken: boolean;
+  wake: () => void;
+}
+
+/** Requests that wait until something is committed in a tenant, in this process or in another. */
+@Injectable()
+export class ChangeWaiters implements OnModuleDestroy {
+  readonly #logger = new Logger('Journal');
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  /** What the database said last. */
+  #versions = new Map<string, number>();
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+  readonly #endListening: () => void;
+
+  constructor(
+    events: DomainEvents,
+    private readonly reader: ChangeReader,
+  ) {
+    this.#endListening = events.onCommit((tenantIds) => {
+      for (const tenantId of tenantIds) this.#wake(tenantId);
+    });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A stop ends all waits at once. */
+  onModuleDestroy(): void {
+    this.#isStopped = true;
+    this.#endListening();
+    clearTimeout(this.#timer);
+    for (const tenantId of this.#waiters.keys()) this.#wake(tenantId);
+  }
+
+  /**
+   * Calls `look` until it finds something, each time something was committed in one of these tenants, the first of which is
+   * the caller's; at most for so long, and not for a client that has gone. Gives what `look` gave last.
+   */
+  async until<T>(
+    tenantIds: readonly string[],
+    look: () => Promise<{ readonly found: boolean; readonly result: T }>,
+    milliseconds: number,
+    idle: Idle,
+  ): Promise<T> {
+    const waiter: Waiter = { tenantIds, isWoken: false, wake: () => undefined };
+    this.#add(waiter);
+    const deadline = performance.now() + milliseconds;
+    try {
+      for (;;) {
+        // Before it looks: what is committed while it looks wakes it again.
+        waiter.isWoken = false;
+        const { found, result } = await look();
+        const left = deadline - performance.now();
+        if (found || left <= 0 || idle.signal.aborted || this.#isStopped) return result;
+        idle.begin();
+        await this.#wait(waiter, left, idle.signal);
+      }
+    } finally {
+      this.#remove(waiter);
+    }
+  }
+
+  async #wait(waiter: Waiter, milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (waiter.isWoken) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+      waiter.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    waiter.wake = () => undefined;
+  }
+
+  #add(waiter: Waiter): void {
+    const [own = ''] = waiter.tenantIds;
+    if (this.#count >= MOST.all || (this.#waiters.get(own)?.size ?? 0) >= MOST.tenant)
+      throw JournalErrors.TOO_MANY_FOLLOWERS();
+    this.#count += 1;
+    for (const tenantId of waiter.tenantIds) {
+      const others = this.#waiters.get(tenantId) ?? new Set();
+      this.#waiters.set(tenantId, others.add(waiter));
+    }
+    this.#timer ??= setTimeout(() => void this.#poll(), POLL_MS).unref();
+  }
+
+  #remove(waiter: Waiter): void {
+    this.#count -= 1;
+    for (const tenantId of waiter.tenantIds) {
+      const others = this.#waiters.get(tenantId);
+      others?.delete(waiter);
+      if (others?.size === 0) this.#waiters.delete(tenantId);
+    }
+  }
+
+  #wake(tenantId: string): void {
+    for (const waiter of this.#waiters.get(tenantId) ?? []) {
+      waiter.isWoken = true;
+      waiter.wake();
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const tenantIds = [...this.#waiters.keys()];
+    try {
+      const versions = new Map<string, number>();
+      for (const [tenantId, { version }] of await this.reader.statesOf(tenantIds)) {
+        const before = this.#versions.get(tenantId);
+        versions.set(tenantId, version);
+        if (version !== before) this.#wake(tenantId);
+      }
+      this.#versions = versions;
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'could not look for changes; it is tried again');
+    }
+    const goesOn = this.#waiters.size > 0 && !this.#isStopped;
+    this.#timer = goesOn ? setTimeout(() => void this.#poll(), POLL_MS).unref() : undefined;
+  }
+}

@@ -1,0 +1,198 @@
+import { aDept, aTenant, ApiClient, aUser, mintToken, type Answer } from '../../src/server/testing';
+import { ChangeWaiters } from '../../src/journal/change-waiters';
+import { CHANGES, changePage, cursorNow, Follower } from '../support/follower';
+import { aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
+
+const DEPTS = '/system/dept-api';
+
+describe('following what changes', () => {
+  const service = ServiceUnderTest.use();
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeEach(async () => {
+    tenantId = await aTenantRow(service.dataSource);
+    api = service.as({ tenantId });
+  });
+
+  const problemOf = async (query: string, caller = api) => {
+    const { status, refusal } = await caller.get(`${CHANGES}?${query}`);
+    return [status, status === 200 ? null : refusal.reason];
+  };
+
+  it('gives every change once, page by page, from the oldest on', async () => {
+    const ids: number[] = [];
+    for (let n = 0; n < 25; n += 1) ids.push(await aDept(api));
+    const follower = await new Follower(api).catchUp(4);
+    expect(follower.changes.map(({ id }) => id)).toEqual(ids);
+    await aDept(api);
+    expect((await follower.catchUp(4)).changes).toHaveLength(26);
+    expect(follower.problems).toEqual([]);
+  });
+
+  it('begins where a cursor says; `now` gives only a cursor', async () => {
+    await aDept(api);
+    const page = await changePage(api, { after: 'now' });
+    expect([page.rows, page.hasMore]).toEqual([[], false]);
+    const empty = await changePage(api, { after: page.nextCursor });
+    expect([empty.rows, empty.hasMore]).toEqual([[], false]);
+    const deptId = await aDept(api);
+    for (const after of [page.nextCursor, empty.nextCursor])
+      expect((await changePage(api, { after })).rows.map(({ id }) => id)).toEqual([deptId]);
+  });
+
+  it('gives only the kinds that are asked for, and goes on from the same cursor with others', async () => {
+    const [deptId, userId] = [await aDept(api), await aUser(api)];
+    const users = await changePage(api, { kinds: 'user,tenant' });
+    expect(users.rows.map(({ kind, id }) => [kind, id])).toEqual([['user', userId]]);
+    const after = await cursorNow(api);
+    await aDept(api);
+    expect((await changePage(api, { after, kinds: 'user' })).rows).toEqual([]);
+    expect((await changePage(api, { after, kinds: 'dept' })).rows).toHaveLength(1);
+    expect((await changePage(api)).rows[0]!.id).toBe(deptId);
+  });
+
+  it('finds who did what and when, the newest first', async () => {
+    const alice = service.as({ tenantId, username: 'alice' });
+    const deptId = await aDept(alice);
+    for (let n = 0; n < 6; n += 1) await api.patch(`${DEPTS}/${deptId}`, { orderNum: n });
+    await alice.patch(`${DEPTS}/${deptId}`, { deptName: 'by alice' });
+    const other = await aDept(api);
+    const newest = await changePage(api, { order: 'desc', limit: 3 });
+    expect([newest.rows.map(({ version }) => version), newest.hasMore]).toEqual([[9, 8, 7], true]);
+    const rest = await changePage(api, { order: 'desc', limit: 100, after: newest.nextCursor });
+    expect(rest.rows.map(({ version }) => version)).toEqual([6, 5, 4, 3, 2, 1]);
+    expect([rest.hasMore, rest.nextCursor]).toEqual([false, null]);
+    const byAlice = await changePage(api, { order: 'desc', by: 'alice' });
+    expect(byAlice.rows.map(({ operation, by }) => [operation, by])).toEqual([
+      ['updated', 'alice'],
+      ['created', 'alice'],
+    ]);
+    expect((await changePage(api, { kind: 'dept', id: other })).rows).toHaveLength(1);
+    const [day] = newest.rows[0]!.time.split(' ');
+    expect((await changePage(api, { from: day, to: day })).rows).toHaveLength(9);
+    expect((await changePage(api, { order: 'desc', to: '2020-01-01' })).rows).toEqual([]);
+    expect((await changePage(api, { from: '2999-01-01T00:00:00Z' })).rows).toEqual([]);
+  });
+
+  it('refuses what is not a cursor of this journal, and other nonsense', async () => {
+    await aDept(api);
+    const cursor = await cursorNow(api);
+    const foreign = await cursorNow(service.as({ tenantId: await aTenantRow(service.dataSource) }));
+    const list = (await changePage(api, { order: 'desc', limit: 1 })).nextCursor ?? 'none';
+    for (const after of ['x', `${cursor}x`, cursor.replace(/^./, 'A'), foreign, list, ''])
+      expect(await problemOf(`after=${after}`)).toEqual([400, 'INVALID_INPUT']);
+    for (const query of [
+      ...['kinds=dept,x', 'kinds=', 'kind=x', 'limit=0', 'limit=501', 'wait=26', 'wait=-1', 'order=up'],
+      ...['from=yesterday', 'to=2026-13-01', 'id=x', 'wait=1&order=desc'],
+    ])
+      expect([query, ...(await problemOf(query))]).toEqual([query, 400, 'INVALID_INPUT']);
+  });
+
+  it('is for administrators', async () => {
+    expect(await problemOf('', service.as({ tenantId, roles: ['member'] }))).toEqual([403, 'ROLE_REQUIRED']);
+    expect((await service.anonymous.get(CHANGES)).status).toBe(401);
+  });
+
+  it('shows an administrator nothing of another tenant, above or beside', async () => {
+    const platform = service.as();
+    const [own, beside] = [await aTenant(platform), await aTenant(platform)];
+    await aDept(platform);
+    await aDept(service.as({ tenantId: beside.tenantId }));
+    await aTenant(service.as({ tenantId: beside.tenantId }));
+    const below = await aTenant(service.as({ tenantId: own.tenantId }));
+    await aDept(service.as({ tenantId: below.tenantId }));
+    const { rows } = await changePage(service.as({ tenantId: own.tenantId }));
+    expect(rows.map(({ kind, id }) => [kind, id])).toEqual([
+      ['tenant', own.id],
+      ['tenant', below.id],
+    ]);
+  });
+
+  it('is told by lists and exports where they began', async () => {
+    await aDept(api, { deptName: 'before' });
+    for (const path of [DEPTS, `${DEPTS}/export?ids=true`, '/system/tenant-api', '/system/user-api']) {
+      const { headers } = await api.get(path);
+      const cursor = headers['x-change-cursor'];
+      const deptId = await aDept(api);
+      const { rows } = await changePage(api, { after: cursor });
+      expect(rows.at(-1)?.id).toBe(deptId);
+    }
+    const reader = service.as({ tenantId, roles: ['member'] });
+    expect((await reader.get(DEPTS)).headers['x-change-cursor']).toBeUndefined();
+  });
+
+  describe('while waiting', () => {
+    it('is answered as soon as there is a change, and not before', async () => {
+      const after = await cursorNow(api);
+      const waiting = changePage(api, { after, wait: 25 });
+      let isAnswered = false;
+      void waiting.then(() => (isAnswered = true));
+      await aDept(service.as({ tenantId: await aTenantRow(service.dataSource) }));
+      expect(isAnswered).toBe(false);
+      const deptId = await aDept(api);
+      expect((await waiting).rows.map(({ id }) => id)).toEqual([deptId]);
+    });
+
+    it('is answered at once when there is something already, and with nothing when the time is over', async () => {
+      const after = await cursorNow(api);
+      const none = await changePage(api, { after, wait: 1 });
+      expect([none.rows, none.hasMore]).toEqual([[], false]);
+      await aDept(api);
+      expect((await changePage(api, { after: none.nextCursor, wait: 25 })).rows).toHaveLength(1);
+    });
+
+    it('is not answered for a change of another kind', async () => {
+      const after = await cursorNow(api);
+      const waiting = changePage(api, { after, wait: 25, kinds: 'user' });
+      await aDept(api);
+      const userId = await aUser(api);
+      expect((await waiting).rows.map(({ kind, id }) => [kind, id])).toEqual([['user', userId]]);
+    });
+
+    it('holds no place of a request in work', async () => {
+      const small = await ServiceUnderTest.on(service.database, { MAX_IN_WORK: '1', MAX_WAITING: '1' });
+      const own = small.as();
+      const after = await cursorNow(own);
+      const waiting = [];
+      for (let n = 1; n <= 5; n += 1) {
+        waiting.push(changePage(own, { after, wait: 25 }));
+        await until(() => small.app.get(ChangeWaiters, { strict: false }).count === n);
+      }
+      await aDept(own);
+      for (const { rows } of await Promise.all(waiting)) expect(rows).toHaveLength(1);
+      await small.leave();
+    });
+
+    it('is answered when the service stops', async () => {
+      const stopping = await ServiceUnderTest.on(service.database);
+      const own = stopping.as();
+      const after = await cursorNow(own);
+      const waiting = changePage(own, { after, wait: 25 });
+      await until(() => stopping.app.get(ChangeWaiters, { strict: false }).count > 0);
+      await stopping.app.close();
+      expect((await waiting).rows).toEqual([]);
+    });
+
+    it('is refused beyond a number of followers of one tenant', async () => {
+      const after = await cursorNow(api);
+      // A client has 64 connections at most.
+      const headers = { authorization: `Bearer ${mintToken({ tenantId })}` };
+      const clients = Array.from({ length: 3 }, () => new ApiClient(api.baseUrl, headers));
+      const many = Array.from({ length: 140 }, (_, n) =>
+        clients[n % 3]!.get(`${CHANGES}?after=${after}&wait=25`),
+      );
+      const answers: Answer[] = [];
+      for (const each of many) void each.then((answer) => answers.push(answer));
+      await until(() => answers.length === 40);
+      for (const { status, refusal, headers: sent } of answers)
+        expect([status, refusal.reason, sent['retry-after']]).toEqual([429, 'TOO_MANY_FOLLOWERS', '5']);
+      await aDept(api);
+      const all = await Promise.all(many);
+      expect(all.filter(({ status }) => status === 200)).toHaveLength(100);
+      for (const client of clients) client.close();
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import { aDept, aTenant, aUser } from '../../src/server/testing';
+import { ChangeEntity } from '../../src/database/change-log';
+import { nextCommits } from '../support/commit-faults';
+import { changePage, cursorNow } from '../support/follower';
+import { aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+
+const DEPTS = '/system/dept-api';
+const TENANTS = '/system/tenant-api';
+const USERS = '/system/user-api';
+
+describe('what the journal records', () => {
+  const service = ServiceUnderTest.use();
+
+  async function inNewTenant() {
+    const tenantId = await aTenantRow(service.dataSource);
+    return { tenantId, api: service.as({ tenantId }) };
+  }
+
+  it('of a department: every operation, whole or only what has changed, by whom and in which request', async () => {
+    const { tenantId, api } = await inNewTenant();
+    const named = api.with({ 'x-request-id': 'the-request' });
+    const top = await aDept(named, { deptName: 'top', leader: 'Li' });
+    const child = await aDept(api, { parentId: top, deptName: 'child' });
+    await api.put(DEPTS, { deptId: child, parentId: 0, deptName: 'renamed' });
+    await api.patch(`${DEPTS}/${top}`, { leader: null });
+    await api.delete(`${DEPTS}/${child}`);
+    const { rows } = await changePage(api);
+    const common = { tenantId, kind: 'dept' };
+    const by = rows[0]!.by;
+    expect(rows).toMatchObject([
+      {
+        ...common,
+        ...{ version: 1, seq: 0, prev: 0, operation: 'created', id: top, requestId: 'the-request' },
+        before: null,
+        after: {
+          ...{
+            parentId: 0,
+            deptName: 'top',
+            orderNum: 0,
+            leader: 'Li',
+            phone: null,
+            email: null,
+            status: '0',
+          },
+          ...{ createBy: by, updateBy: '', updateTime: null },
+        },
+      },
+      { ...common, version: 2, seq: 0, prev: 1, operation: 'created', id: child, after: { parentId: top } },
+      {
+        ...common,
+        ...{ version: 3, prev: 2, operation: 'moved', id: child },
+        before: { parentId: top, deptName: 'child', updateBy: '', updateTime: null },
+        after: { parentId: 0, deptName: 'renamed', updateBy: by },
+      },
+      {
+        ...common,
+        version: 4,
+        operation: 'updated',
+        id: top,
+        before: { leader: 'Li' },
+        after: { leader: null },
+      },
+      {
+        ...common,
+        version: 5,
+        operation: 'deleted',
+        id: child,
+        before: { deptName: 'renamed' },
+        after: null,
+      },
+    ]);
+    expect(Object.keys(rows[3]!.after!).sort()).toEqual(['leader', 'updateBy', 'updateTime']);
+    const created = (await api.get(`${DEPTS}/${top}`)).body.data as {
+      createTime: string;
+      updateTime: string;
+    };
+    expect(rows[0]!.after!.createTime).toBe(created.createTime);
+    expect(rows[3]!.after!.updateTime).toBe(created.updateTime);
+    expect(rows[3]!.time).toBe(created.updateTime);
+  });
+
+  it('of a move with a subtree: one entry', async () => {
+    const { api } = await inNewTenant();
+    const [top, other] = [await aDept(api), await aDept(api)];
+    for (let n = 0; n < 5; n += 1) await aDept(api, { parentId: top });
+    const after = await cursorNow(api);
+    await api.put(DEPTS, { deptId: top, parentId: other });
+    const { rows } = await changePage(api, { after });
+    expect(rows).toMatchObject([
+      { operation: 'moved', id: top, before: { parentId: 0 }, after: { parentId: other } },
+    ]);
+  });
+
+  it('of an import: an entry a line, under one version; and nothing of what it leaves as it is', async () => {
+    const { api } = await inNewTenant();
+    await aDept(api, { deptName: 'there', leader: 'before' });
+    await aDept(api, { deptName: 'same' });
+    const after = await cursorNow(api);
+    const lines = [
+      { path: 'there', leader: 'after' },
+      { path: 'same' },
+      ...Array.from({ length: 450 }, (_, n) => ({ path: `there/${n}` })),
+    ];
+    const file = lines.map((line) => JSON.stringify(line)).join('\n');
+    const answer = await api.post(`${DEPTS}/import`, file, { 'content-type': 'application/x-ndjson' });
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"created":450')]);
+    const { rows } = await changePage(api, { after, limit: 500 });
+    expect(rows).toHaveLength(451);
+    expect(new Set(rows.map(({ version }) => version)).size).toBe(1);
+    expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index));
+    expect(rows.slice(1).every(({ prev, version }) => prev === version)).toBe(true);
+    expect(rows.find(({ operation }) => operation === 'updated')).toMatchObject({
+      before: { leader: 'before' },
+      after: { leader: 'after' },
+    });
+  });
+
+  it('of a new order: an entry for each department', async () => {
+    const { api } = await inNewTenant();
+    const ids = [await aDept(api), await aDept(api)];
+    const after = await cursorNow(api);
+    await api.put(`${DEPTS}/order`, { parentId: 0, deptIds: ids.toReversed() });
+    const { rows } = await changePage(api, { after });
+    expect(rows.map(({ id, after: fields }) => [id, fields?.orderNum])).toEqual([
+      [ids[1], 1],
+      [ids[0], 2],
+    ]);
+  });
+
+  it('of an account: everything but its password', async () => {
+    const { api } = await inNewTenant();
+    const userId = await aUser(api, { username: 'someone', nickname: 'before' });
+    await api.put(USERS, { userId, username: 'someone', nickname: 'after' });
+    await api.put(`${USERS}/password`, { userId, newPassword: 'another-long-password' });
+    await api.delete(`${USERS}/${userId}`);
+    const page = await changePage(api, { kinds: 'user' });
+    expect(page.rows).toMatchObject([
+      { kind: 'user', operation: 'created', id: userId, after: { username: 'someone', roles: ['member'] } },
+      { operation: 'updated', before: { nickname: 'before' }, after: { nickname: 'after' } },
+      { operation: 'updated', id: userId },
+      { operation: 'deleted', before: { username: 'someone' } },
+    ]);
+    expect(Object.keys(page.rows[2]!.after!).sort()).toEqual(['updateTime']);
+    expect(JSON.stringify(page)).not.toMatch(/password|argon/i);
+  });
+
+  it('of tenants: in the journal of the platform, and seen from below by those above them only', async () => {
+    const platform = service.as();
+    const [a, b] = [await aTenant(platform), await aTenant(platform)];
+    const [inA, inB] = [a, b].map(({ tenantId }) => service.as({ tenantId }));
+    const after = await cursorNow(platform);
+    const [afterA, afterB] = [await cursorNow(inA!), await cursorNow(inB!)];
+    const child = await aTenant(inA!, { tenantName: 'child' });
+    await platform.put(TENANTS, {
+      id: child.id,
+      tenantName: 'renamed',
+      accountCount: 5,
+      packageBo: { menuIds: '7' },
+    });
+    await platform.put(TENANTS, { id: child.id, tenantName: 'renamed', tenantParent: b.tenantId });
+    await platform.delete(`${TENANTS}/${child.id}`);
+    const all = (await changePage(platform, { after })).rows;
+    expect(all).toMatchObject([
+      {
+        tenantId: '000000',
+        kind: 'tenant',
+        operation: 'created',
+        id: child.id,
+        after: { tenantParent: a.tenantId },
+      },
+      {
+        operation: 'updated',
+        before: { tenantName: 'child', accountCount: -1, packageBo: { menuIds: '' } },
+        after: { tenantName: 'renamed', accountCount: 5, packageBo: { menuIds: '7' } },
+      },
+      { operation: 'moved', before: { tenantParent: a.tenantId }, after: { tenantParent: b.tenantId } },
+      { operation: 'deleted', before: { tenantParent: b.tenantId } },
+    ]);
+    const seen = async (api: typeof platform, from: string) =>
+      (await changePage(api, { after: from })).rows.map(({ operation, before, after: now }) => [
+        operation,
+        before?.tenantParent,
+        now?.tenantParent,
+      ]);
+    expect(await seen(inA!, afterA)).toEqual([
+      ['created', undefined, a.tenantId],
+      ['updated', undefined, undefined],
+      ['moved', a.tenantId, null],
+    ]);
+    expect(await seen(inB!, afterB)).toEqual([
+      ['moved', null, b.tenantId],
+      ['deleted', b.tenantId, undefined],
+    ]);
+  });
+
+  it('of the first account: that the system made it', async () => {
+    const { rows } = await changePage(service.as(), { kind: 'user', by: 'system', limit: 1 });
+    expect(rows).toMatchObject([
+      { operation: 'created', after: { username: 'admin', roles: ['superadmin'] } },
+    ]);
+  });
+
+  it('of a refused or failed write: nothing', async () => {
+    const { tenantId, api } = await inNewTenant();
+    const deptId = await aDept(api);
+    await aDept(api, { parentId: deptId });
+    for (const answer of [
+      await api.delete(`${DEPTS}/${deptId}`),
+      await api.post(DEPTS, { parentId: 987_654_321 }),
+      await api.put(DEPTS, { deptId, parentId: deptId }),
+    ])
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(2);
+  });
+
+  it.each(['unheard', 'conflict'] as const)('of a COMMIT with the fate %s: one entry', async (fate) => {
+    const { tenantId, api } = await inNewTenant();
+    nextCommits(service.dataSource, fate);
+    await aDept(api);
+    expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(1);
+  });
+});
