@@ -19,6 +19,7 @@ import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
 import { JournalModule, JournalServicesModule } from './journal/journal.module';
+import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './web/change-cursor';
 import { Cursors } from './web/page';
 import { documentSecurity } from './web/organisation-controller';
@@ -53,6 +54,8 @@ export interface TenantryOptions {
   readonly language?: Language;
   /** Default `match-code`. */
   readonly httpStatusMode?: HttpStatusMode;
+  /** How many days the journal keeps its entries; 0 keeps all of them. Default 400. */
+  readonly journalKeepDays?: number;
   /** Default: the system's clock. */
   readonly clock?: Clock;
   /** Is told of waits, repeats and failures of writes. Default: none. */
@@ -120,6 +123,7 @@ function fromOptions<T>(
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
+    fromOptions(JournalKeeping, ({ journalKeepDays }) => ({ days: journalKeepDays ?? 400 })),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     {
       provide: HostGuards,
@@ -142,6 +146,7 @@ function fromOptions<T>(
     HostGuards,
     UserDirectory,
     Clock,
+    JournalKeeping,
     ZonedTime,
     StatusPolicy,
     TenantServicesModule,

@@ -1,13 +1,21 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import { RAISED } from '../database/audited';
+import { In, type DataSource, type EntityManager } from 'typeorm';
+import { RAISED, type Audited } from '../database/audited';
+import type { ChangeKind, JournalFields } from '../database/change-log';
 import { tableName } from '../database/columns';
+import type { Dialect } from '../database/dialect';
+import { dialectOf } from '../database/dialects';
 import { DeptEntity } from '../dept/dept.entity';
+import { toDeptJournal } from '../dept/dept.mapper';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { AccountEntity, toUserJournal } from '../tenant/account.entity';
 import { TenantEntity } from '../tenant/tenant.entity';
+import { toTenantJournal } from '../tenant/tenant.mapper';
 import { examineTree, type StoredNode } from './examine-tree';
 import {
   ALL_INVARIANTS,
   INVARIANTS,
+  LAST_ENTRY_ORDER,
+  lastEntriesAfter,
   ODD_TENANTS,
   OVER_LIMIT,
   ROOTS,
@@ -15,6 +23,22 @@ import {
 } from './invariants';
 
 const LIVE = { delFlag: '0' } as const;
+
+/** The newest entry that the journal has of a resource. */
+export interface LastEntry {
+  readonly tenantId: string;
+  readonly kind: ChangeKind;
+  readonly resourceId: string;
+  readonly version: number;
+  readonly seq: number;
+  readonly operation: string;
+  readonly fields: string;
+}
+
+interface Journalled {
+  readonly isDeleted: boolean;
+  readonly fields: JournalFields;
+}
 
 /** The whole database, across tenants: for the operator's own checks, never for a request. */
 export class DoctorRepository {
@@ -86,6 +110,55 @@ export class DoctorRepository {
     });
   }
 
+  /** The last entries of a thousand resources, after the resource of this one. */
+  findLastEntries(after?: LastEntry): Promise<LastEntry[]> {
+    const { tenantId = '', kind = '', resourceId = '' } = after ?? {};
+    const values: string[] = [];
+    const key = [tenantId, kind, resourceId];
+    const place = (index: number) => this.#dialect.place(values.push(key[index] ?? ''));
+    return this.#lastEntries(this.#dialect.after(LAST_ENTRY_ORDER, place), values);
+  }
+
+  findLastEntriesOf(entries: readonly LastEntry[]): Promise<LastEntry[]> {
+    const values: string[] = [];
+    const place = (value: string) => this.#dialect.place(values.push(value));
+    const alternatives = entries.map(
+      ({ tenantId, kind, resourceId }) =>
+        `c.tenant_id = ${place(tenantId)} AND c.kind = ${place(kind)} AND c.resource_id = ${place(resourceId)}`,
+    );
+    return this.#lastEntries(`(${alternatives.join(' OR ')})`, values);
+  }
+
+  async #lastEntries(condition: string, values: string[]): Promise<LastEntry[]> {
+    const rows = await this.#query<Omit<LastEntry, 'version'> & { version: unknown }>(
+      lastEntriesAfter(condition),
+      values,
+    );
+    return rows.map((row) => ({ ...row, version: Number(row.version) }));
+  }
+
+  /** The resources of these entries as the journal would record them now. */
+  async findJournalled(entries: readonly LastEntry[]): Promise<Map<string, Journalled>> {
+    const { manager } = this.#dataSource;
+    const idsOf = (wanted: string) =>
+      entries.filter(({ kind }) => kind === wanted).map(({ resourceId }) => resourceId);
+    const [depts, tenants, accounts] = [
+      await manager.findBy(DeptEntity, { deptId: In(idsOf('dept').map(Number)) }),
+      await manager.findBy(TenantEntity, { id: In(idsOf('tenant')) }),
+      await manager.findBy(AccountEntity, { userId: In(idsOf('user').map(Number)) }),
+    ];
+    const found = new Map<string, Journalled>();
+    const add = (key: string, row: Audited, fields: JournalFields) => {
+      // As JSON has it: times are texts there.
+      const stored = JSON.parse(JSON.stringify(fields)) as JournalFields;
+      found.set(key, { isDeleted: row.delFlag !== '0', fields: stored });
+    };
+    for (const row of depts) add(`dept ${row.deptId}`, row, toDeptJournal(row));
+    for (const row of tenants) add(`tenant ${row.id}`, row, toTenantJournal(row));
+    for (const row of accounts) add(`user ${row.userId}`, row, toUserJournal(row));
+    return found;
+  }
+
   /** Tenants with more accounts than they may have; `held`: because their limit may have been lowered. */
   async findOverLimit(): Promise<{ tenantId: string; held: boolean }[]> {
     const rows = await this.#query<{ subject: string; unheld: unknown }>(OVER_LIMIT);
@@ -96,9 +169,14 @@ export class DoctorRepository {
     return (await this.#query<{ subject: unknown }>(sql)).map(({ subject }) => String(subject));
   }
 
-  #query<R>(sql: string): Promise<R[]> {
+  get #dialect(): Dialect {
+    return dialectOf(this.#dataSource);
+  }
+
+  #query<R>(sql: string, values: unknown[] = []): Promise<R[]> {
     return this.#dataSource.query(
       sql.replace(/\btenantry_\w+/g, (name) => tableName(this.#dataSource, name)),
+      values,
     );
   }
 }

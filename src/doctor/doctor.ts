@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TenantryDataSource } from '../database/tenantry.data-source';
 import { DoctorRepository } from './doctor.repository';
+import { examineJournal } from './examine-journal';
 import { examineTree, type StoredNode } from './examine-tree';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
@@ -39,7 +40,7 @@ export class Doctor {
       const isWrong = addTreeFindings(diagnosis, 'department', await database.findDepts(code), repair);
       if (isWrong && repair) await database.repairDepts(code);
     }
-    findings.push(...(await database.findBroken()));
+    findings.push(...(await database.findBroken()), ...(await examineJournal(database)));
     for (const { tenantId, held } of await database.findOverLimit()) {
       if (held) notes.push(`tenant ${tenantId}: has more accounts than its limit allows now`);
       else findings.push(`tenant ${tenantId}: has more accounts than its limit allowed`);

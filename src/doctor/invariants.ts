@@ -2,10 +2,16 @@
  * What is wrong when the statement gives rows; `subject` names them. One statement over all tenants sees one moment, so
  * what is being written meanwhile is no finding.
  */
-export type Invariant = readonly [kind: 'tenant' | 'department' | 'account', wrong: string, sql: string];
+export type Invariant = readonly [
+  kind: 'tenant' | 'department' | 'account' | 'journal entry',
+  wrong: string,
+  sql: string,
+];
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
   AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
+
+const ENTRY = "CONCAT(c.tenant_id, ' ', c.version, '.', c.seq)";
 
 /** Codes in a table that no tenant has, not even a deleted one. */
 const codesWithoutTenant = (table: string): string =>
@@ -56,6 +62,22 @@ export const INVARIANTS: readonly Invariant[] = [
     'is deeper than 64 levels',
     "SELECT dept_id AS subject FROM tenantry_dept WHERE depth > 64 AND del_flag = '0'",
   ],
+  [
+    'journal entry',
+    'does not follow the one before it',
+    `SELECT ${ENTRY} AS subject FROM (
+       SELECT tenant_id, version, seq, prev, LAG(version) OVER (PARTITION BY tenant_id ORDER BY version, seq) AS last_version,
+              LAG(seq) OVER (PARTITION BY tenant_id ORDER BY version, seq) AS last_seq FROM tenantry_change) c
+      WHERE c.last_version IS NOT NULL AND NOT (
+            c.version = c.last_version AND c.seq = c.last_seq + 1 AND c.prev = c.version
+         OR c.version > c.last_version AND c.seq = 0 AND c.prev = c.last_version)`,
+  ],
+  [
+    'journal entry',
+    'has a version that its tenant has not reached',
+    `SELECT ${ENTRY} AS subject FROM tenantry_change c JOIN tenantry_tenant t ON t.tenant_id = c.tenant_id
+      WHERE c.version > t.tree_ver`,
+  ],
 ];
 
 /** All of them in one statement: it gives the number of the invariant as `broken`, and `subject`. */
@@ -99,3 +121,13 @@ export const TENANTS_OF_ODD_DEPTS = `
          WHEN d.parent_id = 0 THEN d.ancestors <> '0' OR d.depth <> 1
          WHEN p.dept_id IS NULL THEN 1 = 1
          ELSE d.ancestors <> CONCAT(p.ancestors, ',', p.dept_id) OR d.depth <> p.depth + 1 END`;
+
+const LAST_ENTRY = `SELECT c.tenant_id AS "tenantId", c.kind AS kind, c.resource_id AS "resourceId", c.version AS version, c.seq AS seq,
+    c.operation AS operation, c.fields AS fields FROM tenantry_change c
+  WHERE c.kind <> 'journal' AND NOT EXISTS (SELECT 1 FROM tenantry_change n WHERE n.tenant_id = c.tenant_id
+    AND n.kind = c.kind AND n.resource_id = c.resource_id AND (n.version > c.version OR n.version = c.version AND n.seq > c.seq))`;
+
+/** The last entries of the resources after one of them, in the order of these columns. */
+export const LAST_ENTRY_ORDER = ['c.tenant_id', 'c.kind', 'c.resource_id'];
+export const lastEntriesAfter = (condition: string): string =>
+  `${LAST_ENTRY} AND ${condition} ORDER BY ${LAST_ENTRY_ORDER.join(', ')} LIMIT 1000`;

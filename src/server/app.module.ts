@@ -45,6 +45,7 @@ export class AppModule {
           principalResolver: new JwtPrincipalResolver(),
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
+          journalKeepDays: env.JOURNAL_KEEP_DAYS,
           ...(clock && { clock }),
           ...(meter && { meter }),
           securitySchemes: ['password', 'bearer'],

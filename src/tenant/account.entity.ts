@@ -12,7 +12,9 @@ import {
   type EntityManager,
 } from 'typeorm';
 import { Audited } from '../database/audited';
+import type { JournalFields } from '../database/change-log';
 import { ascii, id, text } from '../database/columns';
+import { toRoles } from '../tenancy/roles';
 import { usernameKey } from '../tenancy/account-name';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound, type TenantOwned } from '../tenancy/tenant-bound';
@@ -86,6 +88,26 @@ export type AccountFields = Pick<
   AccountEntity,
   'username' | 'nickname' | 'deptId' | 'email' | 'phone' | 'roles' | 'status'
 >;
+
+/** What the journal records of an account: never its password. */
+export function toUserJournal(row: Omit<AccountRow, 'userId' | 'tenantId' | 'revision'>): JournalFields {
+  const { username, nickname, deptId, email, phone, status, createBy, createTime, updateBy, updateTime } =
+    row;
+  const roles = toRoles(row.roles);
+  return {
+    username,
+    nickname,
+    deptId,
+    email,
+    phone,
+    roles,
+    status,
+    createBy,
+    createTime,
+    updateBy,
+    updateTime,
+  };
+}
 
 /**
  * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. It has no foreign key to its

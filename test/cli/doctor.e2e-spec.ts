@@ -1,4 +1,5 @@
 import { Doctor } from '../../src/doctor/doctor';
+import { ChangeEntity } from '../../src/database/change-log';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
@@ -31,6 +32,9 @@ describe('the doctor', () => {
   const setAdmin = (values: Partial<AccountEntity>) =>
     service.dataSource.manager.update(AccountEntity, { username: 'admin' }, values);
 
+  /** The journal says other things of a row that was changed by hand. */
+  const beside = (found: readonly string[]) => found.filter((line) => !line.includes('journal'));
+
   async function heard(breaks: () => Promise<unknown>, mends: () => Promise<unknown>): Promise<string[]> {
     await breaks();
     const found = await findings();
@@ -44,7 +48,7 @@ describe('the doctor', () => {
       () => setDept(top, { parentId: child, ancestors: `0,${child}`, depth: 2 }),
       () => setDept(top, { parentId: 0, ancestors: '0', depth: 1 }),
     );
-    expect(found).toEqual([top, child].map((id) => `department ${id}: is its own ancestor`));
+    expect(beside(found)).toEqual([top, child].map((id) => `department ${id}: is its own ancestor`));
   });
 
   it('finds a wrong path and a wrong depth', async () => {
@@ -167,13 +171,49 @@ describe('the doctor', () => {
     }
   });
 
+  it('finds a row that was changed or removed past the journal', async () => {
+    const notAsSaid = `is not as its last entry in the journal says (${tenantId} 2.0)`;
+    for (const [wrong, right] of [
+      [{ deptName: 'past the journal' }, { deptName: 'child' }],
+      [{ delFlag: '2' }, { delFlag: '0' }],
+      [{ leader: 'x' }, { leader: null }],
+    ] as const) {
+      const found = await heard(
+        () => setDept(child, wrong),
+        () => setDept(child, right),
+      );
+      expect(found).toContain(`department ${child}: ${notAsSaid}`);
+    }
+  });
+
+  it('finds an entry that is missing, and one from the future', async () => {
+    const { manager } = service.dataSource;
+    const first = await manager.findOneByOrFail(ChangeEntity, { tenantId, version: 1 });
+    await service.as({ tenantId }).patch(`/system/dept-api/${top}`, { leader: 'Li' });
+    const second = await manager.findOneByOrFail(ChangeEntity, { tenantId, version: 2 });
+    const missing = await heard(
+      () => manager.delete(ChangeEntity, { tenantId, version: 2 }),
+      () => manager.insert(ChangeEntity, second),
+    );
+    expect(missing).toEqual([`journal entry ${tenantId} 3.0: does not follow the one before it`]);
+    const early = await heard(
+      () =>
+        manager.insert(
+          ChangeEntity,
+          Object.assign(first, { version: 9, prev: 3, resourceId: String(child) }),
+        ),
+      () => manager.delete(ChangeEntity, { tenantId, version: 9 }),
+    );
+    expect(early).toContain(`journal entry ${tenantId} 9.0: has a version that its tenant has not reached`);
+  });
+
   it('finds that nobody can administer the platform', async () => {
     for (const wrong of [{ status: '1' }, { roles: 'tenant_admin' }]) {
       const found = await heard(
         () => setAdmin(wrong),
         () => setAdmin({ status: '0', roles: 'superadmin' }),
       );
-      expect(found).toEqual(['tenant 000000: has accounts, and no enabled superadmin among them']);
+      expect(beside(found)).toEqual(['tenant 000000: has accounts, and no enabled superadmin among them']);
     }
   });
 });

@@ -81,7 +81,7 @@ describe('following what changes', () => {
     await aDept(api);
     const cursor = await cursorNow(api);
     const foreign = await cursorNow(service.as({ tenantId: await aTenantRow(service.dataSource) }));
-    const list = (await changePage(api, { order: 'desc', limit: 1 })).nextCursor ?? 'none';
+    const list = (await changePage(api, { order: 'desc', limit: 1 })).nextCursor;
     for (const after of ['x', `${cursor}x`, cursor.replace(/^./, 'A'), foreign, list, ''])
       expect(await problemOf(`after=${after}`)).toEqual([400, 'INVALID_INPUT']);
     for (const query of [

@@ -1,4 +1,3 @@
-import type { JournalFields } from '../../database/change-log';
 import { withRevision } from '../../web/revision';
 import type { ZonedTime } from '../../time/zoned-time';
 import type { AccountFields, AccountRow } from '../../tenant/account.entity';
@@ -38,25 +37,5 @@ export function toAccountFields(dto: UserFieldsDto): AccountFields {
     phone: dto.phone ?? null,
     roles: fromRoles(dto.roles ?? ['member']),
     status: dto.status ?? '0',
-  };
-}
-
-/** What the journal records of an account: never its password. */
-export function toUserJournal(row: Omit<AccountRow, 'userId' | 'tenantId' | 'revision'>): JournalFields {
-  const { username, nickname, deptId, email, phone, status, createBy, createTime, updateBy, updateTime } =
-    row;
-  const roles = toRoles(row.roles);
-  return {
-    username,
-    nickname,
-    deptId,
-    email,
-    phone,
-    roles,
-    status,
-    createBy,
-    createTime,
-    updateBy,
-    updateTime,
   };
 }

@@ -6,6 +6,7 @@ import {
   SessionEntity,
   ACCOUNT_SHOWN,
   AccountEntity,
+  toUserJournal,
   type AccountFields,
   type AccountRow,
 } from '../../tenant/account.entity';
@@ -24,7 +25,6 @@ import { treeLock } from '../../tenancy/tenant-access';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../web/page';
-import { toUserJournal } from './user.mapper';
 import type { UserListQuery } from './user.dto';
 
 const LIVE = { delFlag: '0' } as const;

@@ -85,6 +85,7 @@ const settings = z.object({
     'must be a list of exact origins such as https://app.example, with commas between them',
   ).default([]),
   DOCS: onOrOff.optional(),
+  JOURNAL_KEEP_DAYS: wholeNumber(0, 36_500, 'must be a number of days').default(400),
   SHUTDOWN_DRAIN_MS: wholeNumber(0, 60_000, 'must be milliseconds, at most 60000').default(500),
 });
 
