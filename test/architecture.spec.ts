@@ -99,7 +99,6 @@ describe('the house', () => {
     expect(paths(prepared).sort()).toEqual([
       'database/prepared.ts',
       'database/scoped-table.ts',
-      'journal/change-reader.repository.ts',
       'tenancy/tenant-access.ts',
     ]);
     // Tables that are not bound to a tenant. Each names the tenant in its conditions, or reads no tenant's row.
@@ -108,12 +107,47 @@ describe('the house', () => {
       'database/change-log.ts',
       'database/commit-log.ts',
       'journal/change-reader.repository.ts',
+      'journal/journal-cleaner.repository.ts',
       'server/account/user.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',
       'tenant/locked-tenant-tree.ts',
       'tenant/tenant.repository.ts',
     ]);
+  });
+
+  it('writes departments, tenants and accounts only where their tree is locked, so that the journal has every change', () => {
+    const writes = /\.(insert|insertMany|insertAll|update|erase|delete|increment)\(/;
+    const journalled =
+      /(new (ScopedTable|TenantBound)\(\S+ |manager\.(insert|update|delete)\()(Dept|Tenant|Account)Entity\b/;
+    const writers = files.filter(({ text }) => writes.test(text) && journalled.test(text));
+    expect(paths(writers).sort()).toEqual(
+      [
+        // Puts paths right, which follow from the parents and are not in the journal.
+        'doctor/doctor.repository.ts',
+        'dept/dept.repository.ts',
+        // Counts sign-ins, and writes sessions.
+        'server/auth/session.repository.ts',
+        'server/account/user.repository.ts',
+        'tenant/locked-tenant-tree.ts',
+        // Updates a hash, no row.
+        'tenant/account.entity.ts',
+      ].sort(),
+    );
+    for (const path of [
+      'dept/dept.repository.ts',
+      'server/account/user.repository.ts',
+      'tenant/locked-tenant-tree.ts',
+    ]) {
+      const { text } = files.find((file) => file.path === path)!;
+      // Each method that writes notes what it has changed.
+      const methods = text.split(/\n {2}(?=async |#?[a-z]\w*[<(])/).filter((method) => writes.test(method));
+      for (const method of methods)
+        expect([method.split('(')[0], /#(note|updateEach)/.test(method)]).toEqual([
+          method.split('(')[0],
+          true,
+        ]);
+    }
   });
 
   it('reads process.env only where the service starts', () => {
