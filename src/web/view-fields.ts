@@ -13,7 +13,11 @@ function described(schema: ApiPropertyOptions): () => PropertyDecorator {
 
 /** Ids of departments and accounts, or of tenants. */
 export const ANY_ID = { oneOf: [{ type: 'integer', format: 'int64' }, { type: 'string' }] };
+export const AnyId = described(ANY_ID);
 export const AnyIds = described({ type: 'array', items: ANY_ID });
+
+/** Fields of a resource by their names. */
+export const ChangedFieldsView = described({ type: 'object', additionalProperties: true });
 
 export const Int32 = described({ type: 'integer', format: 'int32' });
 /** A whole number of up to 2^53-1, such as an id. */

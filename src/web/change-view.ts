@@ -1,0 +1,41 @@
+import type { ChangedFields, ChangeEntity, JournalFields } from '../database/change-log';
+import type { ZonedTime } from '../time/zoned-time';
+import type { ChangeDto } from './change.dto';
+
+/** The fields that are instants, stored as ISO 8601. */
+const TIMES = ['createTime', 'updateTime'];
+
+/** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
+export function toChangeDto(entry: ChangeEntity, time: ZonedTime, tenantId: string): ChangeDto {
+  const { version, seq, prev, resourceId, by, requestId } = entry;
+  const { before, after } = JSON.parse(entry.fields) as ChangedFields;
+  const [from, to = from] = entry.lineage?.split(';') ?? [];
+  return {
+    version,
+    seq,
+    prev,
+    kind: entry.kind as ChangeDto['kind'],
+    operation: entry.operation as ChangeDto['operation'],
+    id: entry.kind === 'tenant' ? resourceId : Number(resourceId),
+    before: shown(before, time, isReached(from, tenantId)),
+    after: shown(after, time, isReached(to, tenantId)),
+    by,
+    time: time.format(entry.happenedAt),
+    requestId,
+  };
+}
+
+/** Whether a tenant with this path is the caller's own or below it; what has no path is the caller's. */
+function isReached(lineage: string | undefined, tenantId: string): boolean {
+  return lineage === undefined || lineage.includes(`,${tenantId},`);
+}
+
+function shown(fields: JournalFields | null, time: ZonedTime, isVisible: boolean): ChangeDto['before'] {
+  if (!fields) return null;
+  const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
+    if (TIMES.includes(name) && typeof value === 'string') return [name, time.format(new Date(value))];
+    // Of a tenant that has moved in or out, the parent that the caller does not reach.
+    return [name, name === 'tenantParent' && !isVisible ? null : value];
+  });
+  return Object.fromEntries(entries);
+}
