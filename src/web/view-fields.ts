@@ -16,6 +16,14 @@ export const ANY_ID = { oneOf: [{ type: 'integer', format: 'int64' }, { type: 's
 export const AnyId = described(ANY_ID);
 export const AnyIds = described({ type: 'array', items: ANY_ID });
 
+/** What a field of a department may hold. */
+export const AnyValue = described({
+  oneOf: [
+    { type: 'string', nullable: true },
+    { type: 'integer', format: 'int64' },
+  ],
+});
+
 /** Fields of a resource by their names. */
 export const ChangedFieldsView = described({ type: 'object', additionalProperties: true });
 
