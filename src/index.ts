@@ -27,6 +27,15 @@ export { TenantScoped } from './web/organisation-controller';
 // Departments.
 export { DeptListService } from './dept/dept-list.service';
 export { DeptService } from './dept/dept.service';
+export { DeptHistory, DeptsAt } from './dept/history/dept-history.service';
+export { DeptChanges } from './dept/history/dept-changes.service';
+export {
+  DeptDiffDto,
+  DeptDiffQuery,
+  FieldChangeDto,
+  PastDeptListQuery,
+  RestoreDeptDto,
+} from './dept/history/dept-history.dto';
 export { DeptTransferService } from './dept/transfer/dept-transfer.service';
 export {
   CreateDeptDto,
@@ -60,6 +69,7 @@ export {
   CreateTenantDto,
   PackageBo,
   QuotaBo,
+  RestoreTenantDto,
   RuleBo,
   TenantChangesDto,
   UpdateTenantDto,
@@ -69,6 +79,7 @@ export {
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
 export { PageQuery } from './web/page-query.dto';
 export type { PageView } from './web/page';
+export { ChangeDto } from './web/change.dto';
 export { revisionOf, tagOf, type Expected } from './web/revision';
 
 // Refusals.
@@ -83,7 +94,7 @@ export {
   type RefusalFactory,
   type RefusalResponse,
 } from './errors/refusal';
-export { HttpErrors, RevisionErrors } from './errors/http.errors';
+export { HistoryErrors, HttpErrors, RevisionErrors } from './errors/http.errors';
 export { TenantErrors } from './tenancy/tenant.errors';
 
 // The host's own tables.
@@ -110,7 +121,14 @@ export { ChangeDto } from './web/change.dto';
 export { JournalErrors } from './journal/journal.errors';
 
 // What happens.
-export { DeptCreated, DeptDeleted, DeptEvent, DeptMoved, DeptUpdated } from './dept/dept.events';
+export {
+  DeptCreated,
+  DeptDeleted,
+  DeptEvent,
+  DeptMoved,
+  DeptRestored,
+  DeptUpdated,
+} from './dept/dept.events';
 export { DomainEvent, DomainEvents, type EventType, OnDomainEvent } from './database/domain-events';
 export {
   TenantCreated,
@@ -119,5 +137,6 @@ export {
   TenantEnabled,
   TenantEvent,
   TenantMoved,
+  TenantRestored,
   TenantUpdated,
 } from './tenant/tenant.events';

@@ -119,7 +119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List departments, page by page */
+        /** List departments, page by page, now or as they were */
         get: operations["listDepts"];
         /**
          * Replace a department, or move it with its subtree
@@ -131,6 +131,26 @@ export interface paths {
          * @description A field that is not sent, or is null, gets its default. `Location` names the new department.
          */
         post: operations["createDept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/dept-api/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the departments of two times, page by page
+         * @description One row per department that differs: what was created, moved, renamed, changed in another way, and deleted, in this order.
+         */
+        get: operations["diffDepts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -201,7 +221,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read departments as a tree, up to 5,000 of them */
+        /** Read departments as a tree, up to 5,000 of them, now or as it was */
         get: operations["getDeptTree"];
         put?: never;
         post?: never;
@@ -228,6 +248,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/dept-api/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was done to a department, the newest first, also after it was deleted */
+        get: operations["getDeptHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/dept-api/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted department
+         * @description It lives again under its old id, below the parent that it had or the one in the body. The rules of create hold for its place.
+         */
+        post: operations["restoreDept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/dept-api/{id}": {
         parameters: {
             query?: never;
@@ -235,7 +292,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a department */
+        /** Read a department, as it is or as it was */
         get: operations["getDept"];
         put?: never;
         post?: never;
@@ -272,6 +329,46 @@ export interface paths {
          * @description A field that is not sent, or is null, gets its default. `Location` names the new tenant.
          */
         post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/tenant-api/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to a tenant, the newest first, also after it was deleted
+         * @description Your own tenant, or one below it, for the time in which it was.
+         */
+        get: operations["getTenantHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/tenant-api/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted tenant
+         * @description It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.
+         */
+        post: operations["restoreTenant"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1199,6 +1296,216 @@ export interface components {
             msg: string;
             data: components["schemas"]["ImportReportDto"];
         };
+        DiffDepts410RefusalData: {
+            /** @example HISTORY_GONE */
+            reason: string;
+            requestId: string;
+        };
+        DiffDepts410Refusal: {
+            /**
+             * Format: int32
+             * @example 410
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DiffDepts410RefusalData"];
+        };
+        FieldChangeDto: {
+            /** @example leader */
+            field: string;
+            before: (string | null) | number;
+            after: (string | null) | number;
+        };
+        DeptDiffDto: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+            /**
+             * @description What matters most of it: one that has moved may be renamed and changed, too.
+             * @enum {string}
+             */
+            change: "created" | "moved" | "renamed" | "changed" | "deleted";
+            /**
+             * @description As it is called after; of a deleted one, as it was called.
+             * @example 销售部
+             */
+            deptName: string;
+            /** @description The names from the top down to it. */
+            path: string;
+            /** @description The same before, when it has moved; null otherwise. */
+            pathBefore: string | null;
+            /** @description What differs in it. Empty when it was created or deleted. */
+            fields: components["schemas"]["FieldChangeDto"][];
+            /**
+             * @description Who changed it last.
+             * @example admin
+             */
+            by: string;
+            /**
+             * @description When.
+             * @example 2026-01-01 09:00:00
+             */
+            time: string;
+        };
+        DeptDiffPage: {
+            rows: components["schemas"]["DeptDiffDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        DeptDiffPageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["DeptDiffPage"];
+        };
+        GetDeptHistory404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetDeptHistory404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetDeptHistory404RefusalData"];
+        };
+        ChangeDto: {
+            /**
+             * Format: int64
+             * @description The version of the tenant's tree that this change made.
+             * @example 7
+             */
+            version: number;
+            /**
+             * Format: int32
+             * @description From 0; one version may have several entries.
+             * @example 0
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description The version of the entry before this one; 0 if there is none.
+             * @example 6
+             */
+            prev: number;
+            /** @enum {string} */
+            kind: "dept" | "tenant" | "user";
+            /** @enum {string} */
+            operation: "created" | "updated" | "moved" | "deleted" | "restored";
+            /**
+             * @description The department, the tenant or the account. A tenant's is a string.
+             * @example 1
+             */
+            id: number | string;
+            /** @description The fields before: all of what was deleted, the changed ones otherwise. Null when it was created or restored. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The fields after: all of what was created or restored, the changed ones otherwise. Null when it was deleted. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Who did it.
+             * @example admin
+             */
+            by: string;
+            /** @example 2026-01-01 09:00:00 */
+            time: string;
+            /** @description `X-Request-Id` of the request that did it; null where there was none. */
+            requestId: string | null;
+        };
+        ChangePage: {
+            rows: components["schemas"]["ChangeDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        ChangePageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["ChangePage"];
+        };
+        RestoreDept400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        RestoreDept400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreDept400RefusalData"];
+        };
+        RestoreDept404RefusalData: {
+            /** @example DEPT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        RestoreDept404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreDept404RefusalData"];
+        };
+        RestoreDept409RefusalData: {
+            /** @enum {string} */
+            reason: "PARENT_NOT_FOUND" | "PARENT_DISABLED" | "NOT_DELETED";
+            requestId: string;
+            ids?: (number | string)[];
+        };
+        RestoreDept409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreDept409RefusalData"];
+        };
+        RestoreDept422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        RestoreDept422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreDept422RefusalData"];
+        };
+        RestoreDeptDto: {
+            /**
+             * Format: int64
+             * @description The parent to put it under; 0 is the top level. Not sent: the parent that it had.
+             */
+            parentId?: number | null;
+        };
         ListDepts404RefusalData: {
             /** @example DEPT_NOT_FOUND */
             reason: string;
@@ -1212,6 +1519,20 @@ export interface components {
             code: number;
             msg: string;
             data: components["schemas"]["ListDepts404RefusalData"];
+        };
+        ListDepts410RefusalData: {
+            /** @example HISTORY_GONE */
+            reason: string;
+            requestId: string;
+        };
+        ListDepts410Refusal: {
+            /**
+             * Format: int32
+             * @example 410
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListDepts410RefusalData"];
         };
         DeptRowDto: {
             hasChildren: boolean;
@@ -1294,6 +1615,20 @@ export interface components {
             code: number;
             msg: string;
             data: components["schemas"]["GetDeptTree404RefusalData"];
+        };
+        GetDeptTree410RefusalData: {
+            /** @example HISTORY_GONE */
+            reason: string;
+            requestId: string;
+        };
+        GetDeptTree410Refusal: {
+            /**
+             * Format: int32
+             * @example 410
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetDeptTree410RefusalData"];
         };
         DeptNodeDto: {
             hasChildren: boolean;
@@ -1568,6 +1903,20 @@ export interface components {
             code: number;
             msg: string;
             data: components["schemas"]["GetDept404RefusalData"];
+        };
+        GetDept410RefusalData: {
+            /** @example HISTORY_GONE */
+            reason: string;
+            requestId: string;
+        };
+        GetDept410Refusal: {
+            /**
+             * Format: int32
+             * @example 410
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetDept410RefusalData"];
         };
         DeptEnvelope: {
             /**
@@ -2205,6 +2554,82 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["TenantDto"];
+        };
+        GetTenantHistory404RefusalData: {
+            /** @example TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetTenantHistory404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetTenantHistory404RefusalData"];
+        };
+        RestoreTenant400RefusalData: {
+            /** @enum {string} */
+            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+        };
+        RestoreTenant400Refusal: {
+            /**
+             * Format: int32
+             * @example 400
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreTenant400RefusalData"];
+        };
+        RestoreTenant404RefusalData: {
+            /** @example TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        RestoreTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreTenant404RefusalData"];
+        };
+        RestoreTenant409RefusalData: {
+            /** @enum {string} */
+            reason: "PARENT_TENANT_NOT_FOUND" | "NOT_DELETED";
+            requestId: string;
+            ids?: (number | string)[];
+        };
+        RestoreTenant409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreTenant409RefusalData"];
+        };
+        RestoreTenant422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        RestoreTenant422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RestoreTenant422RefusalData"];
+        };
+        RestoreTenantDto: {
+            /** @description Code of the parent to put it under. Not sent: the parent that it had. */
+            tenantParent?: string | null;
         };
         UpdateTenant400RefusalData: {
             /** @enum {string} */
@@ -3167,6 +3592,8 @@ export interface operations {
                 status?: string;
                 /** @description Up to 500 ids, separated by commas. */
                 ids?: string;
+                /** @description A version or a time: the children of `parentId` as they were then. Not together with `ancestorId` and `ids`. */
+                asOf?: string;
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
@@ -3212,6 +3639,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListDepts404Refusal"];
+                };
+            };
+            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDepts410Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3434,6 +3871,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreateDept422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    diffDepts: {
+        parameters: {
+            query: {
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: string;
+                /** @description A version or a time: the organisation before. */
+                from: string;
+                /** @description A version or a time: the organisation after. Default: now. */
+                to?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeptDiffPageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffDepts410Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3675,6 +4175,8 @@ export interface operations {
                 status?: string;
                 /** @description Only departments with this in their names, with the chain of their ancestors. */
                 deptName?: string;
+                /** @description A version or a time: the tree as it was then. Not together with `status` and `deptName`. */
+                asOf?: string;
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
@@ -3719,6 +4221,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetDeptTree404Refusal"];
+                };
+            };
+            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetDeptTree410Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -3783,9 +4295,167 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
-    getDept: {
+    getDeptHistory: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `DEPT_NOT_FOUND`: There is no such department */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetDeptHistory404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    restoreDept: {
         parameters: {
             query?: never;
+            header?: {
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreDeptDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            /**
+             * @description `INVALID_INPUT`: The input is invalid
+             *
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+             *
+             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreDept400Refusal"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `DEPT_NOT_FOUND`: There is no such department */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreDept404Refusal"];
+                };
+            };
+            /**
+             * @description `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
+             *
+             *     `PARENT_DISABLED`: The parent department is disabled
+             *
+             *     `NOT_DELETED`: It is not deleted, so it cannot be restored
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreDept409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreDept422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getDept: {
+        parameters: {
+            query?: {
+                /** @description A version or a time: the department as it was then. */
+                asOf?: string;
+            };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: string;
@@ -3831,6 +4501,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetDept404Refusal"];
+                };
+            };
+            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetDept410Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];
@@ -4264,6 +4944,161 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreateTenant422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getTenantHistory: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetTenantHistory404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    restoreTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreTenantDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            /**
+             * @description `INVALID_INPUT`: The input is invalid
+             *
+             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+             *
+             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreTenant400Refusal"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreTenant404Refusal"];
+                };
+            };
+            /**
+             * @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant, or it is deleted: restore it first, or name another parent
+             *
+             *     `NOT_DELETED`: It is not deleted, so it cannot be restored
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreTenant409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoreTenant422Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];

@@ -1,7 +1,16 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type EntityManager } from 'typeorm';
+import {
+  Column,
+  Entity,
+  Index,
+  JoinColumn,
+  LessThan,
+  ManyToOne,
+  PrimaryColumn,
+  type EntityManager,
+} from 'typeorm';
 import { ascii, id, text } from './columns';
-import { ScopedTable } from './scoped-table';
+import { ScopedTable, type Key } from './scoped-table';
 
 export const CHANGE_KINDS = ['dept', 'tenant', 'user'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
@@ -72,6 +81,25 @@ export interface Change extends ChangedFields {
   readonly requestId: string | null;
 }
 
+/** Entries of one resource, the newest first; `after` is the version and the number of the last one before them. */
+export function findHistory(
+  changes: ScopedTable<ChangeEntity>,
+  resource: { readonly kind: ChangeKind; readonly resourceId: string },
+  after: Key | null,
+  limit: number,
+): Promise<ChangeEntity[]> {
+  const [version, seq] = (after ?? []).map(Number);
+  const where =
+    version === undefined || seq === undefined
+      ? resource
+      : [
+          { ...resource, version: LessThan(version) },
+          { ...resource, version, seq: LessThan(seq) },
+        ];
+  const order = { version: 'DESC', seq: 'DESC' } as const;
+  return changes.find(where, { order, limit, index: 'ix_change_resource' });
+}
+
 const PREVIOUS = `COALESCE((SELECT p.version FROM
   (SELECT MAX(version) AS version FROM :table WHERE tenant_id = :tenantId) p), 0)`;
 
@@ -119,10 +147,18 @@ function joined(first: Change, second: Change): Change {
   return {
     ...second,
     operation: first.operation === 'updated' ? second.operation : first.operation,
-    ...(first.lineage !== undefined && { lineage: first.lineage }),
+    ...lineageOf(first, second),
     before: first.before && { ...second.before, ...first.before },
     after: { ...first.after, ...second.after },
   };
+}
+
+/** Of a new tenant its path in the end; of another one that has moved, where it stood before both and where it stands after. */
+function lineageOf(first: Change, second: Change): Pick<Change, 'lineage'> {
+  const from = first.lineage?.split(';')[0];
+  const to = second.lineage?.split(';').at(-1);
+  if (from === undefined || to === undefined) return {};
+  return { lineage: from === to || !first.before ? to : `${from};${to}` };
 }
 
 /** Of two states of a resource, the fields that differ. */

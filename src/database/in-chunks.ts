@@ -9,7 +9,9 @@ export async function inChunks<K, T>(
 ): Promise<T[]> {
   const found: T[] = [];
   for (let start = 0; start < keys.length && found.length < limit; start += CHUNK) {
-    found.push(...(await ask(keys.slice(start, start + CHUNK), found.length)));
+    const some = await ask(keys.slice(start, start + CHUNK), found.length);
+    // Not as arguments of one call, of which there must not be 100,000.
+    for (const each of some) found.push(each);
   }
   return found;
 }

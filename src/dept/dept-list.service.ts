@@ -41,14 +41,7 @@ export class DeptListService {
   async tree(ctx: RequestContext, query: DeptTreeQuery): Promise<DeptTreeDto> {
     const depts = this.depts.in(ctx);
     const root = query.rootId ? await existing(depts, query.rootId) : null;
-    const { nodes, truncated, complete } = await readTree(depts, root, query);
-    const parents = complete
-      ? new Set(nodes.map(({ parentId }) => parentId))
-      : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
-    const rows = await nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
-      toDeptRow(row, this.time, parents.has(row.deptId)),
-    );
-    return { rows, truncated };
+    return toTree(depts, root, await readTree(depts, root, query), this.time);
   }
 
   /** The departments above one, from the top down. */
@@ -63,6 +56,28 @@ async function existing(depts: DeptReader, deptId: number): Promise<DeptEntity> 
   const dept = await depts.find(deptId);
   if (!dept) throw DeptErrors.NOT_FOUND();
   return dept;
+}
+
+/** What a tree is read from, level by level. */
+export interface TreeSource {
+  findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]>;
+  /** Of these departments, the ones that have child departments. */
+  findParents(deptIds: readonly number[]): Promise<number[]>;
+}
+
+export async function toTree(
+  depts: TreeSource,
+  root: DeptRow | null,
+  { nodes, truncated, complete }: TreePart,
+  time: ZonedTime,
+): Promise<DeptTreeDto> {
+  const parents = complete
+    ? new Set(nodes.map(({ parentId }) => parentId))
+    : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
+  const rows = await nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
+    toDeptRow(row, time, parents.has(row.deptId)),
+  );
+  return { rows, truncated };
 }
 
 /** Puts departments under their parents, starting with those right below `topId`; in slices, because there may be 5,000. */
@@ -116,7 +131,7 @@ async function readTree(
 }
 
 /** Level by level, so that the deepest ones are left out. */
-async function readLevels(depts: DeptReader, root: DeptEntity | null, levels: number): Promise<TreePart> {
+export async function readLevels(depts: TreeSource, root: DeptRow | null, levels: number): Promise<TreePart> {
   const nodes: DeptRow[] = [];
   let level: DeptRow[] = root ? [root] : await depts.findChildren([ROOT_ID], MAX_NODES + 1);
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -127,7 +142,7 @@ async function readLevels(depts: DeptReader, root: DeptEntity | null, levels: nu
     const parents = level.map(({ deptId }) => deptId);
     level = await depts.findChildren(parents, MAX_NODES + 1 - nodes.length);
   }
-  return { nodes, truncated: false, complete: false };
+  return { nodes, truncated: false, complete: level.length === 0 };
 }
 
 async function readMatches(

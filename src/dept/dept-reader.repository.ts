@@ -26,6 +26,7 @@ import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entit
 const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
 const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
 const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
+const CHILD_ORDER = { parentId: 'ASC', ...ORDER } as const;
 const PAGE = 1000;
 const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0'
   AND child.parent_id = t.dept_id ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS "hasChildren"`;
@@ -57,6 +58,10 @@ export class DeptReader {
     this.#unitOfWork = unitOfWork;
   }
 
+  get tenantId(): string {
+    return this.ctx.tenantId;
+  }
+
   find(deptId: number): Promise<DeptEntity | null> {
     return this.#read((depts) => depts.findOne({ deptId, ...LIVE }));
   }
@@ -70,33 +75,42 @@ export class DeptReader {
     return this.#idsAmong(deptIds, parentsAmong);
   }
 
+  /** Whether there is such a department, deleted or not. */
+  everHad(deptId: number): Promise<boolean> {
+    return this.#read((depts) => depts.exists({ deptId }));
+  }
+
   findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
     return inChunks(
       parentIds,
       (chunk, sofar) => {
         const where = { ...LIVE, parentId: In([...chunk]) };
-        return this.#read((depts) => depts.pick(where, DEPT_SHOWN, { limit: limit - sofar }));
+        return this.#readPages(where, CHILD_ORDER, 'ix_dept_children', limit - sofar);
       },
       limit,
     );
   }
 
+  findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
+    return this.#readPages(matching({ below: top ?? undefined }), TREE_ORDER, 'ix_dept_subtree', limit);
+  }
+
   /** Page by page: drivers turn the rows of one answer into objects in one go, and requests of others would wait for it. */
-  async findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
-    const where = matching({ below: top ?? undefined });
+  async #readPages(
+    where: Where,
+    order: typeof TREE_ORDER | typeof CHILD_ORDER,
+    index: string,
+    limit: number,
+  ): Promise<DeptRow[]> {
+    const columns = Object.keys(order) as (keyof typeof TREE_ORDER | keyof typeof CHILD_ORDER)[];
     const found: DeptRow[] = [];
     for (let after: Key | null = null, isMore = true; isMore;) {
       const most = Math.min(PAGE, limit - found.length);
-      const options: FindOptions<DeptEntity> = {
-        order: TREE_ORDER,
-        after,
-        limit: most,
-        index: 'ix_dept_subtree',
-      };
+      const options: FindOptions<DeptEntity> = { order, after, limit: most, index };
       const page = await this.#read((depts) => depts.pick(where, DEPT_SHOWN, options));
       for (const row of page) found.push(row);
       const last = page.at(-1);
-      after = last ? [last.ancestors, last.orderNum, last.deptId] : null;
+      after = last ? columns.map((column) => last[column]) : null;
       isMore = page.length === most && found.length < limit;
     }
     return found;

@@ -11,27 +11,29 @@ import { treeToJson } from './tree-json';
 import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../web/page';
 import type { Expected } from '../web/revision';
-import { RevisionErrors } from '../errors/http.errors';
+import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { DeptListService } from './dept-list.service';
 import {
   CreateDeptDto,
   DeptDto,
-  DeptListQuery,
   DeptRowDto,
   DeptTreeDto,
-  DeptTreeQuery,
   OrderDeptsDto,
   PatchDeptDto,
   UpdateDeptDto,
 } from './dept.dto';
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
+import { DeptChanges } from './history/dept-changes.service';
+import { AsOfQuery, PastDeptListQuery, PastDeptTreeQuery } from './history/dept-history.dto';
+import { DeptHistory } from './history/dept-history.service';
 
 const { NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP } = DeptErrors;
 const { MISMATCH } = TenantErrors;
 const { STALE } = RevisionErrors;
+const { GONE } = HistoryErrors;
 const CHANGE = [MISMATCH, NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP, STALE];
 
 @OrganisationController('system/dept-api', 'Departments')
@@ -39,31 +41,33 @@ export class DeptController {
   constructor(
     private readonly depts: DeptService,
     private readonly lists: DeptListService,
+    private readonly past: DeptHistory,
+    private readonly changes: DeptChanges,
   ) {}
 
   @Get()
   @Operation({
     id: 'listDepts',
-    summary: 'List departments, page by page',
+    summary: 'List departments, page by page, now or as they were',
     roles: READERS,
     page: DeptRowDto,
     tellsChangeCursor: true,
-    refusals: [NOT_FOUND],
+    refusals: [NOT_FOUND, GONE],
   })
-  list(@Ctx() ctx: RequestContext, @QueryParams() query: DeptListQuery): Promise<PageView<DeptRowDto>> {
-    return this.lists.list(ctx, query);
+  list(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
+    return query.asOf == null ? this.lists.list(ctx, query) : this.changes.list(ctx, query);
   }
 
   @Get('tree')
   @Operation({
     id: 'getDeptTree',
-    summary: 'Read departments as a tree, up to 5,000 of them',
+    summary: 'Read departments as a tree, up to 5,000 of them, now or as it was',
     roles: READERS,
     data: DeptTreeDto,
-    refusals: [NOT_FOUND],
+    refusals: [NOT_FOUND, GONE],
   })
-  async tree(@Ctx() ctx: RequestContext, @QueryParams() query: DeptTreeQuery): Promise<JsonText> {
-    return treeToJson(await this.lists.tree(ctx, query));
+  async tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<JsonText> {
+    return treeToJson(await (query.asOf == null ? this.lists.tree(ctx, query) : this.past.tree(ctx, query)));
   }
 
   @Get(':id/ancestors')
@@ -99,13 +103,17 @@ export class DeptController {
   @Get(':id')
   @Operation({
     id: 'getDept',
-    summary: 'Read a department',
+    summary: 'Read a department, as it is or as it was',
     roles: READERS,
     data: DeptDto,
-    refusals: [NOT_FOUND],
+    refusals: [NOT_FOUND, GONE],
   })
-  get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeptDto> {
-    return this.depts.get(ctx, id);
+  get(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @QueryParams() { asOf }: AsOfQuery,
+  ): Promise<DeptDto> {
+    return asOf == null ? this.depts.get(ctx, id) : this.past.get(ctx, id, asOf);
   }
 
   @Put('order')

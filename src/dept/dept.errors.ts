@@ -15,6 +15,13 @@ export const DeptErrors = defineErrors({
     zh: '上级部门已停用',
     en: 'The parent department is disabled',
   },
+  PARENT_GONE: {
+    reason: 'PARENT_NOT_FOUND',
+    status: 409,
+    ids: [1],
+    zh: '上级部门不存在或已删除，请先恢复上级部门，或指定其他上级部门',
+    en: 'There is no such parent department, or it is deleted: restore it first, or name another parent',
+  },
   CYCLE: {
     reason: 'DEPT_CYCLE',
     status: 409,

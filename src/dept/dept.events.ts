@@ -30,3 +30,6 @@ export class DeptMoved extends DeptEvent {
 }
 
 export class DeptDeleted extends DeptEvent {}
+
+/** It was deleted and lives again, under its old id. */
+export class DeptRestored extends DeptEvent {}

@@ -3,20 +3,32 @@ import { DeptListService } from './dept-list.service';
 import { DeptController } from './dept.controller';
 import { DeptRepository } from './dept.repository';
 import { DeptService } from './dept.service';
+import { DeptChanges } from './history/dept-changes.service';
+import { DeptHistoryController } from './history/dept-history.controller';
+import { DeptHistory } from './history/dept-history.service';
+import { DeptJournal } from './history/dept-journal.repository';
 import { DeptTransferController } from './transfer/dept-transfer.controller';
 import { DeptTransferService } from './transfer/dept-transfer.service';
 
 /** Departments without routes. */
 @Module({
-  providers: [DeptService, DeptListService, DeptTransferService, DeptRepository],
-  exports: [DeptService, DeptListService, DeptTransferService],
+  providers: [
+    DeptService,
+    DeptListService,
+    DeptTransferService,
+    DeptHistory,
+    DeptChanges,
+    DeptJournal,
+    DeptRepository,
+  ],
+  exports: [DeptService, DeptListService, DeptTransferService, DeptHistory, DeptChanges],
 })
 export class DeptServicesModule {}
 
 /** Departments with their routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
 @Module({
   imports: [DeptServicesModule],
-  controllers: [DeptTransferController, DeptController],
+  controllers: [DeptTransferController, DeptHistoryController, DeptController],
   exports: [DeptServicesModule],
 })
 export class DeptModule {}

@@ -16,7 +16,7 @@ import { TreeTable } from '../tree/tree-table';
 import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
 import { toDeptJournal } from './dept.mapper';
 import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields, type DeptRow } from './dept.entity';
-import { DeptCreated, DeptDeleted, DeptMoved, DeptUpdated } from './dept.events';
+import { DeptCreated, DeptDeleted, DeptMoved, DeptRestored, DeptUpdated } from './dept.events';
 
 export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
 
@@ -85,6 +85,10 @@ export class LockedDeptTree {
 
   find(deptId: number): Promise<DeptEntity | null> {
     return this.#depts.findOne({ deptId, ...LIVE });
+  }
+
+  findDeleted(deptId: number): Promise<DeptEntity | null> {
+    return this.#depts.findOne({ deptId, delFlag: '2' });
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
@@ -156,6 +160,14 @@ export class LockedDeptTree {
     await this.#depts.update(withIds(deptIds), { delFlag: '2', ...this.audit.touched() });
     this.#emitEach(DeptDeleted, deptIds);
     for (const dept of depts) this.#note('deleted', dept.deptId, toDeptJournal(dept), null);
+  }
+
+  async restore(dept: DeptEntity, place: DeptPlace): Promise<void> {
+    const { deptId } = dept;
+    const changes = { ...place, ...LIVE, ...this.audit.touched() };
+    await this.#depts.update({ deptId, delFlag: '2' }, changes);
+    this.#emitEach(DeptRestored, [deptId]);
+    this.#note('restored', deptId, null, toDeptJournal(Object.assign({}, dept, changes)));
   }
 
   async #updateEach<D extends DeptDetail>(

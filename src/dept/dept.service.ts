@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { mergePatch } from '../web/merge-patch';
+import { HistoryErrors } from '../errors/http.errors';
+import type { Refusal } from '../errors/refusal';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../web/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenancy/tenant-access';
@@ -9,6 +11,7 @@ import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
 import type { CreateDeptDto, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
 import { ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors } from './dept.errors';
+import type { RestoreDeptDto } from './history/dept-history.dto';
 import { toDeptDto, toDeptFields, toDeptSent } from './dept.mapper';
 import { DeptRepository, type DeptPlace, type LockedDeptTree } from './dept.repository';
 
@@ -59,6 +62,25 @@ export class DeptService {
     });
   }
 
+  /** Makes a deleted department live again, under the parent that it had or another one. */
+  async restore(
+    ctx: RequestContext,
+    deptId: number,
+    { parentId: wanted }: RestoreDeptDto = {},
+    once?: IdempotentRequest,
+  ): Promise<void> {
+    const restore = async (tree: LockedDeptTree): Promise<void> => {
+      const dept = await tree.findDeleted(deptId);
+      if (!dept) throw (await tree.find(deptId)) ? HistoryErrors.NOT_DELETED() : DeptErrors.NOT_FOUND();
+      const parentId = wanted ?? dept.parentId;
+      const noParent = () => DeptErrors.PARENT_GONE({ ids: [parentId] });
+      const place = await placeFor(tree, parentId, undefined, noParent);
+      if (place.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
+      await tree.restore(dept, place);
+    };
+    return this.depts.transaction(ctx, restore, once);
+  }
+
   /** Numbers children of one department in the order of this list; others keep their numbers. */
   async order(ctx: RequestContext, { parentId, deptIds }: OrderDeptsDto): Promise<void> {
     const parent = parentId ?? ROOT_ID;
@@ -93,10 +115,15 @@ export class DeptService {
 }
 
 /** A place under a valid parent: one of this tenant, not deleted, not disabled; or the top level. */
-async function placeFor(tree: LockedDeptTree, parentId: number, moving?: DeptEntity): Promise<DeptPlace> {
+async function placeFor(
+  tree: LockedDeptTree,
+  parentId: number,
+  moving?: DeptEntity,
+  noParent: () => Refusal = DeptErrors.PARENT_NOT_FOUND,
+): Promise<DeptPlace> {
   if (parentId === ROOT_ID) return { parentId, ...TOP_LEVEL };
   const parent = await tree.find(parentId);
-  if (!parent) throw DeptErrors.PARENT_NOT_FOUND();
+  if (!parent) throw noParent();
   if (moving && isWithin(moving, parent)) throw DeptErrors.CYCLE();
   if (parent.status !== '0') throw DeptErrors.PARENT_DISABLED();
   return { parentId, ...placeUnder(parent) };

@@ -71,3 +71,19 @@ export const RevisionErrors = defineErrors({
     en: 'The resource has changed since you read it; read it again',
   },
 });
+
+/** Refusals of looking back and putting back. */
+export const HistoryErrors = defineErrors({
+  GONE: {
+    reason: 'HISTORY_GONE',
+    status: 410,
+    zh: '该时间点的历史记录已不再保留',
+    en: 'The history of that time is not kept any more',
+  },
+  NOT_DELETED: {
+    reason: 'NOT_DELETED',
+    status: 409,
+    zh: '未被删除，无需恢复',
+    en: 'It is not deleted, so it cannot be restored',
+  },
+});

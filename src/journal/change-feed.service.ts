@@ -5,7 +5,7 @@ import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
 import { ChangeCursors, endOf, type FollowerPosition, type Position } from '../web/change-cursor';
-import { toChangeView } from '../web/change-view';
+import { toChangeDto } from '../web/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import { Cursors, filtersOf, type PageView } from '../web/page';
 import type { Idle } from '../web/request';
@@ -180,7 +180,7 @@ export class ChangeFeed {
       const [first] = heads.toSorted((a, b) => order(a.entry, b.entry));
       if (!first) break;
       taken[first.part] = (taken[first.part] ?? 0) + 1;
-      rows.push(toChangeView(first.entry, this.time, caller));
+      rows.push(toChangeDto(first.entry, this.time, caller));
     }
     const placeIn = (tenantId: string): Position | undefined => {
       const index = parts.findIndex((part) => part.tenantId === tenantId);
@@ -214,9 +214,9 @@ export class ChangeFeed {
 
   #timeOf(field: 'from' | 'to', text: string | undefined): Date | undefined {
     if (text === undefined || text === '') return undefined;
-    const time = this.time.parse(text, field === 'to');
-    if (!time) throw HttpErrors.INVALID({ fields: [{ field, message: NOT_A_TIME }] });
-    return time;
+    const span = this.time.parse(text);
+    if (!span) throw HttpErrors.INVALID({ fields: [{ field, message: NOT_A_TIME }] });
+    return field === 'to' ? span.until : span.from;
   }
 }
 

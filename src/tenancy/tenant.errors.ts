@@ -9,6 +9,13 @@ export const TenantErrors = defineErrors({
     zh: '上级租户不存在',
     en: 'There is no such parent tenant',
   },
+  PARENT_GONE: {
+    reason: 'PARENT_TENANT_NOT_FOUND',
+    status: 409,
+    ids: ['1099511627776000000'],
+    zh: '上级租户不存在或已删除，请先恢复上级租户，或指定其他上级租户',
+    en: 'There is no such parent tenant, or it is deleted: restore it first, or name another parent',
+  },
   CYCLE: {
     reason: 'TENANT_CYCLE',
     status: 409,

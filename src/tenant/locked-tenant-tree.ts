@@ -16,11 +16,14 @@ import {
   TenantDisabled,
   TenantEnabled,
   TenantMoved,
+  TenantRestored,
   TenantUpdated,
 } from './tenant.events';
 
 export const LIVE = { delFlag: '0' } as const;
+const DELETED = { delFlag: '2' } as const;
 const ID = ['id'] as const;
+const PARENT = ['tenantParent'] as const;
 
 /** The caller's tenant and all below it. Codes are never reused, so a path that names the caller's is below it. */
 export function subtreeOf({ tenantId }: RequestContext, manager: EntityManager): ScopedTable<TenantEntity> {
@@ -57,7 +60,8 @@ export class LockedTenantTree {
   ) {
     const { manager } = unit;
     this.#tenants = subtreeOf(ctx, manager);
-    // For ids and codes: they must differ from those of tenants that the caller cannot see.
+    // For ids and codes, which must differ from those of tenants that the caller cannot see; and for deleted tenants, whose
+    // paths may be old.
     this.#everywhere = new ScopedTable(manager, TenantEntity);
     this.#tree = new TreeTable(this.#tenants);
   }
@@ -69,6 +73,22 @@ export class LockedTenantTree {
   async findByCode(tenantId: string): Promise<TenantEntity | null> {
     if (!isTenantCode(tenantId)) return null;
     return this.#tenants.findOne({ tenantId, ...LIVE });
+  }
+
+  /**
+   * A deleted tenant whose place is below the caller's: whose parent, or the parent of that one if it is deleted too, and so
+   * on, is reached by the caller. Its own path tells where it stood when it was deleted; what is above it may have moved since.
+   */
+  async findDeleted(
+    tenant: { readonly id: string } | { readonly tenantId: string },
+  ): Promise<TenantEntity | null> {
+    const deleted = await this.#everywhere.findOne({ ...tenant, ...DELETED });
+    for (let above = deleted?.tenantParent; above != null;) {
+      if (await this.findByCode(above)) return deleted;
+      const [parent] = await this.#everywhere.pick({ tenantId: above, ...DELETED }, PARENT);
+      above = parent?.tenantParent;
+    }
+    return null;
   }
 
   /** A new id, greater than every id so far: the lock on the tree of tenants makes it unique. */
@@ -125,6 +145,14 @@ export class LockedTenantTree {
     await this.#tenants.update({ id: tenant.id, ...LIVE }, { delFlag: '2', ...this.audit.touched() });
     this.#tell(TenantDeleted, tenant);
     this.#note('deleted', tenant, toTenantJournal(tenant), null);
+  }
+
+  async restore(tenant: TenantEntity, place: TenantPlace): Promise<void> {
+    const changes = { ...place, ...LIVE, ...this.audit.touched() };
+    await this.#everywhere.update({ id: tenant.id, ...DELETED }, changes);
+    this.#tell(TenantRestored, tenant);
+    const restored = Object.assign({}, tenant, place);
+    this.#note('restored', restored, null, toTenantJournal(restored));
   }
 
   #tell(Happened: typeof TenantCreated, { tenantId, id }: Named): void {

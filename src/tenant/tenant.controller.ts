@@ -1,6 +1,6 @@
 import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
 import { IdempotencyKey, PathTextId, sameId, IfMatch } from '../web/params';
-import { JsonBody, QueryParams } from '../web/input';
+import { JsonBody, OptionalJsonBody, QueryParams } from '../web/input';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import { MANAGERS } from '../tenancy/roles';
@@ -8,13 +8,15 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/request';
+import { ChangeDto } from '../web/change.dto';
 import type { PageView } from '../web/page';
+import { PageQuery } from '../web/page-query.dto';
 import type { Expected } from '../web/revision';
-import { RevisionErrors } from '../errors/http.errors';
+import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
 import { TenantListService, TenantService } from './tenant.service';
-import { CreateTenantDto, PatchTenantDto, UpdateTenantDto } from './tenant.dto';
+import { CreateTenantDto, PatchTenantDto, RestoreTenantDto, UpdateTenantDto } from './tenant.dto';
 import { TenantErrors } from '../tenancy/tenant.errors';
 
 /** Ids of tenants cannot be known before: people put in one that the list shows. */
@@ -94,6 +96,47 @@ export class TenantController {
   })
   get(@Ctx() ctx: RequestContext, @PathTextId() id: string): Promise<TenantDto> {
     return this.tenants.get(ctx, id);
+  }
+
+  @Get(':id/history')
+  @Operation({
+    id: 'getTenantHistory',
+    summary: 'List what was done to a tenant, the newest first, also after it was deleted',
+    description: 'Your own tenant, or one below it, for the time in which it was.',
+    roles: MANAGERS,
+    page: ChangeDto,
+    refusals: [TenantErrors.NOT_FOUND],
+  })
+  history(
+    @Ctx() ctx: RequestContext,
+    @PathTextId() id: string,
+    @QueryParams() query: PageQuery,
+  ): Promise<PageView<ChangeDto>> {
+    return this.lists.history(ctx, id, query);
+  }
+
+  @Post(':id/restore')
+  @Operation({
+    id: 'restoreTenant',
+    summary: 'Restore a deleted tenant',
+    description:
+      'It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.',
+    roles: MANAGERS,
+    refusals: [
+      TenantErrors.NOT_FOUND,
+      TenantErrors.PARENT_GONE,
+      TenantErrors.TOO_DEEP,
+      HistoryErrors.NOT_DELETED,
+      IdempotencyErrors.REUSED,
+    ],
+  })
+  restore(
+    @Ctx() ctx: RequestContext,
+    @PathTextId() id: string,
+    @OptionalJsonBody() dto: RestoreTenantDto,
+    @IdempotencyKey() once?: IdempotentRequest,
+  ): Promise<void> {
+    return this.tenants.restore(ctx, id, dto, once);
   }
 
   @Put()

@@ -124,6 +124,12 @@ export class TenantChangesDto extends TenantFieldsDto {
   tenantName?: string;
 }
 
+/** Where a tenant is put back. */
+export class RestoreTenantDto {
+  /** Code of the parent to put it under. Not sent: the parent that it had. */
+  @TextField(20) tenantParent?: string;
+}
+
 /** What shall change of the tenant that the path names. */
 export class PatchTenantDto extends TenantChangesDto {
   /** As in the path, or not sent. */

@@ -37,3 +37,6 @@ export class TenantDisabled extends TenantEvent {}
 export class TenantEnabled extends TenantEvent {}
 
 export class TenantDeleted extends TenantEvent {}
+
+/** It was deleted and lives again, under its old id and code. */
+export class TenantRestored extends TenantEvent {}

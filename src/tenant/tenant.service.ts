@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
-import { HttpErrors } from '../errors/http.errors';
+import { HistoryErrors, HttpErrors } from '../errors/http.errors';
+import type { ChangeDto } from '../web/change.dto';
+import { toChangeDto } from '../web/change-view';
+import type { PageQuery } from '../web/page-query.dto';
 import { mergePatch } from '../web/merge-patch';
 import { Cursors, filtersOf, type PageView } from '../web/page';
 import { refuseStale, type Expected } from '../web/revision';
@@ -14,7 +17,7 @@ import { isTenantCode } from '../tenancy/tenant-code';
 import { TenantStateCache } from './tenant-state-cache';
 import type { TenantState } from './tenant-state';
 import type { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
-import type { CreateTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
+import type { CreateTenantDto, RestoreTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantRow, toTenantSent } from './tenant.mapper';
@@ -95,6 +98,27 @@ export class TenantService {
     });
   }
 
+  /** Makes a deleted tenant live again, under the parent that it had or another one. */
+  async restore(
+    ctx: RequestContext,
+    id: string,
+    { tenantParent }: RestoreTenantDto = {},
+    once?: IdempotentRequest,
+  ): Promise<void> {
+    const restore = async (tree: LockedTenantTree): Promise<void> => {
+      const tenant = await tree.findDeleted({ id });
+      if (!tenant) throw (await tree.find(id)) ? HistoryErrors.NOT_DELETED() : TenantErrors.NOT_FOUND();
+      const parent = tenantParent ?? tenant.tenantParent ?? '';
+      if (!(await tree.findByCode(parent))) {
+        // Its old parent can be restored first; of another one, no more is told than that it is not there.
+        const old = tenantParent == null ? await tree.findDeleted({ tenantId: parent }) : null;
+        throw TenantErrors.PARENT_GONE({ ids: old ? [old.id] : [] });
+      }
+      await tree.restore(tenant, await placeFor(tree, parent));
+    };
+    return this.tenants.transaction(ctx, restore, once);
+  }
+
   async #change(
     ctx: RequestContext,
     id: string,
@@ -124,6 +148,16 @@ export class TenantListService {
     private readonly clock: Clock,
     private readonly time: ZonedTime,
   ) {}
+
+  /** A page of all that was done to one tenant while it was at or below the caller's, the newest first. */
+  async history(ctx: RequestContext, id: string, query: PageQuery): Promise<PageView<ChangeDto>> {
+    const tenants = this.tenants.in(ctx);
+    const page = await this.cursors.page(['tenant-history', ctx.tenantId, id], query, (after, limit) =>
+      tenants.findHistory(id, after, limit),
+    );
+    if (page.rows.length === 0 && !(await tenants.everHad(id))) throw TenantErrors.NOT_FOUND();
+    return { ...page, rows: page.rows.map((entry) => toChangeDto(entry, this.time, ctx.tenantId)) };
+  }
 
   /** A page of the tenants at or below the caller's that match, in the order of their ids. */
   async list(ctx: RequestContext, query: TenantListQuery): Promise<PageView<TenantRowDto>> {

@@ -48,6 +48,49 @@ describe('ZonedTime', () => {
     ]);
   });
 
+  it('reads a day, a second and ISO 8601 as the span of time that they name', () => {
+    const zoned = new ZonedTime('Asia/Shanghai');
+    const read = (text: string) => {
+      const span = zoned.parse(text);
+      return span && [span.from.toISOString(), span.until.toISOString()];
+    };
+    expect(read('2026-12-31')).toEqual(['2026-12-30T16:00:00.000Z', '2026-12-31T15:59:59.999Z']);
+    expect(read('2026-12-31 23:59:59')).toEqual(['2026-12-31T15:59:59.000Z', '2026-12-31T15:59:59.999Z']);
+    expect(read('2026-12-31T23:59:59+01:00')).toEqual([
+      '2026-12-31T22:59:59.000Z',
+      '2026-12-31T22:59:59.999Z',
+    ]);
+    expect(read('2026-12-31T23:59:59.5Z')).toEqual(['2026-12-31T23:59:59.500Z', '2026-12-31T23:59:59.500Z']);
+    // The day on which clocks were put forward has 23 hours.
+    expect(new ZonedTime('Europe/Berlin').parse('2026-03-29')).toEqual({
+      from: new Date('2026-03-28T23:00:00.000Z'),
+      until: new Date('2026-03-29T21:59:59.999Z'),
+    });
+  });
+
+  it.each(ZONES)('reads back what it writes in %s', (timeZone) => {
+    const zoned = new ZonedTime(timeZone);
+    for (let time = Date.UTC(2010, 0, 1); time < Date.UTC(2013, 0, 1); time += STEP_MS) {
+      const text = zoned.format(new Date(time));
+      const from = zoned.parse(text)?.from;
+      expect(from && zoned.format(from)).toBe(text);
+    }
+  });
+
+  it('reads nothing else', () => {
+    const zoned = new ZonedTime('UTC');
+    const wrong = ['', '2026', '2026-02-30', '2026-13-01', '2026-01-01 24:00:00', '2026-01-01 1:00:00'];
+    const odd = [
+      '2026-01-01T00:00',
+      '20260101',
+      'now',
+      '2026-01-01Z',
+      '2026-01-01 00:00:00 08:00',
+      '２０２６-01-01',
+    ];
+    for (const text of [...wrong, ...odd]) expect([text, zoned.parse(text)]).toEqual([text, null]);
+  });
+
   it('keeps null', () => {
     expect(new ZonedTime('UTC').formatOrNull(null)).toBeNull();
   });

@@ -4,6 +4,18 @@ const REGULAR_FROM = Date.UTC(1973, 0, 1);
 const REGULAR_UNTIL = Date.UTC(9999, 0, 1);
 const MAX_DAYS = 4000;
 
+/** A day, or a time of a day with a fraction and an offset from UTC where they are told. */
+export const TIME_PATTERN =
+  '([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]((?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])([.][0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})?)?';
+const TIME = new RegExp(`^${TIME_PATTERN}$`);
+
+/** What people mean by a time: all instants of a day, or of a second. */
+export interface TimeSpan {
+  readonly from: Date;
+  /** The last millisecond of it. */
+  readonly until: Date;
+}
+
 /** Turns stored UTC instants into the contract's `YYYY-MM-DD HH:MM:SS` of one time zone. */
 export class ZonedTime {
   readonly #calendar: Intl.DateTimeFormat;
@@ -36,20 +48,19 @@ export class ZonedTime {
     return this.format(instant).slice(0, 10);
   }
 
-  /**
-   * The instant of `YYYY-MM-DD HH:MM:SS` or `YYYY-MM-DD` in this zone, or of a text of ISO 8601 with its own; null of any other text.
-   * A day, or a second, is meant from its beginning, or with `isEnd` up to its last millisecond.
-   */
-  parse(text: string, isEnd = false): Date | null {
-    const local = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2}))?$/.exec(text);
-    if (!local)
-      return /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? valid(new Date(text)) : null;
-    const clock = local[2] ?? (isEnd ? '23:59:59' : '00:00:00');
-    const wanted = Date.parse(`${local[1]}T${clock}.${isEnd ? '999' : '000'}Z`);
-    if (Number.isNaN(wanted)) return null;
-    // The offset of a guess is right, or the guess is within a change of it and its own offset is.
-    const guess = wanted - this.#offsetAt(wanted);
-    return valid(new Date(wanted - this.#offsetAt(guess)));
+  /** Reads `YYYY-MM-DD`, `YYYY-MM-DD HH:MM:SS` or ISO 8601, in the zone unless it tells an offset; null for anything else. */
+  parse(text: string): TimeSpan | null {
+    const [, day = '', clock, fraction, offset] = TIME.exec(text) ?? [];
+    const wall = Date.parse(`${day}T${clock ?? '00:00:00'}${fraction ?? ''}Z`);
+    // JavaScript takes the 30th of February for the 2nd of March.
+    if (Number.isNaN(wall) || !new Date(wall).toISOString().startsWith(day)) return null;
+    const length = clock === undefined ? DAY_MS : fraction === undefined ? 1000 : 1;
+    const instantOf = (time: number): number =>
+      offset === undefined ? this.#instantOf(time) : time - offsetIn(offset);
+    const [from, until] = [instantOf(wall), instantOf(wall + length) - 1];
+    return Number.isNaN(from) || Number.isNaN(until)
+      ? null
+      : { from: new Date(from), until: new Date(until) };
   }
 
   formatOrNull(instant: Date | null): string | null {
@@ -67,12 +78,19 @@ export class ZonedTime {
     return offset;
   }
 
+  /** When clocks of the zone show this; `wall` is what they show, as if it were UTC. */
+  #instantOf(wall: number): number {
+    const near = wall - this.#offsetAt(wall);
+    return wall - this.#offsetAt(near);
+  }
+
   #offsetAt(time: number): number {
-    const second = Math.floor(time / 1000) * 1000;
-    return Date.parse(`${this.#calendar.format(second).replace(' ', 'T')}Z`) - second;
+    return Date.parse(`${this.#calendar.format(time).replace(' ', 'T')}Z`) - time;
   }
 }
 
-function valid(instant: Date): Date | null {
-  return Number.isNaN(instant.getTime()) ? null : instant;
+/** Milliseconds of `Z` or `+08:00`. */
+function offsetIn(text: string): number {
+  const [hours = 0, minutes = 0] = text.slice(1).split(':').map(Number);
+  return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }

@@ -1,49 +1,42 @@
 import type { ChangedFields, ChangeEntity, JournalFields } from '../database/change-log';
-import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import type { ZonedTime } from '../time/zoned-time';
 import type { ChangeDto } from './change.dto';
 
+/** The fields that are instants, stored as ISO 8601. */
 const TIMES = ['createTime', 'updateTime'];
 
-/** An entry as a caller of this tenant sees it: of a tenant that has moved, no parent outside of the caller's own subtree. */
-export function toChangeView(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeDto {
-  const { tenantId, version, seq, prev, kind, operation, resourceId, by, happenedAt, requestId } = entry;
+/** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
+export function toChangeDto(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeDto {
+  const { tenantId, version, seq, prev, resourceId, by, requestId } = entry;
   const { before, after } = JSON.parse(entry.fields) as ChangedFields;
-  const [pathBefore = '', pathAfter = pathBefore] = entry.lineage?.split(';') ?? [];
-  const view = (fields: JournalFields | null, path: string): JournalFields | null =>
-    withoutForeignParent(inZone(fields, time), path, callerTenantId);
+  const [from, to = from] = entry.lineage?.split(';') ?? [];
   return {
     tenantId,
     version,
     seq,
     prev,
-    kind,
-    operation,
-    id: kind === 'tenant' ? resourceId : Number(resourceId),
-    before: view(before, pathBefore),
-    after: view(after, pathAfter),
+    kind: entry.kind as ChangeDto['kind'],
+    operation: entry.operation as ChangeDto['operation'],
+    id: entry.kind === 'tenant' ? resourceId : Number(resourceId),
+    before: shown(before, time, isReached(from, callerTenantId)),
+    after: shown(after, time, isReached(to, callerTenantId)),
     by,
-    time: time.format(happenedAt),
+    time: time.format(entry.happenedAt),
     requestId,
   };
 }
 
-function inZone(fields: JournalFields | null, time: ZonedTime): JournalFields | null {
-  if (!fields) return null;
-  const shown = { ...fields };
-  for (const name of TIMES)
-    if (typeof shown[name] === 'string') shown[name] = time.format(new Date(shown[name]));
-  return shown;
+/** Whether a tenant with this path is the caller's own or below it; what has no path is the caller's. */
+function isReached(lineage: string | undefined, tenantId: string): boolean {
+  return lineage === undefined || lineage.includes(`,${tenantId},`);
 }
 
-function withoutForeignParent(
-  fields: JournalFields | null,
-  path: string,
-  callerTenantId: string,
-): JournalFields | null {
-  if (!fields || !('tenantParent' in fields) || callerTenantId === PLATFORM_TENANT) return fields;
-  const codes = path.split(',').filter(Boolean);
-  // The path ends with the tenant itself; its parent must be the caller's tenant or below it.
-  const isWithin = codes.slice(0, -1).includes(callerTenantId);
-  return isWithin ? fields : { ...fields, tenantParent: null };
+function shown(fields: JournalFields | null, time: ZonedTime, isVisible: boolean): ChangeDto['before'] {
+  if (!fields) return null;
+  const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
+    if (TIMES.includes(name) && typeof value === 'string') return [name, time.format(new Date(value))];
+    // Of a tenant that has moved in or out, the parent that the caller does not reach.
+    return [name, name === 'tenantParent' && !isVisible ? null : value];
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,38 +1,37 @@
-import { CHANGE_KINDS, OPERATIONS } from '../database/change-log';
-import { AnyFields, AnyId, Choice, Int32, Int64, TimeText } from './view-fields';
+import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../database/change-log';
+import { AnyId, ChangedFieldsView, Choice, Int32, Int64, TimeText } from './view-fields';
 
-/** One entry of the journal: what was done to one resource. */
+/** One entry of the journal: what was done to a department, a tenant or an account. */
 export class ChangeDto {
   /** In whose journal it stands; what happens to tenants stands in the platform's. @example "000000" */
   tenantId!: string;
-  /** Of that tenant's tree. It grows with every commit. @example 42 */
+  /** The version of the tenant's tree that this change made. @example 7 */
   @Int64()
   version!: number;
-  /** From 0, within the version. @example 0 */
+  /** From 0; one version may have several entries. @example 0 */
   @Int32()
   seq!: number;
-  /** The version of the entry before this one in the same journal. @example 41 */
+  /** The version of the entry before this one; 0 if there is none. @example 6 */
   @Int64()
   prev!: number;
-  /** @example dept */
   @Choice(...CHANGE_KINDS)
-  kind!: string;
-  /** @example moved */
+  kind!: ChangeKind;
   @Choice(...OPERATIONS)
-  operation!: string;
-  /** The id of the department, account or tenant. @example 1 */
+  operation!: ChangeOperation;
+  /** The department, the tenant or the account. A tenant's is a string. @example 1 */
   @AnyId()
   id!: number | string;
-  /** Fields as they were: all of one that was deleted, those that have changed of one that was updated or moved; null of a new one. */
-  @AnyFields()
-  before!: Readonly<Record<string, unknown>> | null;
-  /** Fields as they are now: all of a new one, those that have changed otherwise; null of one that was deleted. */
-  @AnyFields()
-  after!: Readonly<Record<string, unknown>> | null;
-  /** The name of the account that did it. @example admin */
+  /** The fields before: all of what was deleted, the changed ones otherwise. Null when it was created or restored. */
+  @ChangedFieldsView()
+  before!: Record<string, unknown> | null;
+  /** The fields after: all of what was created or restored, the changed ones otherwise. Null when it was deleted. */
+  @ChangedFieldsView()
+  after!: Record<string, unknown> | null;
+  /** Who did it. @example admin */
   by!: string;
+  /** @example "2026-01-01 09:00:00" */
   @TimeText()
   time!: string;
-  /** As in the log. */
+  /** `X-Request-Id` of the request that did it; null where there was none. */
   requestId!: string | null;
 }

@@ -32,6 +32,10 @@ function keepsType(part: Part): ParameterDecorator {
   };
 }
 
+function marksOptional(target: object, key: string | symbol | undefined): void {
+  if (key !== undefined) Reflect.defineMetadata('tenantry:optional', true, target, key);
+}
+
 const body = createParamDecorator(
   (_: unknown, context: ExecutionContext): unknown => {
     const sent: unknown = context.switchToHttp().getRequest<Request>().body;
@@ -39,6 +43,15 @@ const body = createParamDecorator(
     return sent;
   },
   [keepsType('body')],
+);
+
+const optionalBody = createParamDecorator(
+  (_: unknown, context: ExecutionContext): unknown => {
+    const sent: unknown = context.switchToHttp().getRequest<Request>().body ?? {};
+    refuseNonObject(sent);
+    return sent;
+  },
+  [keepsType('body'), marksOptional],
 );
 
 const query = createParamDecorator(
@@ -52,16 +65,22 @@ export function JsonBody(): ParameterDecorator {
   return body(pipe);
 }
 
+/** A body that may be left out; it is then an object without fields. */
+export function OptionalJsonBody(): ParameterDecorator {
+  return optionalBody(pipe);
+}
+
 export function QueryParams(): ParameterDecorator {
   return query(pipe);
 }
 
 /** Documents the body and the query of a handler, with an example of the body where its class does not tell enough. */
 export function documentsInput(example?: unknown): MethodDecorator {
-  const more = example === undefined ? {} : { required: true, examples: { default: { value: example } } };
+  const examples = example === undefined ? {} : { examples: { default: { value: example } } };
   return (target, key, descriptor) => {
+    const required = Reflect.getMetadata('tenantry:optional', target, key) !== true;
     const [bodyType, queryType] = [inputType('body', target, key), inputType('query', target, key)];
-    if (bodyType) ApiBody({ type: bodyType, ...more })(target, key, descriptor);
+    if (bodyType) ApiBody({ type: bodyType, required, ...examples })(target, key, descriptor);
     if (queryType) ApiQuery({ type: queryType })(target, key, descriptor);
   };
 }

@@ -129,8 +129,14 @@ export function sharedAnswers(): { responses: Record<string, Answer>; examples: 
     responses[name] = describeStatus(name, COMMON, Number(status)).answer;
   responses.Refused = describe(BEFORE, RefusalEnvelope).answer;
   // Sorted: the order in which modules are loaded must not change the document.
-  const rows = [...described].sort((a, b) => (a.reason < b.reason ? -1 : 1));
-  return { responses, examples: Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)])) };
+  const rows = [...described].sort((a, b) =>
+    a.reason === b.reason ? a.status - b.status : a.reason < b.reason ? -1 : 1,
+  );
+  const examples: Record<string, object> = {};
+  // A reason with two statuses has two examples.
+  for (const row of rows)
+    examples[row.reason in examples ? `${row.reason}_${row.status}` : row.reason] = exampleOf(row);
+  return { responses, examples };
 }
 
 /** Every row that an operation or the shared part has described. */

@@ -16,6 +16,17 @@ export const ANY_ID = { oneOf: [{ type: 'integer', format: 'int64' }, { type: 's
 export const AnyId = described(ANY_ID);
 export const AnyIds = described({ type: 'array', items: ANY_ID });
 
+/** What a field of a department may hold. */
+export const AnyValue = described({
+  oneOf: [
+    { type: 'string', nullable: true },
+    { type: 'integer', format: 'int64' },
+  ],
+});
+
+/** Fields of a resource by their names. */
+export const ChangedFieldsView = described({ type: 'object', additionalProperties: true });
+
 export const Int32 = described({ type: 'integer', format: 'int32' });
 /** A whole number of up to 2^53-1, such as an id. */
 export const Int64 = described({ type: 'integer', format: 'int64' });
@@ -27,9 +38,6 @@ export const TimeText = described({
   type: 'string',
   pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`,
 });
-
-/** An object with any fields, or null. */
-export const AnyFields = described({ type: 'object', additionalProperties: true, nullable: true });
 
 /** Names of roles. */
 export const RoleList = described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });

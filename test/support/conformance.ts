@@ -114,7 +114,9 @@ class Conformance {
     const { code, data } = JSON.parse(text) as { code: number; data: { reason: string; requestId: string } };
     if (code !== told) return `its code is ${code}`;
     if (headers['x-request-id'] !== data.requestId) return 'its requestId is not that of the header';
-    const example = this.document.components.examples[data.reason]?.value as { data: object } | undefined;
+    const { examples } = this.document.components;
+    const named = examples[`${data.reason}_${told}`] ?? examples[data.reason];
+    const example = named?.value as { data: object } | undefined;
     const left = Object.keys(example?.data ?? {}).find((key) => !(key in data));
     return left === undefined ? null : `${data.reason} always has ${left}`;
   }

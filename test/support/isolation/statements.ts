@@ -140,6 +140,10 @@ const EXEMPT: readonly RegExp[] = [
   /^SELECT DISTINCT t\.tenant_id AS value FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
   // A new id is greater than that of every tenant; it reads nothing but the greatest.
   /^SELECT t\.id AS id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) ORDER BY t\.id DESC LIMIT (1|\?)$/,
+  // The path of a deleted tenant may be old: whether the caller reaches it is asked of its parents, one by one.
+  /^SELECT [\w., ]* FROM tenantry_tenant t WHERE t\.(id|tenant_id) = \? AND t\.del_flag = \? LIMIT (1|\?)$/,
+  /^SELECT t\.tenant_parent AS tenantParent FROM tenantry_tenant t WHERE t\.tenant_id = \? AND t\.del_flag = \?$/,
+  /^UPDATE tenantry_tenant SET [\w=?+, ]* WHERE id = \? AND del_flag = \?$/,
   // Whether a tenant has children is asked of a row that is bound itself.
   /\(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
   // A refresh token says its session, and only the session says the tenant.

@@ -1,0 +1,83 @@
+import { Get, Post } from '@nestjs/common';
+import { IdempotencyErrors } from '../../database/database.errors';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import { HistoryErrors } from '../../errors/http.errors';
+import { Ctx, type RequestContext } from '../../tenancy/request-context';
+import { MANAGERS } from '../../tenancy/roles';
+import { ChangeDto } from '../../web/change.dto';
+import { OptionalJsonBody, QueryParams } from '../../web/input';
+import { Operation } from '../../web/operation.decorator';
+import { OrganisationController } from '../../web/organisation-controller';
+import type { PageView } from '../../web/page';
+import { PageQuery } from '../../web/page-query.dto';
+import { IdempotencyKey, PathId } from '../../web/params';
+import { DeptErrors } from '../dept.errors';
+import { DeptService } from '../dept.service';
+import { DeptChanges } from './dept-changes.service';
+import { DeptDiffDto, DeptDiffQuery, RestoreDeptDto } from './dept-history.dto';
+
+const { NOT_FOUND, PARENT_GONE, PARENT_DISABLED, TOO_DEEP } = DeptErrors;
+
+/** Registered before DeptController, whose `:id` would take `diff`. */
+@OrganisationController('system/dept-api', 'Departments')
+export class DeptHistoryController {
+  constructor(
+    private readonly depts: DeptService,
+    private readonly changes: DeptChanges,
+  ) {}
+
+  @Get('diff')
+  @Operation({
+    id: 'diffDepts',
+    summary: 'Compare the departments of two times, page by page',
+    description:
+      'One row per department that differs: what was created, moved, renamed, changed in another way, and deleted, in this order.',
+    roles: MANAGERS,
+    page: DeptDiffDto,
+    refusals: [HistoryErrors.GONE],
+  })
+  diff(@Ctx() ctx: RequestContext, @QueryParams() query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
+    return this.changes.diff(ctx, query);
+  }
+
+  @Get(':id/history')
+  @Operation({
+    id: 'getDeptHistory',
+    summary: 'List what was done to a department, the newest first, also after it was deleted',
+    roles: MANAGERS,
+    page: ChangeDto,
+    refusals: [NOT_FOUND],
+  })
+  history(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @QueryParams() query: PageQuery,
+  ): Promise<PageView<ChangeDto>> {
+    return this.changes.history(ctx, id, query);
+  }
+
+  @Post(':id/restore')
+  @Operation({
+    id: 'restoreDept',
+    summary: 'Restore a deleted department',
+    description:
+      'It lives again under its old id, below the parent that it had or the one in the body. The rules of create hold for its place.',
+    roles: MANAGERS,
+    refusals: [
+      NOT_FOUND,
+      PARENT_GONE,
+      PARENT_DISABLED,
+      TOO_DEEP,
+      HistoryErrors.NOT_DELETED,
+      IdempotencyErrors.REUSED,
+    ],
+  })
+  restore(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @OptionalJsonBody() dto: RestoreDeptDto,
+    @IdempotencyKey() once?: IdempotentRequest,
+  ): Promise<void> {
+    return this.depts.restore(ctx, id, dto, once);
+  }
+}
