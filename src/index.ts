@@ -117,7 +117,6 @@ export { Doctor, type Diagnosis } from './doctor/doctor';
 // The journal.
 export { JournalModule, JournalServicesModule } from './journal/journal.module';
 export { ChangeFeed, type ChangeOptions } from './journal/change-feed.service';
-export { ChangeDto } from './web/change.dto';
 export { JournalErrors } from './journal/journal.errors';
 
 // What happens.

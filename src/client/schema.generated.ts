@@ -1381,6 +1381,11 @@ export interface components {
         };
         ChangeDto: {
             /**
+             * @description In whose journal it stands; what happens to tenants stands in the platform's.
+             * @example 000000
+             */
+            tenantId: string;
+            /**
              * Format: int64
              * @description The version of the tenant's tree that this change made.
              * @example 7
@@ -2945,78 +2950,6 @@ export interface components {
             code: number;
             msg: string;
             data: components["schemas"]["ListChanges429RefusalData"];
-        };
-        ChangeDto: {
-            /**
-             * @description In whose journal it stands; what happens to tenants stands in the platform's.
-             * @example 000000
-             */
-            tenantId: string;
-            /**
-             * Format: int64
-             * @description Of that tenant's tree. It grows with every commit.
-             * @example 42
-             */
-            version: number;
-            /**
-             * Format: int32
-             * @description From 0, within the version.
-             * @example 0
-             */
-            seq: number;
-            /**
-             * Format: int64
-             * @description The version of the entry before this one in the same journal.
-             * @example 41
-             */
-            prev: number;
-            /**
-             * @example dept
-             * @enum {string}
-             */
-            kind: "dept" | "tenant" | "user";
-            /**
-             * @example moved
-             * @enum {string}
-             */
-            operation: "created" | "updated" | "moved" | "deleted" | "restored";
-            /**
-             * @description The id of the department, account or tenant.
-             * @example 1
-             */
-            id: number | string;
-            /** @description Fields as they were: all of one that was deleted, those that have changed of one that was updated or moved; null of a new one. */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Fields as they are now: all of a new one, those that have changed otherwise; null of one that was deleted. */
-            after: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description The name of the account that did it.
-             * @example admin
-             */
-            by: string;
-            time: string;
-            /** @description As in the log. */
-            requestId: string | null;
-        };
-        ChangePage: {
-            rows: components["schemas"]["ChangeDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        ChangePageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["ChangePage"];
         };
     };
     responses: {

@@ -51,9 +51,10 @@ describe('the statements of a write', () => {
     }));
   }
 
-  it('are six for a new department', async () => {
+  it('are seven for a new department', async () => {
     const parentId = await aDept(api);
-    const expected = [BEGIN, 'UPDATE tenant', 'SELECT dept', 'INSERT dept', 'INSERT unit', 'COMMIT'];
+    const writes = ['INSERT dept', 'INSERT change', 'INSERT unit', 'COMMIT'];
+    const expected = [BEGIN, 'UPDATE tenant', 'SELECT dept', ...writes];
     expect(await statementsOf(() => api.post(PATH, { parentId, deptName: 'new' }))).toEqual(expected);
   });
 
@@ -68,7 +69,7 @@ describe('the statements of a write', () => {
       const dto = { deptId, parentId: target, deptName: 'moved' };
       moves.push(await queriesOf(() => api.put(PATH, dto)));
     }
-    const writes = ['UPDATE dept', 'UPDATE dept', 'UPDATE dept', 'INSERT unit', 'COMMIT'];
+    const writes = ['UPDATE dept', 'UPDATE dept', 'UPDATE dept', 'INSERT change', 'INSERT unit', 'COMMIT'];
     const expected = [BEGIN, 'UPDATE tenant', 'SELECT dept', 'SELECT dept', 'SELECT dept', ...writes];
     for (const move of moves) expect(move.map(({ sql }) => gist(sql))).toEqual(expected);
     for (const part of ['SUBSTR(', 'MAX(']) {
@@ -82,14 +83,14 @@ describe('the statements of a write', () => {
     return JSON.stringify(await service.dataSource.query(`${explain} ${sql}`, parameters));
   }
 
-  it('are seven for a deletion of 500', async () => {
+  it('are eleven for a deletion of 500', async () => {
     const parentId = await aDept(api);
     await childrenOf(parentId, 500);
     const rows = await service.dataSource.manager.findBy(DeptEntity, { parentId });
     const ids = rows.map(({ deptId }) => deptId);
     const [checks, writes] = [
-      ['SELECT dept', 'SELECT account'],
-      ['UPDATE dept', 'INSERT unit', 'COMMIT'],
+      ['SELECT dept', 'SELECT dept', 'SELECT account'],
+      ['UPDATE dept', 'INSERT change', 'INSERT change', 'INSERT change', 'INSERT unit', 'COMMIT'],
     ];
     const expected = [BEGIN, 'UPDATE tenant', ...checks, ...writes];
     expect(await statementsOf(() => api.delete(`${PATH}/${ids.join(',')}`))).toEqual(expected);
