@@ -4,6 +4,7 @@ import { LOUD, mariadbBinary, postgresFolder } from '../test/support/server-bina
 import { startMariadb, type MariadbServer } from '../test/support/mariadb-server';
 import { startPostgres } from '../test/support/postgres-server';
 import { exportAll } from './measures/export';
+import { journal } from './measures/journal';
 import { growth } from './measures/growth';
 import { memory } from './measures/memory';
 import { move } from './measures/move';
@@ -17,7 +18,17 @@ import { Bed } from './support/bed';
 import { fileOf, tablesOf } from './support/report';
 import type { Found, Measure, OperationResult, Result } from './support/result';
 
-const MEASURES: readonly Measure[] = [statements, move, readAll, others, growth, exportAll, memory, start];
+const MEASURES: readonly Measure[] = [
+  statements,
+  move,
+  readAll,
+  others,
+  growth,
+  exportAll,
+  memory,
+  start,
+  journal,
+];
 /** What is measured on PostgreSQL too. */
 const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;
 /** Whatever hangs, a run comes to its end. */

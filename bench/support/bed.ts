@@ -9,6 +9,7 @@ import { ServerProcess } from './server-process';
 
 const SERVICE = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 const GC_HOOK = join(__dirname, 'gc-hook.cjs');
+const NO_JOURNAL_HOOK = join(__dirname, 'no-journal-hook.cjs');
 const OUT_OF_REACH = '999999999';
 const ENV = {
   // On a busy machine requests of the bench wait long; that is no overload of the service.
@@ -42,8 +43,9 @@ export class Bed {
   }
 
   /** The built service as it runs in production; only the limits of requests a minute are out of reach. */
-  service({ gc = false } = {}): Promise<ServerProcess> {
-    return this.#start(SERVICE, gc ? ['--expose-gc', '--require', GC_HOOK] : []);
+  service({ gc = false, journal = true } = {}): Promise<ServerProcess> {
+    const collecting = gc ? ['--expose-gc', '--require', GC_HOOK] : [];
+    return this.#start(SERVICE, [...collecting, ...(journal ? [] : ['--require', NO_JOURNAL_HOOK])]);
   }
 
   /** A folder of `bench/baselines/`, on the same database. */

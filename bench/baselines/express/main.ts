@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import './transfer';
+import './changes';
 import './depts';
 import './dept-writes';
 import './tenants';
