@@ -155,10 +155,12 @@ function joined(first: Change, second: Change): Change {
 
 /** Of a new tenant its path in the end; of another one that has moved, where it stood before both and where it stands after. */
 function lineageOf(first: Change, second: Change): Pick<Change, 'lineage'> {
-  const from = first.lineage?.split(';')[0];
-  const to = second.lineage?.split(';').at(-1);
-  if (from === undefined || to === undefined) return {};
-  return { lineage: from === to || !first.before ? to : `${from};${to}` };
+  if (first.lineage === undefined) return {};
+  const [from] = first.lineage.split(';');
+  const to = second.lineage?.split(';')[1];
+  // Only a move tells a new path.
+  if (to === undefined) return { lineage: first.lineage };
+  return { lineage: first.before ? `${from};${to}` : to };
 }
 
 /** Of two states of a resource, the fields that differ. */

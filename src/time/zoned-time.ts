@@ -81,7 +81,8 @@ export class ZonedTime {
   /** When clocks of the zone show this; `wall` is what they show, as if it were UTC. */
   #instantOf(wall: number): number {
     const near = wall - this.#offsetAt(wall);
-    return wall - this.#offsetAt(near);
+    // Beyond the year 9999 there is no such text to read.
+    return Number.isNaN(near) ? near : wall - this.#offsetAt(near);
   }
 
   #offsetAt(time: number): number {

@@ -23,7 +23,8 @@ interface Node extends Dept {
   readonly deptId: number;
   readonly ancestors: string;
   readonly hasChildren: boolean;
-  readonly children: readonly Node[];
+  /** Only in trees. */
+  readonly children?: readonly Node[];
 }
 
 /** Departments are named by their number in the program, because ids are not known before it runs. */
@@ -162,7 +163,8 @@ async function runStep(api: ApiClient, model: Model, each: Step): Promise<void> 
     const parentId = model.idOf(each.under);
     const deptIds = [...model.live].filter(([, row]) => row.parentId === parentId).map(([id]) => id);
     const answer = await api.put(`${PATH}/order`, { parentId, deptIds: deptIds.reverse() });
-    if (answer.status === 200) deptIds.forEach((id, at) => model.set(id, { orderNum: at + 1 }));
+    if (answer.status !== 200) return;
+    for (const [at, id] of deptIds.entries()) model.set(id, { orderNum: at + 1 });
   } else {
     const deptName = `imported ${each.name}`;
     const line = JSON.stringify({ path: deptName, orderNum: 9, leader: each.name });
@@ -226,7 +228,7 @@ function nodesBelow(state: State, parentId: number, ancestors: string): Node[] {
 }
 
 function plain(node: Node): Node {
-  const { deptId, parentId, ancestors, deptName, orderNum, leader, hasChildren, children = [] } = node;
+  const { deptId, parentId, ancestors, deptName, orderNum, leader, hasChildren, children } = node;
   return {
     parentId,
     deptName,
@@ -235,6 +237,6 @@ function plain(node: Node): Node {
     deptId,
     ancestors,
     hasChildren,
-    children: children.map(plain),
+    children: (children ?? []).map(plain),
   };
 }

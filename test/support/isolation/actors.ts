@@ -75,6 +75,7 @@ export function expectedOf({ role, refused }: Actor, probe: Probe, kind: Kind): 
     if (mayNot && !(probe.isLate && isMalformed(kind))) return 'ROLE_REQUIRED';
   }
   if (kind === 'own') return probe.own;
+  if (kind === 'deleted') return probe.deleted ?? probe.unknown;
   if (kind === 'below') return probe.below ?? probe.unknown;
   if (kind === 'above') return probe.above ?? probe.unknown;
   if (kind === 'text') return probe.text ?? 'INVALID_INPUT';

@@ -54,6 +54,7 @@ export function idsFor(
   const isForeign = (place: Place) =>
     thing === 'tenantCursor' || !isTenant || !mayRead(world, { ...actor, role: 'tenant_admin' }, place);
   const isAbove = ({ code }: Place) => code === actor.place.parent;
+  const isBelow = (place: Place) => mayRead(world, { ...actor, role: 'tenant_admin' }, place);
   const isReused = !thing.endsWith('Cursor') && thing !== 'key';
   const foreign = others.filter(isForeign);
   const never = NEVER[thing as keyof typeof NEVER] as string | undefined;
@@ -64,10 +65,10 @@ export function idsFor(
       foreign.filter((place) => !isAbove(place)),
     ),
     ...some('above', foreign.filter(isAbove)),
-    ...deletedOf(actor, thing, gone),
+    ...(isTenant ? some('deleted', gone.filter(isBelow)) : deletedOf(actor, thing)),
     ...some(
       'recycled',
-      gone.filter(({ parent }) => isReused && (!isTenant || parent !== actor.place.code)),
+      gone.filter((place) => isReused && !(isTenant && isBelow(place))),
     ),
     ...(never === undefined ? [] : [{ kind: 'never' as const, value: never }]),
     ...malformed(thing),
@@ -83,14 +84,9 @@ function ownOf(actor: Actor, thing: Thing, value: string | null, own: Own): Prob
   return value === null ? below : [{ kind: 'own', value, of: actor.place.name }, ...below];
 }
 
-function deletedOf({ place }: Actor, thing: Thing, gone: readonly Place[]): ProbedId[] {
-  const below = gone.find(({ parent }) => parent === place.code);
-  const values: Partial<Record<Thing, string | undefined>> = {
-    ...{ dept: String(place.depts.deleted), user: String(place.users.deleted) },
-    ...{ tenant: below?.id, code: below?.code },
-  };
-  const value = values[thing];
-  return value === undefined ? [] : [{ kind: 'deleted', value }];
+function deletedOf({ place }: Actor, thing: Thing): ProbedId[] {
+  const deleted = { dept: place.depts.deleted, user: place.users.deleted };
+  return thing in deleted ? [{ kind: 'deleted', value: String(deleted[thing as keyof typeof deleted]) }] : [];
 }
 
 function malformed(thing: Thing): ProbedId[] {

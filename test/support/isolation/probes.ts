@@ -10,9 +10,11 @@ export type Thing = 'dept' | 'user' | 'tenant' | 'code' | 'mark' | 'tenantMark' 
 /** Rows of the caller's own that a probe may spoil: new ones each time. */
 export interface Own {
   readonly dept: () => Promise<number>;
+  readonly deletedDept: () => Promise<number>;
   readonly user: () => Promise<number>;
   /** A tenant below the caller's. */
   readonly tenant: () => Promise<{ readonly id: string; readonly tenantId: string }>;
+  readonly deletedTenant: () => Promise<{ readonly id: string }>;
 }
 
 /** `OK`, `EMPTY` (a list without rows), or the reason of a refusal. */
@@ -29,6 +31,8 @@ interface Rules {
   /** For a tenant below the caller's, and for the one right above it. */
   readonly below?: Outcome;
   readonly above?: Outcome;
+  /** For what the caller's own tenant has deleted, where that is not as if it never was. */
+  readonly deleted?: Outcome;
   readonly text?: Outcome;
   readonly huge?: Outcome;
   /** The role is checked only after the input. */
@@ -44,7 +48,7 @@ export interface Probe extends Rules {
 
 /**
  * `METHOD path`, and a body. In both, `<id>` is the probed id, `<num>` the same as JSON, `<dept>`, `<user>` and `<tenant>` are
- * new rows of the caller's own, and `<name>` is a new name.
+ * new rows of the caller's own, `<gone dept>` and `<gone tenant>` are deleted ones, `<now>` is the time and `<name>` a new name.
  */
 type Row = readonly [
   operation: string,
@@ -72,7 +76,9 @@ async function filled(template: string, id: string, own: Own): Promise<string> {
   if (text.includes('<dept>')) text = text.replace('<dept>', String(await own.dept()));
   if (text.includes('<user>')) text = text.replace('<user>', String(await own.user()));
   if (text.includes('<tenant>')) text = text.replace('<tenant>', (await own.tenant()).id);
-  return text.replace('<name>', `probe ${Math.random()}`);
+  if (text.includes('<gone dept>')) text = text.replace('<gone dept>', String(await own.deletedDept()));
+  if (text.includes('<gone tenant>')) text = text.replace('<gone tenant>', (await own.deletedTenant()).id);
+  return text.replace('<now>', new Date().toISOString()).replace('<name>', `probe ${Math.random()}`);
 }
 
 /** As a JSON number, where it is one. */
@@ -116,6 +122,12 @@ export const PROBES: readonly Probe[] = [
     ['listDepts', 'ids, among own', `GET ${DEPTS}?ids=<dept>,<id>`, none, { unknown: 'OK' }],
     ['getDeptTree', 'rootId', `GET ${DEPTS}/tree?rootId=<id>`],
   ]),
+  ...probes(reads, [
+    ['getDept', 'path, as of before', `GET ${DEPTS}/<id>?asOf=0`, none, { own: 'DEPT_NOT_FOUND' }],
+    ['getDept', 'path, as of now', `GET ${DEPTS}/<id>?asOf=<now>`],
+    ['getDeptTree', 'rootId, as of now', `GET ${DEPTS}/tree?rootId=<id>&asOf=<now>`],
+    ['listDepts', 'parentId, as of now', `GET ${DEPTS}?parentId=<id>&asOf=<now>`, none, { own: 'EMPTY' }],
+  ]),
   ...probes(searches, [
     ['listDepts', 'deptName', `GET ${DEPTS}?limit=500&deptName=<id>`],
     ['listDepts', 'leader', `GET ${DEPTS}?limit=500&leader=<id>%20leader`],
@@ -125,7 +137,23 @@ export const PROBES: readonly Probe[] = [
   ...probes({ ...searches, thing: 'deptCursor', unknown: 'INVALID_INPUT' }, [
     ['listDepts', 'cursor', `GET ${DEPTS}?limit=1&cursor=<id>`],
   ]),
+  ...probes(
+    { ...searches, thing: 'deptCursor', needs: 'manager', own: 'INVALID_INPUT', unknown: 'INVALID_INPUT' },
+    [
+      ['diffDepts', 'cursor', `GET ${DEPTS}/diff?from=0&cursor=<id>`],
+      ['getDeptHistory', 'cursor', `GET ${DEPTS}/<dept>/history?cursor=<id>`],
+    ],
+  ),
+  ...probes({ ...searches, needs: 'manager', unknown: 'OK' }, [
+    ['diffDepts', 'an unknown parameter', `GET ${DEPTS}/diff?from=0&limit=500&tenantId=<id>`],
+  ]),
+  ...probes({ ...writes, deleted: 'OK' }, [['getDeptHistory', 'path', `GET ${DEPTS}/<id>/history`]]),
+  // Nothing is restored: the deleted rows of this world must stay deleted.
+  ...probes({ ...writes, own: 'NOT_DELETED', deleted: 'PARENT_NOT_FOUND' }, [
+    ['restoreDept', 'path', `POST ${DEPTS}/<id>/restore`, '{"parentId":4199999999}'],
+  ]),
   ...probes({ ...writes, unknown: 'PARENT_NOT_FOUND' }, [
+    ['restoreDept', 'parentId', `POST ${DEPTS}/<gone dept>/restore`, '{"parentId":<num>}'],
     ['createDept', 'parentId', `POST ${DEPTS}`, '{"parentId":<num>,"deptName":"probe"}'],
     ['updateDept', 'parentId', `PUT ${DEPTS}`, '{"deptId":<dept>,"parentId":<num>}'],
     ['patchDept', 'parentId', `PATCH ${DEPTS}/<dept>`, '{"parentId":<num>}'],
@@ -223,6 +251,7 @@ export const PROBES: readonly Probe[] = [
       '{"id":"<tenant>","tenantName":"probe","tenantParent":"<id>"}',
     ],
     ['patchTenant', 'tenantParent', `PATCH ${TENANTS}/<tenant>`, '{"tenantParent":"<id>"}'],
+    ['restoreTenant', 'tenantParent', `POST ${TENANTS}/<gone tenant>/restore`, '{"tenantParent":"<id>"}'],
   ]),
   ...probes({ ...parents, unknown: 'EMPTY', below: 'EMPTY', above: 'OK', text: 'INVALID_INPUT' }, [
     ['listTenants', 'tenantParent', `GET ${TENANTS}?limit=500&tenantParent=<id>`],
@@ -245,6 +274,13 @@ export const PROBES: readonly Probe[] = [
     ],
     ['patchTenant', 'path', `PATCH ${TENANTS}/<id>`, '{"tenantName":"probe"}'],
     ['deleteTenant', 'path', `DELETE ${TENANTS}/<id>`],
+    ['getTenantHistory', 'path', `GET ${TENANTS}/<id>/history`, none, { own: 'OK', deleted: 'OK' }],
+  ]),
+  ...probes({ ...tenants, thing: 'tenantCursor', unknown: 'INVALID_INPUT', own: 'INVALID_INPUT' }, [
+    ['getTenantHistory', 'cursor', `GET ${TENANTS}/<tenant>/history?cursor=<id>`],
+  ]),
+  ...probes({ ...tenants, own: 'NOT_DELETED', below: 'NOT_DELETED', deleted: NO_PARENT }, [
+    ['restoreTenant', 'path', `POST ${TENANTS}/<id>/restore`, '{"tenantParent":"7654321"}'],
   ]),
   // They take no id but that of a token; what they tell must be the caller's own all the same.
   ...probes({ thing: 'mark', needs: 'reader', unknown: 'OK', own: 'OK' }, [

@@ -99,7 +99,8 @@ async function probeWith(
       const all = `${JSON.stringify(answer.headers)} ${answer.text}`;
       const leak = secrets.find((secret) => all.includes(secret) && !id.includes(secret));
       if (leak !== undefined) problems.push(`${name} tells ${leak}: ${answer.text.slice(0, 500)}`);
-      if (ALIKE.has(kind) && told !== 'OK') shapes.set(shapeOf(answer, id), name);
+      const isAlike = ALIKE.has(kind) && !(kind === 'deleted' && probe.deleted !== undefined);
+      if (isAlike && told !== 'OK') shapes.set(shapeOf(answer, id), name);
     } catch (error) {
       problems.push(`${name}: ${String(error)}`);
     }
@@ -118,17 +119,31 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
   if (refused !== undefined) {
     return {
       dept: () => Promise.resolve(place.depts.live),
+      deletedDept: () => Promise.resolve(place.depts.deleted),
+      deletedTenant: () => Promise.resolve(place),
       user: () => Promise.resolve(place.users.live),
       tenant: () => Promise.resolve({ id: place.id, tenantId: place.code }),
     };
   }
   const admin = adminOf(anonymous, place);
+  const dept = () => aDept(admin, { deptName: 'own' });
+  const tenant = async () => {
+    const made = await aTenant(admin, { tenantName: 'own' });
+    tenants.add(made.tenantId);
+    return made;
+  };
   return {
-    dept: () => aDept(admin, { deptName: 'own' }),
+    dept,
+    tenant,
     user: () => accountRow(dataSource, place.code),
-    tenant: async () => {
-      const made = await aTenant(admin, { tenantName: 'own' });
-      tenants.add(made.tenantId);
+    deletedDept: async () => {
+      const id = await dept();
+      await admin.delete(`/system/dept-api/${id}`);
+      return id;
+    },
+    deletedTenant: async () => {
+      const made = await tenant();
+      await admin.delete(`/system/tenant-api/${made.id}`);
       return made;
     },
   };
@@ -178,7 +193,9 @@ async function hashRows(dataSource: DataSource): Promise<Map<string, string>> {
       // Every change of any tenant raises the platform's: it is their lock.
       const { tree_ver, ...rest } = row;
       const told = row.tenant_id === PLATFORM_TENANT ? rest : { ...rest, tree_ver };
-      const key = `${String(row.tenant_id)} ${table}`;
+      // An entry about a tenant ends with its code, and stands in the journal of the platform.
+      const about = /,([^,]+),$/.exec(String(row.lineage ?? ''))?.[1];
+      const key = `${about ?? String(row.tenant_id)} ${table}`;
       byTenant.set(key, [...(byTenant.get(key) ?? []), JSON.stringify(told)]);
     }
     for (const [key, texts] of byTenant) {

@@ -179,14 +179,16 @@ function isExempt(sql: string): boolean {
 
 function problemOf(
   { table, isInsert, bindings }: Access,
-  { parameters }: LoggedStatement,
+  { sql, parameters }: LoggedStatement,
   tenants: ReadonlySet<string> | null,
 ): string | null {
   if (bindings.length === 0) return `${table} without a tenant`;
   // No tenant has the code of a new one yet.
   if (tenants === null || (isInsert && table === 'tenantry_tenant')) return null;
+  // What is done to tenants stands in the journal of the platform.
+  const isNoted = table === 'tenantry_change' && /^INSERT INTO .?tenantry_change/.test(sql);
   const isOwn = (code: string) =>
-    tenants.has(code) || (table === 'tenantry_tenant' && code === PLATFORM_TENANT);
+    tenants.has(code) || ((table === 'tenantry_tenant' || isNoted) && code === PLATFORM_TENANT);
   const told = (binding: Binding) =>
     binding.map((each) => String(typeof each === 'number' ? parameters[each] : each).replaceAll(',', ''));
   const isBound = bindings.some((binding) => told(binding).every(isOwn));

@@ -172,15 +172,16 @@ function equated(part: readonly Token[], alias: string, isOnly: boolean): Bindin
   return sureOf(isLeft ? right : left);
 }
 
-/** `INSTR(CONCAT(',', alias.ancestors, ','), value) > 0`: the tenants below one. */
+/** `INSTR(CONCAT(',', alias.ancestors, ','), value) > 0`: the tenants below one. In the journal the path is `alias.lineage`. */
 function below(part: readonly Token[], alias: string, isOnly: boolean): Binding[] | null {
   const [instr, group, sign, zero] = part;
   if (part.length !== 4 || !isWord(instr, 'instr', 'strpos') || sign?.text !== '>' || zero?.text !== '0')
     return null;
   const [path = [], lineage = []] = splitAt(group?.inner ?? [], ',');
   const isPath =
-    isWord(path[0], 'concat') &&
-    splitAt(path[1]?.inner ?? [], ',').some((each) => isColumn(each, 'ancestors', alias, isOnly));
+    isColumn(path, 'lineage', alias, isOnly) ||
+    (isWord(path[0], 'concat') &&
+      splitAt(path[1]?.inner ?? [], ',').some((each) => isColumn(each, 'ancestors', alias, isOnly)));
   return isPath ? sureOf(lineage) : null;
 }
 
