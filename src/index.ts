@@ -115,3 +115,6 @@ export {
   TenantMoved,
   TenantUpdated,
 } from './tenant/tenant.events';
+export type { ChangeKind } from './database/change-log';
+export { OnChange, type OnChangeOptions } from './journal/on-change';
+export { ChangeDto } from './web/change.dto';

@@ -18,6 +18,7 @@ import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
+import { JournalServicesModule } from './journal/journal.module';
 import { Cursors } from './web/page';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy, type HttpStatusMode } from './web/envelope';
@@ -98,7 +99,7 @@ function fromOptions<T>(
  */
 @Global()
 @Module({
-  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule],
+  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule, JournalServicesModule],
   providers: [
     DomainEvents,
     EventSubscriber,
@@ -139,6 +140,7 @@ function fromOptions<T>(
     StatusPolicy,
     TenantServicesModule,
     DeptServicesModule,
+    JournalServicesModule,
   ],
 })
 export class TenantryModule extends ConfigurableModuleClass implements OnModuleInit {

@@ -13,6 +13,7 @@ function described(schema: ApiPropertyOptions): () => PropertyDecorator {
 
 /** Ids of departments and accounts, or of tenants. */
 export const ANY_ID = { oneOf: [{ type: 'integer', format: 'int64' }, { type: 'string' }] };
+export const AnyId = described(ANY_ID);
 export const AnyIds = described({ type: 'array', items: ANY_ID });
 
 export const Int32 = described({ type: 'integer', format: 'int32' });
@@ -26,6 +27,9 @@ export const TimeText = described({
   type: 'string',
   pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`,
 });
+
+/** An object with any fields, or null. */
+export const AnyFields = described({ type: 'object', additionalProperties: true, nullable: true });
 
 /** Names of roles. */
 export const RoleList = described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });

@@ -18,6 +18,7 @@ export const SUITES = {
   'departments-at-length': /^dept\/dept-(property|races|scale|transfer)/,
   hosts: /^embedding\//,
   http: /^http\//,
+  journal: /^journal\//,
   tenants: /^tenant\/tenant-(access|contract|fields|ids)/,
   'tenants-at-length': /^tenant\/tenant-(list|patch|races|state)/,
 } as const;
