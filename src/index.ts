@@ -116,5 +116,16 @@ export {
   TenantUpdated,
 } from './tenant/tenant.events';
 export type { ChangeKind } from './database/change-log';
+export { JournalModule, JournalServicesModule } from './journal/journal.module';
+export { WebhookService } from './journal/webhook.service';
+export type { WebhookOptions } from './journal/webhook-sender';
+export {
+  CreatedWebhookDto,
+  CreateWebhookDto,
+  DeliveryDto,
+  UpdateWebhookDto,
+  WebhookDto,
+} from './journal/webhook.dto';
+export { WebhookErrors } from './journal/webhook.errors';
 export { OnChange, type OnChangeOptions } from './journal/on-change';
 export { ChangeDto } from './web/change.dto';

@@ -8,6 +8,7 @@ import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule } from './dept/dept.module';
+import { JournalModule } from './journal/journal.module';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { TenantModule } from './tenant/tenant.module';
 
@@ -39,7 +40,7 @@ export class StartChecks implements OnModuleInit {
   }
 
   get #hasRoutes(): boolean {
-    const routes: readonly unknown[] = [DeptModule, TenantModule];
+    const routes: readonly unknown[] = [DeptModule, TenantModule, JournalModule];
     return [...this.modules.values()].some(({ metatype }) => routes.includes(metatype));
   }
 

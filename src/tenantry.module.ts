@@ -18,7 +18,8 @@ import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
-import { JournalServicesModule } from './journal/journal.module';
+import { JournalModule, JournalServicesModule } from './journal/journal.module';
+import { WebhookSettings, type WebhookOptions } from './journal/webhook-sender';
 import { Cursors } from './web/page';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy, type HttpStatusMode } from './web/envelope';
@@ -56,6 +57,8 @@ export interface TenantryOptions {
   readonly clock?: Clock;
   /** Is told of waits, repeats and failures of writes. Default: none. */
   readonly meter?: Meter;
+  /** Where webhooks may lead. Default: to public addresses by `https`. */
+  readonly webhooks?: WebhookOptions;
 }
 
 /** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */
@@ -77,7 +80,10 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     documentSecurity(securitySchemes);
     return {
       ...definition,
-      imports: [...(definition.imports ?? []), ...(controllers === false ? [] : [DeptModule, TenantModule])],
+      imports: [
+        ...(definition.imports ?? []),
+        ...(controllers === false ? [] : [DeptModule, TenantModule, JournalModule]),
+      ],
       providers: [...(definition.providers ?? []), boundTo(dataSource)],
     };
   })
@@ -115,6 +121,7 @@ function fromOptions<T>(
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
+    fromOptions(WebhookSettings, ({ webhooks }) => new WebhookSettings(webhooks ?? {})),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     {
       provide: HostGuards,
@@ -137,6 +144,7 @@ function fromOptions<T>(
     UserDirectory,
     Clock,
     ZonedTime,
+    WebhookSettings,
     StatusPolicy,
     TenantServicesModule,
     DeptServicesModule,

@@ -110,6 +110,7 @@ describe('the house', () => {
       'database/commit-log.ts',
       'journal/change-reader.repository.ts',
       'journal/subscription.repository.ts',
+      'journal/webhook.repository.ts',
       'server/account/user.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',

@@ -86,8 +86,12 @@ export class ChangeDispatcher {
       if (isScan) await this.#look(null);
       else if (journals.length > 0) await this.#look(journals);
       if (isScan) nextScan = performance.now() + Math.max(TICK_MS, (performance.now() - began) / SCAN_SHARE);
-      if (this.#committed.size === 0 && !this.#isStopped) await this.#sleep(nextScan - performance.now());
+      if (this.#isIdle) await this.#sleep(nextScan - performance.now());
     }
+  }
+
+  get #isIdle(): boolean {
+    return this.#committed.size === 0 && !this.#isStopped;
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -130,21 +134,21 @@ export class ChangeDispatcher {
     const { name } = subscription;
     try {
       if (!(await this.repository.take(name))) return;
-      let isHeld = true;
+      const lease: { isHeld: boolean } = { isHeld: true };
       const renew = async (): Promise<void> => {
         // A renewal that fails is tried again before the lease is over.
-        isHeld = await this.repository.renew(name).catch(() => isHeld);
+        lease.isHeld = await this.repository.renew(name).catch(() => lease.isHeld);
       };
       const renewal = setInterval(() => void renew(), RENEW_MS).unref();
       try {
         for (const journal of journals) {
-          const hasMore = await this.#advance(subscription, journal, () => isHeld && !this.#isStopped);
+          const hasMore = await this.#advance(subscription, journal, () => lease.isHeld && !this.#isStopped);
           // At the end of the queue: others come first.
           if (hasMore) this.#enqueue({ subscription, journals: [journal] });
         }
       } finally {
         clearInterval(renewal);
-        if (isHeld) await this.repository.release(name);
+        if (lease.isHeld) await this.repository.release(name);
       }
     } catch (error) {
       this.logger.warn(
@@ -187,7 +191,7 @@ export class ChangeDispatcher {
       // What was cut off by the stop comes again.
       if (this.#isStopped) return false;
       const now = this.clock.now();
-      const since = (isFirst && position.failingSince) || now;
+      const since = (isFirst ? position.failingSince : null) ?? now;
       const wait = await subscription.failed(error, { entry, attempts, since });
       const retryAt = new Date(now.getTime() + wait);
       await this.repository.postpone(position, at, { attempts, failingSince: since, retryAt });

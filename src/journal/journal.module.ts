@@ -2,7 +2,33 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ChangeHandlers } from './on-change';
 import { SubscriptionRepository } from './subscription.repository';
+import { WebhookSender } from './webhook-sender';
+import { DeliveryCleaner, WebhookSurroundings, WebhookWorker } from './webhook-worker';
+import { WebhookController } from './webhook.controller';
+import { WebhookRepository } from './webhook.repository';
+import { WebhookService } from './webhook.service';
 
-/** The journal without routes. */
-@Module({ imports: [DiscoveryModule], providers: [SubscriptionRepository, ChangeHandlers] })
+/** The journal without routes: handlers of changes, and webhooks. */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    SubscriptionRepository,
+    ChangeHandlers,
+    WebhookRepository,
+    WebhookService,
+    WebhookSender,
+    WebhookSurroundings,
+    WebhookWorker,
+    DeliveryCleaner,
+  ],
+  exports: [WebhookService],
+})
 export class JournalServicesModule {}
+
+/** The journal with its routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
+@Module({
+  imports: [JournalServicesModule],
+  controllers: [WebhookController],
+  exports: [JournalServicesModule],
+})
+export class JournalModule {}

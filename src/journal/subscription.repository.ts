@@ -47,7 +47,7 @@ const PAGE = 100;
 const MOST_FOUND = 1000;
 const LEASE_MS = 15_000;
 const ORDER = { version: 'ASC', seq: 'ASC' } as const;
-const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
+export const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
 
 export function endOf(version: number): Place {
   return { version, seq: END };
@@ -139,7 +139,7 @@ export class SubscriptionRepository {
       const found = await new ScopedTable(manager, ChangeEntity).find(where, options);
       const entries = found.slice(0, PAGE);
       const hasMore = found.length > PAGE;
-      return { position, entries, end: (hasMore && entries.at(-1)) || endOf(version), hasMore };
+      return { position, entries, end: hasMore ? (entries.at(-1) ?? position) : endOf(version), hasMore };
     });
   }
 

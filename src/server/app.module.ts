@@ -45,6 +45,10 @@ export class AppModule {
           principalResolver: new JwtPrincipalResolver(),
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
+          webhooks: {
+            allowPrivateAddresses: env.WEBHOOK_ALLOW_PRIVATE === 'on',
+            allowHttp: env.NODE_ENV !== 'production',
+          },
           ...(clock && { clock }),
           ...(meter && { meter }),
           securitySchemes: ['password', 'bearer'],

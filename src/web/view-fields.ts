@@ -1,4 +1,5 @@
 import { DECORATORS, type ApiPropertyOptions } from '@nestjs/swagger';
+import { CHANGE_KINDS } from '../database/change-log';
 import { ROLES } from '../tenancy/roles';
 
 /**
@@ -33,6 +34,9 @@ export const AnyFields = described({ type: 'object', additionalProperties: true,
 
 /** Names of roles. */
 export const RoleList = described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });
+
+/** Kinds of resources. */
+export const Kinds = described({ type: 'array', items: { type: 'string', enum: [...CHANGE_KINDS] } });
 
 /** One of a few texts. */
 export function Choice(...choices: string[]): PropertyDecorator {

@@ -1,6 +1,6 @@
 import { Injectable, Logger, Scope } from '@nestjs/common';
 import { ChangeDto, Clock, OnChange, TenantryModule } from '../../src/index';
-import { PositionEntity } from '../../src/journal/subscription.entity';
+import { LeaseEntity, PositionEntity } from '../../src/journal/subscription.entity';
 import { aDept, type ApiClient, aTenant, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { HeaderResolver, Host } from '../support/host';
@@ -145,7 +145,7 @@ describe('@OnChange', () => {
     const another = second.app.get(SearchIndex);
     await aDept(second.as({ tenantId }), { deptName: 'second' });
     // It has looked for work at its start, and after its own commit, and found the lease taken.
-    await until(async () => (await second.dataSource.query('SELECT 1 AS one')).length === 1);
+    await until(async () => (await second.dataSource.manager.count(LeaseEntity)) === 1);
     expect(another.tried).toEqual([]);
     opened.resolve();
     index.gate = Promise.resolve();

@@ -85,6 +85,7 @@ const settings = z.object({
     'must be a list of exact origins such as https://app.example, with commas between them',
   ).default([]),
   DOCS: onOrOff.optional(),
+  WEBHOOK_ALLOW_PRIVATE: onOrOff.default('off'),
   SHUTDOWN_DRAIN_MS: wholeNumber(0, 60_000, 'must be milliseconds, at most 60000').default(500),
 });
 
