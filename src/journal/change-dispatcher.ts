@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@nestjs/common';
+import { Injectable, type Logger } from '@nestjs/common';
 import type { ChangeEntity } from '../database/change-log';
-import type { DomainEvents } from '../database/domain-events';
-import type { Clock } from '../time/clock';
-import type { News, SubscriptionRepository, Wanted } from './subscription.repository';
+import { DomainEvents } from '../database/domain-events';
+import { Clock } from '../time/clock';
+import { SubscriptionRepository, type News, type Wanted } from './subscription.repository';
 
 /** What gets the entries of journals, each journal in its order: a webhook, or a handler of the host. */
 export interface Subscription {
@@ -19,7 +19,8 @@ export interface Subscription {
 export interface Failure {
   readonly entry: ChangeEntity;
   readonly attempts: number;
-  readonly since: Date;
+  /** For how long it has failed. */
+  readonly forMs: number;
 }
 
 /** A subscription, and the journals in which there is something for it. */
@@ -30,6 +31,13 @@ export interface Work {
 
 /** Finds work in these journals, or in all of them. */
 type FindWork = (journals: readonly string[] | null) => Promise<readonly Work[]>;
+
+interface DispatcherOptions {
+  readonly find: FindWork;
+  /** How many subscriptions are served at the same time. */
+  readonly atOnce: number;
+  readonly logger: Logger;
+}
 
 const TICK_MS = 1000;
 /** Looking through all journals takes at most this part of the time. */
@@ -55,12 +63,12 @@ export class ChangeDispatcher {
   constructor(
     private readonly repository: SubscriptionRepository,
     private readonly clock: Clock,
-    private readonly logger: Logger,
-    private readonly options: { readonly find: FindWork; readonly atOnce: number },
+    private readonly events: DomainEvents,
+    private readonly options: DispatcherOptions,
   ) {}
 
-  start(events: DomainEvents): void {
-    this.#unsubscribe = events.onCommit((tenantIds) => {
+  start(): void {
+    this.#unsubscribe = this.events.onCommit((tenantIds) => {
       for (const tenantId of tenantIds) this.#committed.add(tenantId);
       this.#wake();
     });
@@ -106,7 +114,10 @@ export class ChangeDispatcher {
       for (const work of await this.options.find(journals)) this.#enqueue(work);
       this.#serveNext();
     } catch (error) {
-      this.logger.warn({ err: error }, 'the journals could not be read; they are read again in a moment');
+      this.options.logger.warn(
+        { err: error },
+        'the journals could not be read; they are read again in a moment',
+      );
     }
   }
 
@@ -151,7 +162,7 @@ export class ChangeDispatcher {
         if (lease.isHeld) await this.repository.release(name);
       }
     } catch (error) {
-      this.logger.warn(
+      this.options.logger.warn(
         { err: error, subscription: name },
         'changes could not be brought; tried again in a moment',
       );
@@ -192,11 +203,25 @@ export class ChangeDispatcher {
       if (this.#isStopped) return false;
       const now = this.clock.now();
       const since = (isFirst ? position.failingSince : null) ?? now;
-      const wait = await subscription.failed(error, { entry, attempts, since });
+      const forMs = now.getTime() - since.getTime();
+      const wait = await subscription.failed(error, { entry, attempts, forMs });
       const retryAt = new Date(now.getTime() + wait);
       await this.repository.postpone(position, at, { attempts, failingSince: since, retryAt });
       return false;
     }
+  }
+}
+
+@Injectable()
+export class ChangeDispatchers {
+  constructor(
+    readonly subscriptions: SubscriptionRepository,
+    private readonly clock: Clock,
+    private readonly events: DomainEvents,
+  ) {}
+
+  create(options: DispatcherOptions): ChangeDispatcher {
+    return new ChangeDispatcher(this.subscriptions, this.clock, this.events, options);
   }
 }
 

@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { ChangeDispatchers } from './change-dispatcher';
 import { ChangeHandlers } from './on-change';
 import { SubscriptionRepository } from './subscription.repository';
 import { WebhookSender } from './webhook-sender';
-import { DeliveryCleaner, WebhookSurroundings, WebhookWorker } from './webhook-worker';
+import { DeliveryCleaner, WebhookWorker } from './webhook-worker';
 import { WebhookController } from './webhook.controller';
 import { WebhookRepository } from './webhook.repository';
 import { WebhookService } from './webhook.service';
@@ -13,11 +14,11 @@ import { WebhookService } from './webhook.service';
   imports: [DiscoveryModule],
   providers: [
     SubscriptionRepository,
+    ChangeDispatchers,
     ChangeHandlers,
     WebhookRepository,
     WebhookService,
     WebhookSender,
-    WebhookSurroundings,
     WebhookWorker,
     DeliveryCleaner,
   ],

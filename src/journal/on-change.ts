@@ -1,14 +1,18 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../database/change-log';
-import { decoratedMethods, DomainEvents, type HandlerDecorator } from '../database/domain-events';
+import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { toChangeView } from '../web/change-view';
 import type { ChangeDto } from '../web/change.dto';
-import { ChangeDispatcher, growingWait, type Failure, type Subscription } from './change-dispatcher';
-import { SubscriptionRepository } from './subscription.repository';
+import {
+  ChangeDispatchers,
+  growingWait,
+  type ChangeDispatcher,
+  type Failure,
+  type Subscription,
+} from './change-dispatcher';
 
 export interface OnChangeOptions {
   /** Its position is kept under this name: up to 60 letters, digits, `-`, `_` and `.`; another name begins anew. */
@@ -46,13 +50,11 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly events: DomainEvents,
-    private readonly repository: SubscriptionRepository,
-    clock: Clock,
+    private readonly dispatchers: ChangeDispatchers,
     private readonly time: ZonedTime,
   ) {
     const find = (journals: readonly string[] | null) => this.#find(journals);
-    this.#dispatcher = new ChangeDispatcher(repository, clock, this.#logger, { find, atOnce: Infinity });
+    this.#dispatcher = dispatchers.create({ find, atOnce: Infinity, logger: this.#logger });
   }
 
   onApplicationBootstrap(): void {
@@ -64,7 +66,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
       if (this.#handlers.has(name)) throw new Error(`${where}: there is another @OnChange named '${name}'.`);
       this.#handlers.set(name, this.#subscription(name, kinds, call));
     }
-    if (this.#handlers.size > 0) this.#dispatcher.start(this.events);
+    if (this.#handlers.size > 0) this.#dispatcher.start();
   }
 
   onModuleDestroy(): Promise<void> {
@@ -74,7 +76,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
   async #find(journals: readonly string[] | null) {
     const work = [];
     for (const subscription of this.#handlers.values()) {
-      const due = await this.repository.findDueJournals(subscription.name, journals);
+      const due = await this.dispatchers.subscriptions.findDueJournals(subscription.name, journals);
       if (due.length > 0) work.push({ subscription, journals: due });
     }
     return work;

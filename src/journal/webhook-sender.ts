@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders } 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Meter } from '../database/meter';
 import { HttpErrors } from '../errors/http.errors';
 import { Clock } from '../time/clock';
 import { lookupPublic, publicAddressesOf } from './public-address';
@@ -25,6 +26,8 @@ export class WebhookSettings implements WebhookOptions {
     this.allowHttp = allowHttp;
   }
 }
+
+type Hook = Pick<WebhookEntity, 'url' | 'secret'>;
 
 export interface Message {
   /** The same in every try. */
@@ -70,6 +73,7 @@ export class WebhookSender implements OnApplicationShutdown {
   constructor(
     private readonly settings: WebhookSettings,
     private readonly clock: Clock,
+    private readonly meter: Meter,
   ) {}
 
   /** Cuts off what is still under way. */
@@ -91,7 +95,13 @@ export class WebhookSender implements OnApplicationShutdown {
   }
 
   /** Never fails: what goes wrong is the outcome. */
-  async send({ url, secret }: Pick<WebhookEntity, 'url' | 'secret'>, message: Message): Promise<Outcome> {
+  async send(hook: Hook, message: Message): Promise<Outcome> {
+    const outcome = await this.#exchange(hook, message);
+    this.meter.webhookSent?.(isDelivered(outcome) ? 'delivered' : 'failed');
+    return outcome;
+  }
+
+  async #exchange({ url, secret }: Hook, message: Message): Promise<Outcome> {
     const sentAt = this.clock.now();
     const began = performance.now();
     const { type, timestamp, data } = message;

@@ -1,20 +1,18 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { ChangeEntity } from '../database/change-log';
-import { DomainEvents } from '../database/domain-events';
 import { HourlyCleaner } from '../database/hourly-cleaner';
 import { Meter } from '../database/meter';
-import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { toChangeView } from '../web/change-view';
 import {
-  ChangeDispatcher,
+  ChangeDispatchers,
   growingWait,
+  type ChangeDispatcher,
   type Failure,
   type Subscription,
   type Work,
 } from './change-dispatcher';
 import type { WebhookEntity } from './subscription.entity';
-import { SubscriptionRepository } from './subscription.repository';
 import { isDelivered, WebhookSender, type Message, type Outcome } from './webhook-sender';
 import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repository';
 
@@ -43,17 +41,17 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
   #hasActive = false;
 
   constructor(
-    private readonly subscriptions: SubscriptionRepository,
+    private readonly dispatchers: ChangeDispatchers,
     private readonly webhooks: WebhookRepository,
     private readonly sender: WebhookSender,
-    private readonly around: WebhookSurroundings,
+    private readonly time: ZonedTime,
   ) {
-    const options = { find: (journals: readonly string[] | null) => this.#find(journals), atOnce: AT_ONCE };
-    this.#dispatcher = new ChangeDispatcher(subscriptions, around.clock, this.#logger, options);
+    const find = (journals: readonly string[] | null) => this.#find(journals);
+    this.#dispatcher = dispatchers.create({ find, atOnce: AT_ONCE, logger: this.#logger });
   }
 
   onApplicationBootstrap(): void {
-    this.#dispatcher.start(this.around.events);
+    this.#dispatcher.start();
   }
 
   onModuleDestroy(): Promise<void> {
@@ -63,7 +61,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async #find(journals: readonly string[] | null): Promise<Work[]> {
     if (journals === null) this.#hasActive = await this.webhooks.hasActive();
     if (!this.#hasActive) return [];
-    const due = await this.subscriptions.findDueWebhooks(journals);
+    const due = await this.dispatchers.subscriptions.findDueWebhooks(journals);
     if (due.length === 0) return [];
     const hooks = await this.webhooks.findActive([...new Set(due.map(({ webhookId }) => webhookId))]);
     return hooks.map((hook) => ({
@@ -83,17 +81,13 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
         if (!current) throw new NotActive();
         const message = this.#messageOf(entry, current);
         const outcome = await this.sender.send(current, message);
-        this.around.meter.webhookSent?.(isDelivered(outcome) ? 'delivered' : 'failed');
         await this.webhooks.addDelivery(current, message.id, attempt, outcome);
         if (!isDelivered(outcome)) throw new NotDelivered(outcome);
       },
-      failed: async (error, { attempts, since }: Failure) => {
+      failed: async (error, { attempts, forMs }: Failure) => {
         if (error instanceof NotActive) return 0;
         const told = { webhookId, tenantId, attempts, err: error };
-        if (
-          error instanceof NotDelivered &&
-          this.around.clock.now().getTime() - since.getTime() >= GIVE_UP_MS
-        ) {
+        if (error instanceof NotDelivered && forMs >= GIVE_UP_MS) {
           this.#logger.error(told, 'a webhook is disabled: nothing could be delivered to it for two days');
           await this.webhooks.disable(
             hook,
@@ -111,20 +105,9 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
       id: `msg_${journal}_${version}_${seq}_${webhookId}`,
       type: `${kind}.${operation}`,
       timestamp: happenedAt,
-      data: toChangeView(entry, this.around.time, tenantId),
+      data: toChangeView(entry, this.time, tenantId),
     };
   }
-}
-
-/** What the worker needs of the application around it. */
-@Injectable()
-export class WebhookSurroundings {
-  constructor(
-    readonly events: DomainEvents,
-    readonly clock: Clock,
-    readonly meter: Meter,
-    readonly time: ZonedTime,
-  ) {}
 }
 
 /** Removes deliveries that are older than 30 days. */
