@@ -136,7 +136,12 @@ export class WebhookSender implements OnApplicationShutdown {
     return new Promise((resolve, reject) => {
       const options = { method: 'POST', headers, signal, agent, ...lookup };
       const request = (isTls ? httpsRequest : httpRequest)(url, options);
-      request.on('error', reject);
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // The receiver has closed a connection that rested, in the very moment when it was used again.
+        if (request.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted)
+          resolve(this.#post(url, headers, body, signal));
+        else reject(error);
+      });
       request.on('response', (response) => {
         resolve(response.statusCode ?? 0);
         let read = 0;
