@@ -2607,7 +2607,7 @@ export interface components {
             /**
              * Format: uri
              * @description `https`; outside of production also `http`. Its name must lead to public addresses.
-             * @example https://example.com/hooks/tenantry
+             * @example https://receiver.example/hooks
              */
             url: string;
             /**
@@ -2631,7 +2631,7 @@ export interface components {
              * @example 1
              */
             webhookId: number;
-            /** @example https://example.com/hooks/tenantry */
+            /** @example https://receiver.example/hooks */
             url: string;
             kinds: ("dept" | "tenant" | "user")[];
             /**
@@ -2708,7 +2708,7 @@ export interface components {
             /**
              * Format: uri
              * @description `https`; outside of production also `http`. Its name must lead to public addresses.
-             * @example https://example.com/hooks/tenantry
+             * @example https://receiver.example/hooks
              */
             url: string;
             /**

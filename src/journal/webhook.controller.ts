@@ -20,7 +20,7 @@ import {
 import { WebhookErrors } from './webhook.errors';
 import { WebhookService } from './webhook.service';
 
-const EXAMPLE = { url: 'https://example.com/hooks/tenantry', kinds: ['dept', 'tenant'] };
+const EXAMPLE = { url: 'https://receiver.example/hooks', kinds: ['dept', 'tenant'] };
 const { NOT_FOUND, LIMIT } = WebhookErrors;
 
 @OrganisationController('system/webhook-api', 'Webhooks')

@@ -38,7 +38,7 @@ function KindsField(): PropertyDecorator {
 export class CreateWebhookDto {
   /**
    * `https`; outside of production also `http`. Its name must lead to public addresses.
-   * @example https://example.com/hooks/tenantry
+   * @example https://receiver.example/hooks
    */
   @UrlField()
   url!: string;
@@ -80,7 +80,7 @@ export class WebhookDto {
   /** @example 1 */
   @Int64()
   webhookId!: number;
-  /** @example https://example.com/hooks/tenantry */
+  /** @example https://receiver.example/hooks */
   url!: string;
   @Kinds()
   kinds!: ChangeKind[];

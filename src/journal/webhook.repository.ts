@@ -159,7 +159,7 @@ export class LockedWebhooks {
     return true;
   }
 
-  async remove(webhookId: number): Promise<boolean> {
+  async delete(webhookId: number): Promise<boolean> {
     return (await this.#hooks.erase({ webhookId })) === 1;
   }
 

@@ -84,7 +84,7 @@ export class WebhookService {
 
   async delete(ctx: RequestContext, webhookId: number): Promise<void> {
     await this.webhooks.transaction(ctx, async (hooks) => {
-      if (!(await hooks.remove(webhookId))) throw WebhookErrors.NOT_FOUND();
+      if (!(await hooks.delete(webhookId))) throw WebhookErrors.NOT_FOUND();
     });
   }
 

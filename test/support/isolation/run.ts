@@ -9,7 +9,7 @@ import { actorsIn, expectedOf, mayRead, type Actor } from './actors';
 import { idsFor, takeFrom, type ProbedId, type Taken } from './ids';
 import { PROBES, type Outcome, type Own, type Probe } from './probes';
 import { logStatements, statementProblems, tablesOfTenants } from './statements';
-import { accountRow, isolationWorld, type IsolationWorld, type Place } from './world';
+import { accountRow, isolationWorld, webhookRow, type IsolationWorld, type Place } from './world';
 
 export interface IsolationRun {
   readonly service: ServiceUnderTest;
@@ -119,6 +119,7 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
     return {
       dept: () => Promise.resolve(place.depts.live),
       user: () => Promise.resolve(place.users.live),
+      hook: () => Promise.resolve(1),
       tenant: () => Promise.resolve({ id: place.id, tenantId: place.code }),
     };
   }
@@ -126,6 +127,7 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
   return {
     dept: () => aDept(admin, { deptName: 'own' }),
     user: () => accountRow(dataSource, place.code),
+    hook: () => webhookRow(dataSource, place.code),
     tenant: async () => {
       const made = await aTenant(admin, { tenantName: 'own' });
       tenants.add(made.tenantId);
