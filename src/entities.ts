@@ -4,6 +4,7 @@ import { CommitRecord } from './database/commit-log';
 import { describeColumnsFor } from './database/entity-columns';
 import { SettingEntity } from './database/setting.repository';
 import { DeptEntity } from './dept/dept.entity';
+import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './journal/subscription.entity';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
@@ -14,6 +15,10 @@ export const entities = [
   AccountEntity,
   CommitRecord,
   ChangeEntity,
+  WebhookEntity,
+  DeliveryEntity,
+  PositionEntity,
+  LeaseEntity,
   SessionEntity,
   FailedSignInEntity,
   SettingEntity,

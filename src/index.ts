@@ -79,7 +79,6 @@ export {
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
 export { PageQuery } from './web/page-query.dto';
 export type { PageView } from './web/page';
-export { ChangeDto } from './web/change.dto';
 export { revisionOf, tagOf, type Expected } from './web/revision';
 
 // Refusals.
@@ -118,6 +117,19 @@ export { Doctor, type Diagnosis } from './doctor/doctor';
 export { JournalModule, JournalServicesModule } from './journal/journal.module';
 export { ChangeFeed, type ChangeOptions } from './journal/change-feed.service';
 export { JournalErrors } from './journal/journal.errors';
+export type { ChangeKind } from './database/change-log';
+export { WebhookService } from './journal/webhook.service';
+export type { WebhookOptions } from './journal/webhook-sender';
+export {
+  CreatedWebhookDto,
+  CreateWebhookDto,
+  DeliveryDto,
+  UpdateWebhookDto,
+  WebhookDto,
+} from './journal/webhook.dto';
+export { WebhookErrors } from './journal/webhook.errors';
+export { OnChange, type OnChangeOptions } from './journal/on-change';
+export { ChangeDto } from './web/change.dto';
 
 // What happens.
 export {

@@ -21,6 +21,7 @@ import { Meter, SilentMeter } from './database/meter';
 import { JournalModule, JournalServicesModule } from './journal/journal.module';
 import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './web/change-cursor';
+import { WebhookSettings, type WebhookOptions } from './journal/webhook-sender';
 import { Cursors } from './web/page';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy, type HttpStatusMode } from './web/envelope';
@@ -60,6 +61,8 @@ export interface TenantryOptions {
   readonly clock?: Clock;
   /** Is told of waits, repeats and failures of writes. Default: none. */
   readonly meter?: Meter;
+  /** Where webhooks may lead. Default: to public addresses by `https`. */
+  readonly webhooks?: WebhookOptions;
 }
 
 /** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */
@@ -124,6 +127,7 @@ function fromOptions<T>(
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(JournalKeeping, ({ journalKeepDays }) => ({ days: journalKeepDays ?? 400 })),
+    fromOptions(WebhookSettings, ({ webhooks }) => new WebhookSettings(webhooks ?? {})),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     {
       provide: HostGuards,
@@ -148,6 +152,7 @@ function fromOptions<T>(
     Clock,
     JournalKeeping,
     ZonedTime,
+    WebhookSettings,
     StatusPolicy,
     TenantServicesModule,
     DeptServicesModule,

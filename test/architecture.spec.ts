@@ -99,6 +99,7 @@ describe('the house', () => {
     expect(paths(prepared).sort()).toEqual([
       'database/prepared.ts',
       'database/scoped-table.ts',
+      'journal/subscription.repository.ts',
       'tenancy/tenant-access.ts',
     ]);
     // Tables that are not bound to a tenant. Each names the tenant in its conditions, or reads no tenant's row.
@@ -108,6 +109,8 @@ describe('the house', () => {
       'database/commit-log.ts',
       'journal/change-reader.repository.ts',
       'journal/journal-cleaner.repository.ts',
+      'journal/subscription.repository.ts',
+      'journal/webhook.repository.ts',
       'server/account/user.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',

@@ -457,6 +457,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/webhook-api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the webhooks of your tenant, page by page */
+        get: operations["listWebhooks"];
+        /**
+         * Replace a webhook; its secret stays
+         * @description A field that is not sent, or is null, gets its default. It goes on where it was; what has failed is tried again at once.
+         */
+        put: operations["updateWebhook"];
+        /**
+         * Create a webhook: changes from now on are sent to its address
+         * @description The secret that signs its messages is in this answer only. `Location` names the new webhook. A tenant has at most 20.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/webhook-api/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was sent to a webhook in the last 30 days, the newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/webhook-api/{id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message of the type `ping` now
+         * @description Answers 200 with the outcome, whatever it is; also for a webhook that is disabled.
+         */
+        post: operations["pingWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/webhook-api/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook and the list of its deliveries */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2950,6 +3030,278 @@ export interface components {
             code: number;
             msg: string;
             data: components["schemas"]["ListChanges429RefusalData"];
+        };
+        CreateWebhook409RefusalData: {
+            /** @example WEBHOOK_LIMIT */
+            reason: string;
+            requestId: string;
+        };
+        CreateWebhook409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateWebhook409RefusalData"];
+        };
+        CreateWebhook422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        CreateWebhook422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateWebhook422RefusalData"];
+        };
+        CreatedWebhookDto: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description The key of the signatures.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
+             */
+            secret: string;
+        };
+        CreatedWebhookEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["CreatedWebhookDto"];
+        };
+        CreateWebhookDto: {
+            /**
+             * Format: uri
+             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
+             * @example https://receiver.example/hooks
+             */
+            url: string;
+            /**
+             * @description Not sent: all. `tenant` is about the tenants at and below your own.
+             * @example [
+             *       "dept",
+             *       "tenant"
+             *     ]
+             */
+            kinds?: ("dept" | "tenant" | "user")[] | null;
+            /**
+             * @description `0` sends, `1` does not.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+        };
+        WebhookDto: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            webhookId: number;
+            /** @example https://receiver.example/hooks */
+            url: string;
+            kinds: ("dept" | "tenant" | "user")[];
+            /**
+             * @description `0` sends, `1` does not.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /** @description Why the service has set `status` to `1`; null when it has not. */
+            reason: string | null;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+        };
+        WebhookPage: {
+            rows: components["schemas"]["WebhookDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        WebhookPageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["WebhookPage"];
+        };
+        GetWebhook404RefusalData: {
+            /** @example WEBHOOK_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetWebhook404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetWebhook404RefusalData"];
+        };
+        WebhookEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["WebhookDto"];
+        };
+        UpdateWebhook404RefusalData: {
+            /** @example WEBHOOK_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        UpdateWebhook404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UpdateWebhook404RefusalData"];
+        };
+        UpdateWebhookDto: {
+            /**
+             * Format: uri
+             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
+             * @example https://receiver.example/hooks
+             */
+            url: string;
+            /**
+             * @description Not sent: all. `tenant` is about the tenants at and below your own.
+             * @example [
+             *       "dept",
+             *       "tenant"
+             *     ]
+             */
+            kinds?: ("dept" | "tenant" | "user")[] | null;
+            /**
+             * @description `0` sends, `1` does not.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /**
+             * Format: int64
+             * @example 1
+             */
+            webhookId: number;
+        };
+        DeleteWebhook404RefusalData: {
+            /** @example WEBHOOK_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        DeleteWebhook404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["DeleteWebhook404RefusalData"];
+        };
+        PingWebhook404RefusalData: {
+            /** @example WEBHOOK_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        PingWebhook404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["PingWebhook404RefusalData"];
+        };
+        DeliveryDto: {
+            /**
+             * @description The header `webhook-id`, the same in every try of a message.
+             * @example msg_000000_42_0_1
+             */
+            messageId: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * Format: int32
+             * @description Of the answer; null without one.
+             * @example 204
+             */
+            statusCode: number | null;
+            /** @description Why there is no answer, such as `TIMEOUT`, `ECONNREFUSED` or `ADDRESS_NOT_PUBLIC`. */
+            error: string | null;
+            /**
+             * Format: int32
+             * @example 35
+             */
+            durationMs: number;
+            time: string;
+        };
+        DeliveryEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["DeliveryDto"];
+        };
+        ListDeliveries404RefusalData: {
+            /** @example WEBHOOK_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        ListDeliveries404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListDeliveries404RefusalData"];
+        };
+        DeliveryPage: {
+            rows: components["schemas"]["DeliveryDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        DeliveryPageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["DeliveryPage"];
         };
     };
     responses: {
@@ -5801,6 +6153,367 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeleteUsers412Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateWebhookDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateWebhook404Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhookDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhookEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `WEBHOOK_LIMIT`: The tenant has as many webhooks as it may have */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateWebhook409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateWebhook422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDeliveries404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    pingWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingWebhook404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetWebhook404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteWebhook404Refusal"];
                 };
             };
             429: components["responses"]["RateLimited"];

@@ -82,7 +82,7 @@ export class DomainEvents {
 
 const EVENTS = Symbol('domainEvents');
 
-type HandlerDecorator<E> = <M extends (event: E) => unknown>(
+export type HandlerDecorator<E> = <M extends (event: E) => unknown>(
   prototype: object,
   name: string | symbol,
   descriptor: TypedPropertyDescriptor<M>,
@@ -104,40 +104,52 @@ function eventsOf(method: object): readonly EventType[] {
   return (Reflect.getMetadata(EVENTS, method) as readonly EventType[] | undefined) ?? [];
 }
 
-type Method = (event: unknown) => unknown;
+type Method = (argument: unknown) => unknown;
+
+/** A method of the host with a mark that a decorator has left on it. */
+interface DecoratedMethod<T> {
+  readonly mark: T;
+  /** For errors: `SearchIndex.onChange` */
+  readonly where: string;
+  readonly isSingleton: boolean;
+  readonly call: Method;
+}
+
+/** The methods of all of the host's providers and controllers that have marks, once they are made. */
+export function decoratedMethods<T>(
+  discovery: DiscoveryService,
+  marksOf: (method: object) => readonly T[],
+): DecoratedMethod<T>[] {
+  const scanner = new MetadataScanner();
+  const seen = new Set<object>();
+  return [...discovery.getProviders(), ...discovery.getControllers()].flatMap((wrapper) => {
+    const instance: unknown = wrapper.instance;
+    // One instance may be provided under several names.
+    if (typeof instance !== 'object' || instance === null || seen.has(instance)) return [];
+    seen.add(instance);
+    const isSingleton = wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
+    const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
+    return scanner.getAllMethodNames(prototype).flatMap((name) => {
+      const method = prototype?.[name];
+      const where = `${instance.constructor.name}.${name}`;
+      const call: Method = (argument) => method?.call(instance, argument);
+      return (method ? marksOf(method) : []).map((mark) => ({ mark, where, isSingleton, call }));
+    });
+  });
+}
 
 /** Finds the methods with `@OnDomainEvent` in all of the host's providers and controllers, once they are made. */
 @Injectable()
 export class EventSubscriber implements OnModuleInit {
-  readonly #scanner = new MetadataScanner();
-
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly events: DomainEvents,
   ) {}
 
   onModuleInit(): void {
-    const seen = new Set<object>();
-    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
-      const instance: unknown = wrapper.instance;
-      // One instance may be provided under several names.
-      if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;
-      seen.add(instance);
-      this.#subscribe(instance, wrapper.isDependencyTreeStatic() && !wrapper.isTransient);
-    }
-  }
-
-  #subscribe(instance: object, isSingleton: boolean): void {
-    const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
-    for (const name of this.#scanner.getAllMethodNames(prototype)) {
-      const method = prototype?.[name];
-      for (const type of method ? eventsOf(method) : []) {
-        if (!isSingleton)
-          throw new Error(
-            `${instance.constructor.name}.${name} hears no events: it is made anew for each use.`,
-          );
-        this.events.on(type, (event) => method?.call(instance, event));
-      }
+    for (const { mark, where, isSingleton, call } of decoratedMethods(this.discovery, eventsOf)) {
+      if (!isSingleton) throw new Error(`${where} hears no events: it is made anew for each use.`);
+      this.events.on(mark, call);
     }
   }
 }

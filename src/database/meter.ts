@@ -13,6 +13,8 @@ export abstract class Meter {
   rowsRemoved?(table: string, count: number): void;
   /** An hourly cleanup has failed; there will be another in an hour. */
   cleanupFailed?(table: string): void;
+  /** A message was sent to a webhook. `failed` when there was no answer, or another one than 2xx. */
+  webhookSent?(outcome: 'delivered' | 'failed'): void;
 }
 
 export class SilentMeter extends Meter {

@@ -1,21 +1,44 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { ChangeDispatchers } from './change-dispatcher';
 import { ChangeFeed } from './change-feed.service';
 import { ChangeReader } from './change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
-import { JournalCleaner } from './journal-cleaner.repository';
 import { ChangeController } from './change.controller';
+import { JournalCleaner } from './journal-cleaner.repository';
+import { ChangeHandlers } from './on-change';
+import { SubscriptionRepository } from './subscription.repository';
+import { WebhookSender } from './webhook-sender';
+import { DeliveryCleaner, WebhookWorker } from './webhook-worker';
+import { WebhookController } from './webhook.controller';
+import { WebhookRepository } from './webhook.repository';
+import { WebhookService } from './webhook.service';
 
-/** The journal without routes. */
+/** The journal without routes: the feed, handlers of changes, and webhooks. */
 @Module({
-  providers: [ChangeFeed, ChangeReader, ChangeWaiters, JournalCleaner],
-  exports: [ChangeFeed, ChangeWaiters],
+  imports: [DiscoveryModule],
+  providers: [
+    ChangeFeed,
+    ChangeReader,
+    ChangeWaiters,
+    JournalCleaner,
+    SubscriptionRepository,
+    ChangeDispatchers,
+    ChangeHandlers,
+    WebhookRepository,
+    WebhookService,
+    WebhookSender,
+    WebhookWorker,
+    DeliveryCleaner,
+  ],
+  exports: [ChangeFeed, ChangeWaiters, WebhookService],
 })
 export class JournalServicesModule {}
 
-/** The journal with its routes: importing it mounts them. */
+/** The journal with its routes: importing it mounts them. A host moves them with Nest's `RouterModule`. */
 @Module({
   imports: [JournalServicesModule],
-  controllers: [ChangeController],
+  controllers: [ChangeController, WebhookController],
   exports: [JournalServicesModule],
 })
 export class JournalModule {}

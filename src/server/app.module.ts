@@ -46,6 +46,10 @@ export class AppModule {
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
           journalKeepDays: env.JOURNAL_KEEP_DAYS,
+          webhooks: {
+            allowPrivateAddresses: env.WEBHOOK_ALLOW_PRIVATE === 'on',
+            allowHttp: env.NODE_ENV !== 'production',
+          },
           ...(clock && { clock }),
           ...(meter && { meter }),
           securitySchemes: ['password', 'bearer'],

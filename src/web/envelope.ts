@@ -59,9 +59,12 @@ export class StatusPolicy {
   }
 }
 
-/** The result of a create: `data` stays null, and `Location` names the new path. */
+/** The result of a create: `Location` names the new path, and `data` is null unless there is more to tell. */
 export class Created {
-  constructor(readonly id: number | string) {}
+  constructor(
+    readonly id: number | string,
+    readonly data: object | null = null,
+  ) {}
 }
 
 /** JSON that is made already, because it is too long to be made in one go. */
@@ -124,7 +127,7 @@ function enveloped(request: Request, response: Response, result: unknown): unkno
   // Below the path that was called, so that it stays right where a host has moved the routes.
   const [path = ''] = request.originalUrl.split('?');
   response.setHeader('Location', `${path.replace(/\/+$/, '')}/${result.id}`);
-  return success(null);
+  return success(result.data);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { DECORATORS, type ApiPropertyOptions } from '@nestjs/swagger';
+import { CHANGE_KINDS } from '../database/change-log';
 import { ROLES } from '../tenancy/roles';
 
 /**
@@ -39,8 +40,14 @@ export const TimeText = described({
   pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`,
 });
 
+/** An object with any fields, or null. */
+export const AnyFields = described({ type: 'object', additionalProperties: true, nullable: true });
+
 /** Names of roles. */
 export const RoleList = described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });
+
+/** Kinds of resources. */
+export const Kinds = described({ type: 'array', items: { type: 'string', enum: [...CHANGE_KINDS] } });
 
 /** One of a few texts. */
 export function Choice(...choices: string[]): PropertyDecorator {

@@ -66,7 +66,10 @@ it('20 stops at 70 % load fail no request in flight and end in time', async () =
 });
 
 it.each(DATABASES)('tenant isolation holds against every probe on %s', async (name, makeDatabase) => {
-  const service = await ServiceUnderTest.on(await makeDatabase(), { LOG_LEVEL: 'warn' });
+  const service = await ServiceUnderTest.on(await makeDatabase(), {
+    LOG_LEVEL: 'warn',
+    WEBHOOK_ALLOW_PRIVATE: 'on',
+  });
   const { problems, probes } = await runIsolation({ service, seed: faultsSeed(name), share: 1 });
   expect(problems).toEqual([]);
   expect(probes).toBeGreaterThan(5000);

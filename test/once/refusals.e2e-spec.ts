@@ -17,6 +17,7 @@ const SRC = join(__dirname, '..', '..', 'src');
 const PATH = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
 const USERS = '/system/user-api';
+const HOOKS = '/system/webhook-api';
 const PASSWORD = 'a-long-password';
 
 /** Every row of every catalogue, found by the catalogues' file names. */
@@ -106,6 +107,13 @@ describe('the catalogue of refusals', () => {
     ACCOUNT_LIMIT: async () => {
       const tenantId = await aTenantRow(service.dataSource, { accountCount: 0 });
       return as({ tenantId }).post(USERS, { username: 'x', password: PASSWORD });
+    },
+    WEBHOOK_NOT_FOUND: () => as().get(`${HOOKS}/777777`),
+    WEBHOOK_LIMIT: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const post = () => as({ tenantId }).post(HOOKS, { url: 'https://93.184.216.34', status: '1' });
+      for (let left = 20; left > 0; left -= 1) await post();
+      return post();
     },
     LAST_SUPERADMIN: () => as({ roles: ['superadmin'] }).delete(`${USERS}/1`),
     ROLE_TOO_HIGH: () => as().delete(`${USERS}/1`),

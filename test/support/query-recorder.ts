@@ -4,6 +4,9 @@ import { HeldTime } from './hand-clock';
 /** What a request of the last two seconds has put into a cache is still fresh while statements are counted. */
 const RECENT_MS = 2000;
 
+/** Asked every second, whatever a test does. */
+const OF_WORKERS = /^SELECT 1 AS one FROM \S*tenantry_webhook\W/;
+
 export interface RecordedQuery {
   readonly sql: string;
   readonly parameters: unknown[];
@@ -19,7 +22,7 @@ export async function recordQueries(
 ): Promise<RecordedQuery[]> {
   const queries: RecordedQuery[] = [];
   const spy = jest.spyOn(dataSource.logger, 'logQuery').mockImplementation((sql, parameters) => {
-    queries.push({ sql, parameters: (parameters ?? []) as unknown[] });
+    if (!OF_WORKERS.test(sql)) queries.push({ sql, parameters: (parameters ?? []) as unknown[] });
   });
   const time = new HeldTime();
   time.pass(-RECENT_MS);

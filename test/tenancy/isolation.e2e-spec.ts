@@ -12,7 +12,7 @@ const SHARE = 0.08;
 const OF_SESSIONS = ['logout', 'refresh', 'token'];
 
 describe('tenant isolation', () => {
-  const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
+  const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'on' });
   let routes: Route[];
 
   beforeAll(() => {

@@ -4,6 +4,7 @@ import { UsernameKeys1763164800012 } from './1763164800012-username-keys';
 import { LongerUnitResults1763164800013 } from './1763164800013-longer-unit-results';
 import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tables';
 import { Journal1763164800016 } from './1763164800016-journal';
+import { Subscriptions1763164800017 } from './1763164800017-subscriptions';
 
 /** The one history of the schema, for every database; a host adds it to its own DataSource. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   LongerUnitResults1763164800013,
   DropDerivedTables1763164800015,
   Journal1763164800016,
+  Subscriptions1763164800017,
 ];

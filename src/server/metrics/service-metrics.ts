@@ -44,6 +44,7 @@ export class ServiceMetrics extends Meter implements RequestMeter {
   readonly #givenUp = this.#counter('tenantry_unit_given_up_total', 'Units that ended in a 503.', 'cause');
   readonly #removed = this.#counter('tenantry_cleanup_removed_rows_total', 'Expired rows removed.', 'table');
   readonly #failures = this.#counter('tenantry_cleanup_failures_total', 'Cleanups that failed.', 'table');
+  readonly #sent = this.#counter('tenantry_webhook_messages_total', 'Sent to webhooks.', 'outcome');
   #inFlight = 0;
 
   constructor() {
@@ -51,6 +52,7 @@ export class ServiceMetrics extends Meter implements RequestMeter {
     // From the start, so that the first of its kind is an increase.
     for (const fault of FAULTS) this.#retries.inc({ fault }, 0);
     for (const cause of [...FAULTS, 'queue']) this.#givenUp.inc({ cause }, 0);
+    for (const outcome of ['delivered', 'failed']) this.#sent.inc({ outcome }, 0);
   }
 
   began(): void {
@@ -86,6 +88,10 @@ export class ServiceMetrics extends Meter implements RequestMeter {
 
   override cleanupFailed(table: string): void {
     this.#failures.inc({ table });
+  }
+
+  override webhookSent(outcome: 'delivered' | 'failed'): void {
+    this.#sent.inc({ outcome });
   }
 
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {

@@ -63,7 +63,13 @@ export function actorsIn({ places }: IsolationWorld): Actor[] {
 
 /** Ids that nothing ever had. */
 export const NEVER = {
-  ...{ dept: '4199999999', user: '4199999998', tenant: '1799999999999999999', code: '7654321' },
+  ...{
+    dept: '4199999999',
+    user: '4199999998',
+    hook: '4199999997',
+    tenant: '1799999999999999999',
+    code: '7654321',
+  },
   ...{ mark: 'R99markQ', tenantMark: 'T99markQ', deptCursor: 'abc', userCursor: 'abc', tenantCursor: 'abc' },
 } as const;
 

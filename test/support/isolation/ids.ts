@@ -16,6 +16,7 @@ export interface Taken {
   readonly userCursor: string | null;
   readonly tenantCursor: string | null;
   readonly key: string;
+  readonly hook: string;
 }
 
 export async function takeFrom(api: ApiClient, place: Place): Promise<Taken> {
@@ -23,7 +24,9 @@ export async function takeFrom(api: ApiClient, place: Place): Promise<Taken> {
     ((await api.get(`${path}?limit=1`)).body.data as { nextCursor: string | null }).nextCursor;
   const key = `key of ${place.rowMark}`;
   await api.post('/system/dept-api', { deptName: 'once' }, { 'idempotency-key': key });
+  const hook = await api.post('/system/webhook-api', { url: 'http://127.0.0.1:9/', status: '1' });
   return {
+    hook: String((hook.body.data as { id: number }).id),
     deptCursor: await cursor('/system/dept-api'),
     userCursor: await cursor('/system/user-api'),
     tenantCursor: await cursor('/system/tenant-api'),
@@ -78,6 +81,7 @@ export function idsFor(
 function ownOf(actor: Actor, thing: Thing, value: string | null, own: Own): ProbedId[] {
   if (thing === 'dept') return [{ kind: 'own', value: own.dept }];
   if (thing === 'user') return [{ kind: 'own', value: own.user }];
+  if (thing === 'hook') return [{ kind: 'own', value: own.hook }];
   const below: ProbedId[] = [];
   if (thing === 'tenant') below.push({ kind: 'below', value: async () => (await own.tenant()).id });
   if (thing === 'code') below.push({ kind: 'below', value: async () => (await own.tenant()).tenantId });
@@ -93,6 +97,7 @@ function malformed(thing: Thing): ProbedId[] {
   const huge = {
     dept: '9007199254740993',
     user: '9007199254740993',
+    hook: '9007199254740993',
     tenant: '9'.repeat(23),
     code: '9'.repeat(23),
   };

@@ -5,13 +5,15 @@ export type Kind = 'own' | 'below' | 'above' | 'foreign' | 'deleted' | 'recycled
 
 type Cursor = 'deptCursor' | 'userCursor' | 'tenantCursor';
 /** What the id names: a row, a tenant by its code, a text in rows, the place in a list, a used key. */
-export type Thing = 'dept' | 'user' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | 'key';
+export type Thing = 'dept' | 'user' | 'hook' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | 'key';
 
 /** Rows of the caller's own that a probe may spoil: new ones each time. */
 export interface Own {
   readonly dept: () => Promise<number>;
   readonly deletedDept: () => Promise<number>;
   readonly user: () => Promise<number>;
+  /** A webhook that is disabled. */
+  readonly hook: () => Promise<number>;
   /** A tenant below the caller's. */
   readonly tenant: () => Promise<{ readonly id: string; readonly tenantId: string }>;
   readonly deletedTenant: () => Promise<{ readonly id: string }>;
@@ -89,6 +91,9 @@ function num(id: string): string | number {
 const DEPTS = '/system/dept-api';
 const USERS = '/system/user-api';
 const TENANTS = '/system/tenant-api';
+const HOOKS = '/system/webhook-api';
+/** Nobody listens there, and nothing is sent to it: it is disabled. */
+const HOOK = '"url":"http://127.0.0.1:9/","status":"1"';
 const CSV = { 'content-type': 'text/csv' };
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 const ANY = { 'if-match': '*' };
@@ -281,6 +286,18 @@ export const PROBES: readonly Probe[] = [
   ]),
   ...probes({ ...tenants, own: 'NOT_DELETED', below: 'NOT_DELETED', deleted: NO_PARENT }, [
     ['restoreTenant', 'path', `POST ${TENANTS}/<id>/restore`, '{"tenantParent":"7654321"}'],
+  ]),
+  ...probes({ thing: 'hook', needs: 'manager', unknown: 'WEBHOOK_NOT_FOUND', own: 'OK' }, [
+    ['getWebhook', 'path', `GET ${HOOKS}/<id>`],
+    ['listDeliveries', 'path', `GET ${HOOKS}/<id>/deliveries`],
+    ['pingWebhook', 'path', `POST ${HOOKS}/<id>/ping`],
+    ['updateWebhook', 'webhookId', `PUT ${HOOKS}`, `{"webhookId":<num>,${HOOK}}`],
+    ['deleteWebhook', 'path', `DELETE ${HOOKS}/<id>`],
+  ]),
+  // A webhook belongs to the tenant of the caller, whatever else is named.
+  ...probes({ thing: 'code', needs: 'manager', own: 'OK', ...allSay('OK') }, [
+    ['createWebhook', 'an unknown field', `POST ${HOOKS}`, `{"tenantId":"<id>",${HOOK}}`],
+    ['listWebhooks', 'an unknown parameter', `GET ${HOOKS}?tenantId=<id>`],
   ]),
   // They take no id but that of a token; what they tell must be the caller's own all the same.
   ...probes({ thing: 'mark', needs: 'reader', unknown: 'OK', own: 'OK' }, [

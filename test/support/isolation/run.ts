@@ -9,7 +9,7 @@ import { actorsIn, expectedOf, mayRead, type Actor } from './actors';
 import { idsFor, takeFrom, type ProbedId, type Taken } from './ids';
 import { PROBES, type Outcome, type Own, type Probe } from './probes';
 import { logStatements, statementProblems, tablesOfTenants } from './statements';
-import { accountRow, isolationWorld, type IsolationWorld, type Place } from './world';
+import { accountRow, isolationWorld, webhookRow, type IsolationWorld, type Place } from './world';
 
 export interface IsolationRun {
   readonly service: ServiceUnderTest;
@@ -122,6 +122,7 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
       deletedDept: () => Promise.resolve(place.depts.deleted),
       deletedTenant: () => Promise.resolve(place),
       user: () => Promise.resolve(place.users.live),
+      hook: () => Promise.resolve(1),
       tenant: () => Promise.resolve({ id: place.id, tenantId: place.code }),
     };
   }
@@ -136,6 +137,7 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
     dept,
     tenant,
     user: () => accountRow(dataSource, place.code),
+    hook: () => webhookRow(dataSource, place.code),
     deletedDept: async () => {
       const id = await dept();
       await admin.delete(`/system/dept-api/${id}`);

@@ -148,6 +148,8 @@ const EXEMPT: readonly RegExp[] = [
   /\(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
   // A refresh token says its session, and only the session says the tenant.
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
+  // Of no request: every second it is asked whether there is any webhook to send to.
+  /^SELECT 1 AS one FROM tenantry_webhook t WHERE t\.status = \? LIMIT (1|\?)$/,
 ];
 
 /** Who was at work, and the tenants whose rows that may concern; null where any tenant may be named, as in signing in. */

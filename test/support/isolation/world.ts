@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { SessionEntity, AccountEntity } from '../../../src/tenant/account.entity';
+import { WebhookEntity } from '../../../src/journal/subscription.entity';
 import { aDept, type ApiClient, aTenant, mintToken } from '../../../src/server/testing';
 import { bulkInsert, life } from '../seeds';
 
@@ -117,4 +118,17 @@ export async function accountRow(
   const row = { userId, nameKey: 0, failedLogins: 0, passwordHash: '-', roles: 'member', ...life() };
   await bulkInsert(dataSource, AccountEntity, [{ username: `own ${userId}`, ...row, ...values, tenantId }]);
   return values.userId ?? userId;
+}
+
+/** A webhook that is disabled, instead of the last one: a tenant may have only a few. */
+export async function webhookRow(dataSource: DataSource, tenantId: string): Promise<number> {
+  const row = { tenantId, url: 'http://127.0.0.1:9/', kinds: 'dept', secret: 'whsec_', status: '1' };
+  const times = { createBy: 'own', createTime: new Date(), updateBy: '' };
+  await dataSource.manager.delete(WebhookEntity, { tenantId, createBy: 'own' });
+  await dataSource.manager.insert(WebhookEntity, { ...row, ...times });
+  const [{ webhookId } = { webhookId: 0 }] = await dataSource.manager.findBy(WebhookEntity, {
+    tenantId,
+    createBy: 'own',
+  });
+  return webhookId;
 }

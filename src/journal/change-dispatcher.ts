@@ -1,0 +1,231 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type Logger } from '@nestjs/common';
+import type { ChangeEntity } from '../database/change-log';
+import { DomainEvents } from '../database/domain-events';
+import { Clock } from '../time/clock';
+import { SubscriptionRepository, type News, type Wanted } from './subscription.repository';
+
+/** What gets the entries of journals, each journal in its order: a webhook, or a handler of the host. */
+export interface Subscription {
+  /** Also of its lease and of its positions. */
+  readonly name: string;
+  wanted(journal: string): Wanted;
+  /** Takes one entry. When it fails, the same entry comes again, and later ones of its journal wait. */
+  handle(entry: ChangeEntity, attempt: number): Promise<void>;
+  /** Milliseconds until the next try. */
+  failed(error: unknown, failure: Failure): Promise<number>;
+}
+
+export interface Failure {
+  readonly entry: ChangeEntity;
+  readonly attempts: number;
+  /** For how long it has failed. */
+  readonly forMs: number;
+}
+
+/** A subscription, and the journals in which there is something for it. */
+export interface Work {
+  readonly subscription: Subscription;
+  readonly journals: Iterable<string>;
+}
+
+/** Finds work in these journals, or in all of them. */
+type FindWork = (journals: readonly string[] | null) => Promise<readonly Work[]>;
+
+interface DispatcherOptions {
+  readonly find: FindWork;
+  /** How many subscriptions are served at the same time. */
+  readonly atOnce: number;
+  readonly logger: Logger;
+}
+
+const TICK_MS = 1000;
+/** Looking through all journals takes at most this part of the time. */
+const SCAN_SHARE = 0.05;
+/** Commits of more tenants than that are left to the next look through all of them. */
+const MOST_WOKEN = 500;
+const RENEW_MS = 5000;
+const STOP_MS = 5000;
+
+/**
+ * Brings entries of journals to subscriptions, in the order of each journal, at least once. Commits of this process wake it,
+ * those of others are found within a second. A lease lets one process at a time serve a subscription.
+ */
+export class ChangeDispatcher {
+  readonly #queue = new Map<string, Work>();
+  readonly #serving = new Map<string, Promise<void>>();
+  readonly #committed = new Set<string>();
+  #wake: () => void = () => undefined;
+  #isStopped = false;
+  #running: Promise<void> | undefined;
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(
+    private readonly repository: SubscriptionRepository,
+    private readonly clock: Clock,
+    private readonly events: DomainEvents,
+    private readonly options: DispatcherOptions,
+  ) {}
+
+  start(): void {
+    this.#unsubscribe = this.events.onCommit((tenantIds) => {
+      for (const tenantId of tenantIds) this.#committed.add(tenantId);
+      this.#wake();
+    });
+    this.#running = this.#run();
+  }
+
+  /** Waits a while for what is under way: after this the database is closed. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#unsubscribe();
+    this.#wake();
+    const ends = Promise.all([this.#running, ...this.#serving.values()]);
+    await Promise.race([ends, sleep(STOP_MS, undefined, { ref: false })]);
+  }
+
+  async #run(): Promise<void> {
+    let nextScan = 0;
+    while (!this.#isStopped) {
+      const began = performance.now();
+      const isScan = began >= nextScan;
+      const journals = [...this.#committed].slice(0, MOST_WOKEN);
+      this.#committed.clear();
+      if (isScan) await this.#look(null);
+      else if (journals.length > 0) await this.#look(journals);
+      if (isScan) nextScan = performance.now() + Math.max(TICK_MS, (performance.now() - began) / SCAN_SHARE);
+      if (this.#isIdle) await this.#sleep(nextScan - performance.now());
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#committed.size === 0 && !this.#isStopped;
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      setTimeout(resolve, Math.max(ms, 1)).unref();
+    });
+  }
+
+  async #look(journals: readonly string[] | null): Promise<void> {
+    try {
+      for (const work of await this.options.find(journals)) this.#enqueue(work);
+      this.#serveNext();
+    } catch (error) {
+      this.options.logger.warn(
+        { err: error },
+        'the journals could not be read; they are read again in a moment',
+      );
+    }
+  }
+
+  #enqueue({ subscription, journals }: Work): void {
+    const { name } = subscription;
+    const waiting = this.#queue.get(name)?.journals ?? [];
+    this.#queue.set(name, { subscription, journals: new Set([...waiting, ...journals]) });
+  }
+
+  /** In the order in which they were found, so that none waits for ever. */
+  #serveNext(): void {
+    for (const [name, { subscription, journals }] of this.#queue) {
+      if (this.#isStopped || this.#serving.size >= this.options.atOnce) return;
+      if (this.#serving.has(name)) continue;
+      this.#queue.delete(name);
+      const end = this.#serve(subscription, [...journals]).finally(() => {
+        this.#serving.delete(name);
+        this.#serveNext();
+      });
+      this.#serving.set(name, end);
+    }
+  }
+
+  async #serve(subscription: Subscription, journals: readonly string[]): Promise<void> {
+    const { name } = subscription;
+    try {
+      if (!(await this.repository.take(name))) return;
+      const lease: { isHeld: boolean } = { isHeld: true };
+      const renew = async (): Promise<void> => {
+        // A renewal that fails is tried again before the lease is over.
+        lease.isHeld = await this.repository.renew(name).catch(() => lease.isHeld);
+      };
+      const renewal = setInterval(() => void renew(), RENEW_MS).unref();
+      try {
+        for (const journal of journals) {
+          const hasMore = await this.#advance(subscription, journal, () => lease.isHeld && !this.#isStopped);
+          // At the end of the queue: others come first.
+          if (hasMore) this.#enqueue({ subscription, journals: [journal] });
+        }
+      } finally {
+        clearInterval(renewal);
+        if (lease.isHeld) await this.repository.release(name);
+      }
+    } catch (error) {
+      this.options.logger.warn(
+        { err: error, subscription: name },
+        'changes could not be brought; tried again in a moment',
+      );
+    }
+  }
+
+  /** Brings the next entries of a journal; tells whether there are more. */
+  async #advance(subscription: Subscription, journal: string, mayGoOn: () => boolean): Promise<boolean> {
+    if (!mayGoOn()) return false;
+    const news = await this.repository.findNews(subscription.name, journal, subscription.wanted(journal));
+    if (!news) return false;
+    const { position, entries, end, hasMore } = news;
+    let at: { version: number; seq: number } = position;
+    for (const entry of entries) {
+      if (!mayGoOn()) return false;
+      if (!(await this.#handle(subscription, news, at, entry))) return false;
+      const to = entry === entries.at(-1) ? end : entry;
+      if (!(await this.repository.move(position, at, to))) return false;
+      at = to;
+    }
+    if (entries.length === 0) await this.repository.move(position, at, end);
+    return hasMore;
+  }
+
+  async #handle(
+    subscription: Subscription,
+    { position }: News,
+    at: { version: number; seq: number },
+    entry: ChangeEntity,
+  ): Promise<boolean> {
+    const isFirst = at === position;
+    const attempts = (isFirst ? position.attempts : 0) + 1;
+    try {
+      await subscription.handle(entry, attempts);
+      return true;
+    } catch (error) {
+      // What was cut off by the stop comes again.
+      if (this.#isStopped) return false;
+      const now = this.clock.now();
+      const since = (isFirst ? position.failingSince : null) ?? now;
+      const forMs = now.getTime() - since.getTime();
+      const wait = await subscription.failed(error, { entry, attempts, forMs });
+      const retryAt = new Date(now.getTime() + wait);
+      await this.repository.postpone(position, at, { attempts, failingSince: since, retryAt });
+      return false;
+    }
+  }
+}
+
+@Injectable()
+export class ChangeDispatchers {
+  constructor(
+    readonly subscriptions: SubscriptionRepository,
+    private readonly clock: Clock,
+    private readonly events: DomainEvents,
+  ) {}
+
+  create(options: DispatcherOptions): ChangeDispatcher {
+    return new ChangeDispatcher(this.subscriptions, this.clock, this.events, options);
+  }
+}
+
+/** A wait that grows with every failed try, up to `most`; not the same for all, so that they do not come back together. */
+export function growingWait(attempts: number, factor: number, most: number): number {
+  return Math.min(TICK_MS * factor ** (attempts - 1), most) * (0.75 + Math.random() / 4);
+}

@@ -1,0 +1,104 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../database/change-log';
+import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { ZonedTime } from '../time/zoned-time';
+import { toChangeDto } from '../web/change-view';
+import type { ChangeDto } from '../web/change.dto';
+import {
+  ChangeDispatchers,
+  growingWait,
+  type ChangeDispatcher,
+  type Failure,
+  type Subscription,
+} from './change-dispatcher';
+
+export interface OnChangeOptions {
+  /** Its position is kept under this name: up to 60 letters, digits, `-`, `_` and `.`; another name begins anew. */
+  readonly name: string;
+  /** Default: all kinds. */
+  readonly kinds?: readonly ChangeKind[];
+}
+
+const OPTIONS = Symbol('onChange');
+const NAME = /^[\w.-]{1,60}$/;
+const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * Calls a provider's method with every change of every tenant, in the order of each tenant's journal, at least once, in one
+ * process at a time. A new name begins with the oldest change that is kept. When the method throws, the same change comes again
+ * after a while, and later ones of its tenant wait.
+ */
+export function OnChange(options: OnChangeOptions): HandlerDecorator<ChangeDto> {
+  return (_, __, { value }) => {
+    if (value) Reflect.defineMetadata(OPTIONS, options, value);
+  };
+}
+
+function optionsOf(method: object): readonly OnChangeOptions[] {
+  const options = Reflect.getOwnMetadata(OPTIONS, method) as OnChangeOptions | undefined;
+  return options ? [options] : [];
+}
+
+/** Finds the methods with `@OnChange` in all of the host's providers and controllers, and brings them the changes. */
+@Injectable()
+export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #logger = new Logger('OnChange');
+  readonly #dispatcher: ChangeDispatcher;
+  readonly #handlers = new Map<string, Subscription>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly dispatchers: ChangeDispatchers,
+    private readonly time: ZonedTime,
+  ) {
+    const find = (journals: readonly string[] | null) => this.#find(journals);
+    this.#dispatcher = dispatchers.create({ find, atOnce: Infinity, logger: this.#logger });
+  }
+
+  onApplicationBootstrap(): void {
+    for (const { mark, where, isSingleton, call } of decoratedMethods(this.discovery, optionsOf)) {
+      const { name, kinds = CHANGE_KINDS } = mark;
+      if (!isSingleton) throw new Error(`${where} gets no changes: it is made anew for each use.`);
+      if (!NAME.test(name))
+        throw new Error(`${where} needs a name of 1 to 60 letters, digits, '-', '_' and '.'.`);
+      if (this.#handlers.has(name)) throw new Error(`${where}: there is another @OnChange named '${name}'.`);
+      this.#handlers.set(name, this.#subscription(name, kinds, call));
+    }
+    if (this.#handlers.size > 0) this.#dispatcher.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.#dispatcher.stop();
+  }
+
+  async #find(journals: readonly string[] | null) {
+    const work = [];
+    for (const subscription of this.#handlers.values()) {
+      const due = await this.dispatchers.subscriptions.findDueJournals(subscription.name, journals);
+      if (due.length > 0) work.push({ subscription, journals: due });
+    }
+    return work;
+  }
+
+  #subscription(
+    handler: string,
+    kinds: readonly ChangeKind[],
+    call: (change: ChangeDto) => unknown,
+  ): Subscription {
+    return {
+      name: `handler:${handler}`,
+      wanted: () => ({ kinds }),
+      handle: async (entry: ChangeEntity) => {
+        await call(toChangeDto(entry, this.time, PLATFORM_TENANT));
+      },
+      failed: (error: unknown, { entry, attempts }: Failure) => {
+        const { tenantId, version, seq } = entry;
+        const which = { handler, tenantId, version, seq, attempts };
+        this.#logger.error({ err: error, ...which }, 'a handler of changes failed; it is tried again');
+        return Promise.resolve(growingWait(attempts, 2, LONGEST_WAIT_MS));
+      },
+    };
+  }
+}

@@ -1,0 +1,104 @@
+import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { ascii, id, text } from '../database/columns';
+import type { TenantOwned } from '../tenancy/tenant-bound';
+
+/** An address of a tenant that its changes are sent to. */
+@Entity('tenantry_webhook')
+@Index('ix_webhook_tenant', ['tenantId', 'webhookId'])
+export class WebhookEntity implements TenantOwned {
+  @PrimaryColumn({ name: 'webhook_id', type: 'bigint', transformer: id })
+  @Generated('increment')
+  webhookId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
+
+  @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
+  @JoinColumn({
+    name: 'tenant_id',
+    referencedColumnName: 'tenantId',
+    foreignKeyConstraintName: 'fk_webhook_tenant',
+  })
+  tenant?: object;
+
+  @Column({ type: 'varchar', length: 2048, ...text }) url!: string;
+  /** Comma-separated. */
+  @Column({ type: 'varchar', length: 64, ...ascii }) kinds!: string;
+  @Column({ type: 'varchar', length: 64, ...ascii }) secret!: string;
+  @Column({ type: 'varchar', length: 1, ...ascii }) status!: string;
+  /** Why the service has disabled it. */
+  @Column({ type: 'varchar', length: 500, nullable: true, ...text }) reason!: string | null;
+  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text }) createBy!: string;
+  @Column({ name: 'create_time', type: 'datetime', precision: 3 }) createTime!: Date;
+  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text }) updateBy!: string;
+  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true }) updateTime!: Date | null;
+}
+
+/** One try to send one message to a webhook. Kept for 30 days. */
+@Entity('tenantry_webhook_delivery')
+@Index('ix_delivery_webhook', ['webhookId', 'deliveryId'])
+export class DeliveryEntity implements TenantOwned {
+  @PrimaryColumn({ name: 'delivery_id', type: 'bigint', transformer: id })
+  @Generated('increment')
+  deliveryId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
+  @Column({ name: 'webhook_id', type: 'bigint', transformer: id }) webhookId!: number;
+
+  @ManyToOne(() => WebhookEntity, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'webhook_id', foreignKeyConstraintName: 'fk_delivery_webhook' })
+  webhook?: WebhookEntity;
+
+  @Column({ name: 'message_id', type: 'varchar', length: 80, ...ascii }) messageId!: string;
+  @Column({ type: 'integer' }) attempt!: number;
+  @Column({ name: 'status_code', type: 'integer', nullable: true }) statusCode!: number | null;
+  @Column({ type: 'varchar', length: 500, nullable: true, ...text }) error!: string | null;
+  @Column({ name: 'duration_ms', type: 'integer' }) durationMs!: number;
+
+  @Index('ix_delivery_expiry')
+  @Column({ name: 'sent_at', type: 'datetime', precision: 3 })
+  sentAt!: Date;
+}
+
+/** How far a webhook, or a handler of the host, has come in the journal of one tenant. */
+@Entity('tenantry_change_position')
+export class PositionEntity {
+  /** The tenant whose journal it is; a webhook of another tenant may follow the platform's. */
+  @PrimaryColumn({ type: 'varchar', length: 20, ...ascii }) journal!: string;
+
+  @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
+  @JoinColumn({
+    name: 'journal',
+    referencedColumnName: 'tenantId',
+    foreignKeyConstraintName: 'fk_position_journal',
+  })
+  tenant?: object;
+
+  /** `webhook:<id>` or `handler:<name>` */
+  @PrimaryColumn({ type: 'varchar', length: 80, ...ascii }) subscription!: string;
+
+  @Index('ix_position_webhook')
+  @Column({ name: 'webhook_id', type: 'bigint', nullable: true, transformer: id })
+  webhookId!: number | null;
+
+  @ManyToOne(() => WebhookEntity, { onDelete: 'CASCADE' })
+  @JoinColumn({ name: 'webhook_id', foreignKeyConstraintName: 'fk_position_webhook' })
+  webhook?: WebhookEntity;
+
+  /** Of the last entry that was taken, or of the tree when no later entry was there. */
+  @Column({ type: 'bigint', transformer: id }) version!: number;
+  @Column({ type: 'integer' }) seq!: number;
+  /** Failed tries of the next entry. */
+  @Column({ type: 'integer' }) attempts!: number;
+  @Column({ name: 'failing_since', type: 'datetime', precision: 3, nullable: true })
+  failingSince!: Date | null;
+  /** The next try is not before that. */
+  @Column({ name: 'retry_at', type: 'datetime', precision: 3, nullable: true }) retryAt!: Date | null;
+}
+
+/** Which process serves a subscription. A process that dies leaves it to others when it expires. */
+@Entity('tenantry_lease')
+export class LeaseEntity {
+  @PrimaryColumn({ type: 'varchar', length: 80, ...ascii }) name!: string;
+  @Column({ type: 'varchar', length: 36, ...ascii }) owner!: string;
+  @Column({ name: 'expires_at', type: 'datetime', precision: 3 }) expiresAt!: Date;
+}

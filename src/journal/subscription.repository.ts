@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  And,
+  In,
+  LessThanOrEqual,
+  MoreThanOrEqual,
+  Raw,
+  type EntityManager,
+  type FindOptionsWhere,
+} from 'typeorm';
+import { ChangeEntity, type ChangeKind } from '../database/change-log';
+import { columnOf, tableName } from '../database/columns';
+import type { Rows } from '../database/dialect';
+import { runPrepared } from '../database/prepared';
+import { isDuplicate } from '../database/retry-policy';
+import { ScopedTable } from '../database/scoped-table';
+import { SqlStatement } from '../database/sql-statement';
+import { dataSourceOf } from '../database/tenantry.data-source';
+import { UnitOfWork } from '../database/unit-of-work';
+import { Clock } from '../time/clock';
+import { LeaseEntity, PositionEntity } from './subscription.entity';
+
+/** A place in a journal: after this entry. */
+export type Place = Pick<PositionEntity, 'version' | 'seq'>;
+
+/** Which entries of a journal a subscription wants. */
+export interface Wanted {
+  readonly kinds: readonly ChangeKind[];
+  /** Of the entries about tenants, only those at or below this one. */
+  readonly lineage?: string;
+}
+
+/** What a subscription has not seen of a journal. */
+export interface News {
+  readonly position: PositionEntity;
+  readonly entries: readonly ChangeEntity[];
+  /** Where the subscription stands once it has taken all of these entries. */
+  readonly end: Place;
+  readonly hasMore: boolean;
+}
+
+/** The `seq` of a place after all entries of a version. */
+const END = 2 ** 31 - 1;
+const PAGE = 100;
+/** So many journals are found by one look; the next one finds others. */
+const MOST_FOUND = 1000;
+const LEASE_MS = 15_000;
+const ORDER = { version: 'ASC', seq: 'ASC' } as const;
+export const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
+
+export function endOf(version: number): Place {
+  return { version, seq: END };
+}
+
+/** How far the subscriptions have come, and which process serves them. */
+@Injectable()
+export class SubscriptionRepository {
+  readonly #do: UnitOfWork['withoutTransaction'];
+  /** The name of this process in leases. */
+  readonly #owner = randomUUID();
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly clock: Clock,
+  ) {
+    this.#do = (work) => unitOfWork.withoutTransaction(work);
+  }
+
+  /**
+   * Of all journals, or of these, those with something that this subscription has not seen and may try now. Exact: the version of
+   * a tree is raised under its lock, so that all entries up to a committed version are visible.
+   */
+  async findDueJournals(subscription: string, journals: readonly string[] | null): Promise<string[]> {
+    const rows = await this.#do((manager) => {
+      const { statement, tables, now } = this.#positions(manager);
+      const name = statement.placeOf(subscription);
+      const ofThese = journals
+        ? statement.expression('t.tenant_id IN (:...codes) AND', { codes: journals })
+        : '';
+      const sql = `SELECT t.tenant_id AS code FROM ${tables.tenant} t
+        LEFT JOIN ${tables.position} p ON p.journal = t.tenant_id AND p.subscription = ${name}
+        WHERE ${ofThese} (p.version IS NULL OR t.tree_ver > p.version OR p.seq < ${END})
+          AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) LIMIT ${MOST_FOUND}`;
+      return rowsOf(manager, sql, statement);
+    });
+    return rows.map(({ code }) => String(code));
+  }
+
+  /** The same of all webhooks that are not disabled, of tenants that are not deleted. */
+  async findDueWebhooks(
+    journals: readonly string[] | null,
+  ): Promise<{ readonly webhookId: number; readonly journal: string }[]> {
+    const rows = await this.#do((manager) => {
+      const { statement, tables, now } = this.#positions(manager);
+      const ofThese = journals
+        ? statement.expression('p.journal IN (:...codes) AND', { codes: journals })
+        : '';
+      const sql = `SELECT w.webhook_id AS hook, p.journal AS code FROM ${tables.webhook} w
+        JOIN ${tables.tenant} o ON o.tenant_id = w.tenant_id AND o.del_flag = '0'
+        JOIN ${tables.position} p ON p.webhook_id = w.webhook_id
+        JOIN ${tables.tenant} t ON t.tenant_id = p.journal
+        WHERE ${ofThese} w.status = '0' AND (t.tree_ver > p.version OR p.seq < ${END})
+          AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) LIMIT ${MOST_FOUND}`;
+      return rowsOf(manager, sql, statement);
+    });
+    return rows.map(({ hook, code }) => ({ webhookId: Number(hook), journal: String(code) }));
+  }
+
+  /** Null when there is nothing to do; the position of a handler is made where there is none. */
+  async findNews(subscription: string, journal: string, { kinds, lineage }: Wanted): Promise<News | null> {
+    // On one connection: another node of a cluster may not have all entries up to the version yet.
+    return this.#do(async (manager) => {
+      const positions = new ScopedTable(manager, PositionEntity);
+      const version = await treeVersionOf(manager, journal);
+      let position = await positions.findOne({ journal, subscription });
+      if (!position && subscription.startsWith('handler:')) {
+        await positions.insert({
+          journal,
+          subscription,
+          version: -1,
+          seq: END,
+          webhookId: null,
+          ...NOT_FAILING,
+        });
+        position = await positions.findOne({ journal, subscription });
+      }
+      const isDue = position && (version > position.version || position.seq < END);
+      if (!position || !isDue || (position.retryAt && position.retryAt > this.clock.now())) return null;
+      const where: FindOptionsWhere<ChangeEntity> = {
+        tenantId: journal,
+        version: And(MoreThanOrEqual(position.version), LessThanOrEqual(version)),
+        kind: In([...kinds]),
+        ...(lineage !== undefined && {
+          lineage: Raw((column) => `:instr(${column}, :code) > 0`, { code: `,${lineage},` }),
+        }),
+      };
+      const options = { order: ORDER, after: [position.version, position.seq], limit: PAGE + 1 };
+      const found = await new ScopedTable(manager, ChangeEntity).find(where, options);
+      const entries = found.slice(0, PAGE);
+      const hasMore = found.length > PAGE;
+      return { position, entries, end: hasMore ? (entries.at(-1) ?? position) : endOf(version), hasMore };
+    });
+  }
+
+  /** Moves on from where the position was read; false when another process has moved it, or it is gone. */
+  async move({ journal, subscription }: PositionEntity, from: Place, to: Place): Promise<boolean> {
+    const at = ({ version, seq }: Place) => ({ journal, subscription, version, seq });
+    const { version, seq } = to;
+    const moved = await this.#do((manager) =>
+      // `to` as well: a repeated statement finds what it has done.
+      new ScopedTable(manager, PositionEntity).update([at(from), at(to)], { version, seq, ...NOT_FAILING }),
+    );
+    return moved === 1;
+  }
+
+  /** Notes a failed try of the entry after this place. */
+  async postpone(
+    { journal, subscription }: PositionEntity,
+    { version, seq }: Place,
+    failure: Pick<PositionEntity, 'attempts' | 'failingSince' | 'retryAt'>,
+  ): Promise<void> {
+    const at = { journal, subscription, version, seq };
+    await this.#do((manager) => new ScopedTable(manager, PositionEntity).update(at, failure));
+  }
+
+  /** Makes this process the one that serves a subscription; false while another does. */
+  take(name: string): Promise<boolean> {
+    return this.#do(async (manager) => {
+      const leases = new ScopedTable(manager, LeaseEntity);
+      const now = this.clock.now();
+      const renewed = { owner: this.#owner, expiresAt: new Date(now.getTime() + LEASE_MS) };
+      const held = await leases.findOne({ name });
+      if (!held) {
+        try {
+          await leases.insert({ name, ...renewed });
+          return true;
+        } catch (error) {
+          if (isDuplicate(error)) return false;
+          throw error;
+        }
+      }
+      if (held.owner !== this.#owner && held.expiresAt > now) return false;
+      const free = [
+        { name, expiresAt: LessThanOrEqual(now) },
+        { name, owner: this.#owner },
+      ];
+      return (await leases.update(free, renewed)) === 1;
+    });
+  }
+
+  /** False when another process has taken it in the meantime. */
+  async renew(name: string): Promise<boolean> {
+    const expiresAt = new Date(this.clock.now().getTime() + LEASE_MS);
+    const own = { name, owner: this.#owner };
+    return (
+      (await this.#do((manager) => new ScopedTable(manager, LeaseEntity).update(own, { expiresAt }))) === 1
+    );
+  }
+
+  async release(name: string): Promise<void> {
+    await this.#do((manager) => new ScopedTable(manager, LeaseEntity).erase({ name, owner: this.#owner }));
+  }
+
+  #positions(manager: EntityManager) {
+    const dataSource = dataSourceOf(manager);
+    const metadata = dataSource.getMetadata(PositionEntity);
+    const statement = new SqlStatement(metadata);
+    const [position, tenant, webhook] = ['change_position', 'tenant', 'webhook'].map((name) =>
+      tableName(dataSource, `tenantry_${name}`),
+    );
+    // Where it stands in the statement: places are numbered in their order.
+    const now = () => statement.place(columnOf(metadata, 'retryAt'), this.clock.now());
+    return { statement, tables: { position, tenant, webhook }, now };
+  }
+}
+
+/** The version of a tenant's tree; all entries up to it are visible on this connection. */
+export async function treeVersionOf(manager: EntityManager, tenantId: string): Promise<number> {
+  const dataSource = dataSourceOf(manager);
+  const statement = new SqlStatement(dataSource.getMetadata(PositionEntity));
+  const sql = `SELECT tree_ver AS version FROM ${tableName(dataSource, 'tenantry_tenant')} WHERE tenant_id = ${statement.placeOf(tenantId)}`;
+  const [row] = await rowsOf(manager, sql, statement);
+  return Number(row?.version ?? 0);
+}
+
+async function rowsOf(manager: EntityManager, sql: string, { values }: SqlStatement): Promise<Rows> {
+  return (await runPrepared(manager, sql, values)).rows;
+}

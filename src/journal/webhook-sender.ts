@@ -1,0 +1,167 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Meter } from '../database/meter';
+import { HttpErrors } from '../errors/http.errors';
+import { Clock } from '../time/clock';
+import { lookupPublic, publicAddressesOf } from './public-address';
+import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
+
+/** Where webhooks may lead. */
+export interface WebhookOptions {
+  /** Also to loopback, private and link-local addresses. Default `false`. */
+  readonly allowPrivateAddresses?: boolean;
+  /** Also by `http`. Default `false`. */
+  readonly allowHttp?: boolean;
+}
+
+export class WebhookSettings implements WebhookOptions {
+  readonly allowPrivateAddresses: boolean;
+  readonly allowHttp: boolean;
+
+  constructor({ allowPrivateAddresses = false, allowHttp = false }: WebhookOptions) {
+    this.allowPrivateAddresses = allowPrivateAddresses;
+    this.allowHttp = allowHttp;
+  }
+}
+
+type Hook = Pick<WebhookEntity, 'url' | 'secret'>;
+
+export interface Message {
+  /** The same in every try. */
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: Date;
+  readonly data: object;
+}
+
+/** `statusCode` is null without an answer; then `error` is the code of what happened. */
+export type Outcome = Pick<DeliveryEntity, 'statusCode' | 'error' | 'durationMs' | 'sentAt'>;
+
+export function isDelivered({ statusCode }: Outcome): boolean {
+  return statusCode !== null && statusCode >= 200 && statusCode < 300;
+}
+
+const PREFIX = 'whsec_';
+/** More of an answer is not read. */
+const MOST_READ = 16 * 1024;
+/** Less than the five seconds after which many servers close a connection that rests. */
+const REST_MS = 4000;
+const REFUSED = {
+  https: { zh: '必须为 https 地址', en: 'must be an https address' },
+  public: {
+    zh: '域名无法解析，或指向非公网地址',
+    en: 'must have a name that leads to public addresses only',
+  },
+};
+
+export function newSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64');
+}
+
+/** Sends messages as the Standard Webhooks specification says. */
+@Injectable()
+export class WebhookSender implements OnApplicationShutdown {
+  /** For the whole exchange. */
+  timeoutMs = 10_000;
+  readonly #options = { keepAlive: true, timeout: REST_MS };
+  readonly #http = new HttpAgent(this.#options);
+  readonly #https = new HttpsAgent(this.#options);
+
+  constructor(
+    private readonly settings: WebhookSettings,
+    private readonly clock: Clock,
+    private readonly meter: Meter,
+  ) {}
+
+  /** Cuts off what is still under way. */
+  onApplicationShutdown(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  /** Refuses an address that nothing would be sent to. */
+  async checkUrl(text: string): Promise<void> {
+    const url = new URL(text);
+    const refuse = (message: (typeof REFUSED)['https']) =>
+      HttpErrors.INVALID({ fields: [{ field: 'url', message }] });
+    if (url.protocol !== 'https:' && !this.settings.allowHttp) throw refuse(REFUSED.https);
+    if (this.settings.allowPrivateAddresses) return;
+    await publicAddressesOf(hostOf(url)).catch(() => {
+      throw refuse(REFUSED.public);
+    });
+  }
+
+  /** Never fails: what goes wrong is the outcome. */
+  async send(hook: Hook, message: Message): Promise<Outcome> {
+    const outcome = await this.#exchange(hook, message);
+    this.meter.webhookSent?.(isDelivered(outcome) ? 'delivered' : 'failed');
+    return outcome;
+  }
+
+  async #exchange({ url, secret }: Hook, message: Message): Promise<Outcome> {
+    const sentAt = this.clock.now();
+    const began = performance.now();
+    const { type, timestamp, data } = message;
+    const body = JSON.stringify({ type, timestamp: timestamp.toISOString(), data });
+    const seconds = Math.floor(sentAt.getTime() / 1000);
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'Tenantry',
+      'webhook-id': message.id,
+      'webhook-timestamp': seconds,
+      'webhook-signature': `v1,${signatureOf(secret, `${message.id}.${seconds}.${body}`)}`,
+    };
+    const signal = AbortSignal.timeout(this.timeoutMs);
+    const took = () => ({ durationMs: Math.round(performance.now() - began), sentAt });
+    try {
+      return { statusCode: await this.#post(new URL(url), headers, body, signal), error: null, ...took() };
+    } catch (error) {
+      const { code = 'FAILED' } = error as NodeJS.ErrnoException;
+      return { statusCode: null, error: signal.aborted ? 'TIMEOUT' : code, ...took() };
+    }
+  }
+
+  async #post(url: URL, headers: OutgoingHttpHeaders, body: string, signal: AbortSignal): Promise<number> {
+    const { allowPrivateAddresses } = this.settings;
+    const isTls = url.protocol === 'https:';
+    if (!isTls && !this.settings.allowHttp) throw Object.assign(new Error(), { code: 'HTTP_NOT_ALLOWED' });
+    // Sockets look no address up when the host is one.
+    if (!allowPrivateAddresses && isIP(hostOf(url)) !== 0) await publicAddressesOf(hostOf(url));
+    const lookup = allowPrivateAddresses ? {} : { lookup: lookupPublic };
+    const agent = isTls ? this.#https : this.#http;
+    return new Promise((resolve, reject) => {
+      const options = { method: 'POST', headers, signal, agent, ...lookup };
+      const request = (isTls ? httpsRequest : httpRequest)(url, options);
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // The receiver has closed a connection that rested, in the very moment when it was used again.
+        if (request.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted)
+          resolve(this.#post(url, headers, body, signal));
+        else reject(error);
+      });
+      request.on('response', (response) => {
+        resolve(response.statusCode ?? 0);
+        let read = 0;
+        response.on('data', (chunk: Buffer) => {
+          read += chunk.length;
+          if (read > MOST_READ) response.destroy();
+        });
+        // The status has told all: the rest may be late, cut off or never come.
+        response.on('error', () => undefined);
+      });
+      request.end(body);
+    });
+  }
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function signatureOf(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(content).digest('base64');
+}

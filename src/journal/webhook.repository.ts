@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { In, LessThan, Not, type EntityManager } from 'typeorm';
+import type { ChangeKind } from '../database/change-log';
+import { removeSome } from '../database/hourly-cleaner';
+import type { IdempotentRequest } from '../database/idempotent-request';
+import type { OpenUnit } from '../database/open-unit';
+import { ScopedTable, type Key } from '../database/scoped-table';
+import { UnitOfWork } from '../database/unit-of-work';
+import { RequestContext } from '../tenancy/request-context';
+import { treeLock } from '../tenancy/tenant-access';
+import { TenantBound } from '../tenancy/tenant-bound';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { Clock } from '../time/clock';
+import { cutPage, type Page } from '../web/page';
+import { DeliveryEntity, PositionEntity, WebhookEntity } from './subscription.entity';
+import { endOf, NOT_FAILING, treeVersionOf, type Wanted } from './subscription.repository';
+import type { Outcome } from './webhook-sender';
+
+export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
+type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId'>;
+
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+export function subscriptionOf(webhookId: number): string {
+  return `webhook:${webhookId}`;
+}
+
+export function kindsOf({ kinds }: Pick<WebhookEntity, 'kinds'>): ChangeKind[] {
+  return kinds.split(',') as ChangeKind[];
+}
+
+/** What a webhook gets of a journal: its own tenant's, and of the platform's what happens to tenants at and below its own. */
+export function wantedIn(hook: Pick<WebhookEntity, 'tenantId' | 'kinds'>, journal: string): Wanted {
+  const kinds = kindsOf(hook);
+  if (hook.tenantId === PLATFORM_TENANT) return { kinds };
+  return journal === hook.tenantId
+    ? { kinds: kinds.filter((kind) => kind !== 'tenant') }
+    : { kinds: kinds.filter((kind) => kind === 'tenant'), lineage: hook.tenantId };
+}
+
+/** The webhooks of a tenant, and what was sent to them. */
+@Injectable()
+export class WebhookRepository {
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly clock: Clock,
+  ) {
+    this.#unitOfWork = unitOfWork;
+  }
+
+  find(ctx: RequestContext, webhookId: number): Promise<WebhookEntity | null> {
+    return this.#do((manager) => new TenantBound(manager, WebhookEntity, ctx).findOne({ webhookId }));
+  }
+
+  async findPage(ctx: RequestContext, after: Key | null, limit: number): Promise<Page<WebhookEntity>> {
+    const options = { order: { webhookId: 'ASC' }, after, limit: limit + 1 } as const;
+    const rows = await this.#do((manager) => new TenantBound(manager, WebhookEntity, ctx).find({}, options));
+    return cutPage(rows, limit, ({ webhookId }) => [webhookId]);
+  }
+
+  /** The newest first. */
+  async findDeliveries(
+    ctx: RequestContext,
+    webhookId: number,
+    after: Key | null,
+    limit: number,
+  ): Promise<Page<DeliveryEntity>> {
+    const where = { webhookId, ...(after && { deliveryId: LessThan(Number(after[0])) }) };
+    const options = { order: { deliveryId: 'DESC' }, limit: limit + 1 } as const;
+    const rows = await this.#do((manager) =>
+      new TenantBound(manager, DeliveryEntity, ctx).find(where, options),
+    );
+    return cutPage(rows, limit, ({ deliveryId }) => [deliveryId]);
+  }
+
+  transaction<T>(
+    ctx: RequestContext,
+    work: (hooks: LockedWebhooks) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
+    const run = (unit: OpenUnit) => work(new LockedWebhooks(unit, ctx, this.clock.now()));
+    return this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), run, once);
+  }
+
+  /** Of these, whosever they are, those that are not disabled. For the worker alone, which knows their ids from the database. */
+  findActive(webhookIds: readonly number[]): Promise<WebhookEntity[]> {
+    const active = { webhookId: In([...webhookIds]), status: '0' };
+    return this.#do((manager) => new ScopedTable(manager, WebhookEntity).find(active));
+  }
+
+  hasActive(): Promise<boolean> {
+    return this.#do((manager) => new ScopedTable(manager, WebhookEntity).exists({ status: '0' }));
+  }
+
+  async disable({ webhookId, tenantId }: Hook, reason: string): Promise<void> {
+    const disabled = { status: '1', reason, updateTime: this.clock.now(), updateBy: 'system' };
+    await this.#do((manager) => this.#of(tenantId, manager, WebhookEntity).update({ webhookId }, disabled));
+  }
+
+  async addDelivery(
+    { webhookId, tenantId }: Hook,
+    messageId: string,
+    attempt: number,
+    outcome: Outcome,
+  ): Promise<void> {
+    const row = { webhookId, messageId, attempt, ...outcome };
+    await this.#do((manager) => this.#of(tenantId, manager, DeliveryEntity).insert(row));
+  }
+
+  /** Removes some of the deliveries that are older than 30 days; gives how many. */
+  removeExpired(): Promise<number> {
+    const expired = { sentAt: LessThan(new Date(this.clock.now().getTime() - KEPT_MS)) };
+    return this.#do((manager) => removeSome(manager, DeliveryEntity, 'deliveryId', expired));
+  }
+
+  #of<E extends { tenantId: string }>(tenantId: string, manager: EntityManager, entity: new () => E) {
+    return new TenantBound(manager, entity, RequestContext.system(tenantId));
+  }
+
+  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.withoutTransaction(work);
+  }
+}
+
+/** A tenant's webhooks in a unit of work that locks the tenant. */
+export class LockedWebhooks {
+  readonly #hooks: TenantBound<WebhookEntity>;
+  readonly #positions: ScopedTable<PositionEntity>;
+
+  constructor(
+    private readonly unit: OpenUnit,
+    private readonly ctx: RequestContext,
+    private readonly now: Date,
+  ) {
+    this.#hooks = new TenantBound(unit.manager, WebhookEntity, ctx);
+    this.#positions = new ScopedTable(unit.manager, PositionEntity);
+  }
+
+  hasMoreThan(count: number): Promise<boolean> {
+    return this.#hooks.hasMoreThan(count, {});
+  }
+
+  async add(fields: WebhookFields, secret: string): Promise<number> {
+    const { username: createBy } = this.ctx;
+    const audit = { createBy, createTime: this.now, updateBy: '', updateTime: null };
+    const webhookId = await this.#hooks.insert({ ...fields, secret, reason: null, ...audit });
+    await this.#follow(webhookId, fields);
+    return webhookId;
+  }
+
+  /** False when there is no such webhook. What has failed is tried again at once. */
+  async replace(webhookId: number, fields: WebhookFields): Promise<boolean> {
+    const audit = { updateBy: this.ctx.username, updateTime: this.now };
+    if ((await this.#hooks.update({ webhookId }, { ...fields, reason: null, ...audit })) === 0) return false;
+    await this.#positions.update({ webhookId }, NOT_FAILING);
+    await this.#follow(webhookId, fields);
+    return true;
+  }
+
+  async delete(webhookId: number): Promise<boolean> {
+    return (await this.#hooks.erase({ webhookId })) === 1;
+  }
+
+  /** Journals that are new to a webhook begin now. */
+  async #follow(webhookId: number, fields: WebhookFields): Promise<void> {
+    const { tenantId } = this.ctx;
+    const wanted = [...new Set([tenantId, PLATFORM_TENANT])].filter(
+      (journal) => wantedIn({ tenantId, ...fields }, journal).kinds.length > 0,
+    );
+    await this.#positions.erase({ webhookId, journal: Not(In(wanted)) });
+    for (const journal of wanted) {
+      if (await this.#positions.exists({ webhookId, journal })) continue;
+      const version = this.unit.versions.get(journal) ?? (await treeVersionOf(this.unit.manager, journal));
+      const row = { journal, webhookId, subscription: subscriptionOf(webhookId), ...NOT_FAILING };
+      await this.#positions.insert({ ...row, ...endOf(version) });
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import { WebhookSender } from '../../src/journal/webhook-sender';
+import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
+import { HandClock } from '../support/hand-clock';
+import { isGenuine, Receiver } from '../support/receiver';
+import { aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
+
+const PATH = '/system/webhook-api';
+const HOUR_MS = 3_600_000;
+
+interface Hook {
+  readonly id: number;
+  readonly secret: string;
+}
+
+describe('webhooks', () => {
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({ WEBHOOK_ALLOW_PRIVATE: 'on' }, clock);
+  let receiver: Receiver;
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+  });
+  beforeEach(async () => {
+    receiver.received.length = 0;
+    tenantId = await aTenantRow(service.dataSource);
+    api = service.as({ tenantId, username: 'ann' });
+  });
+  afterAll(() => receiver.stop());
+
+  const hook = async (path: string, fields: object = {}, by = api): Promise<Hook> => {
+    const { body } = await by.post(PATH, { url: receiver.url(path), ...fields });
+    return body.data as Hook;
+  };
+  const read = async ({ id }: Hook) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
+  const names = (path: string) => receiver.at(path).map(({ message }) => message.data.after?.deptName);
+  const deliveries = async ({ id }: Hook, query = '') =>
+    ((await api.get(`${PATH}/${id}/deliveries${query}`)).body.data as { rows: Record<string, unknown>[] })
+      .rows;
+
+  it('send each change with a signature that receivers can check', async () => {
+    const { id, secret } = await hook('/signed');
+    const deptId = await aDept(api, { deptName: '研发 “x”' });
+    await until(() => receiver.at('/signed').length === 1);
+    const [received] = receiver.at('/signed');
+    const { headers, message } = received!;
+    expect(isGenuine(secret, received!)).toBe(true);
+    expect(isGenuine(secret, { ...received!, body: received!.body.replace('研', '妍') })).toBe(false);
+    expect(isGenuine(`whsec_${Buffer.alloc(32).toString('base64')}`, received!)).toBe(false);
+    const { version, seq } = message.data;
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': `msg_${tenantId}_${version}_${seq}_${id}`,
+    });
+    expect(Math.abs(Number(headers['webhook-timestamp']) - clock.now().getTime() / 1000)).toBeLessThan(60);
+    expect(message).toMatchObject({
+      type: 'dept.created',
+      data: { tenantId, kind: 'dept', operation: 'created', id: deptId, by: 'ann', before: null },
+    });
+    expect(new Date(message.timestamp).toISOString()).toBe(message.timestamp);
+    expect(service.log.join()).not.toContain(secret);
+  });
+
+  it('send changes in the order of the commits, from the moment they are made', async () => {
+    await aDept(api, { deptName: 'before' });
+    await hook('/ordered', { kinds: ['dept'] });
+    await Promise.all(Array.from({ length: 20 }, () => aDept(api, { deptName: 'd' })));
+    const lines = Array.from({ length: 120 }, (_, n) => `{"path":"i${n}"}\n`).join('');
+    await api.post('/system/dept-api/import', lines, { 'content-type': 'application/x-ndjson' });
+    await until(() => receiver.at('/ordered').length >= 140);
+    const order = receiver.at('/ordered').map(({ message: { data } }) => data.version * 1000 + data.seq);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect([order.length, new Set(order).size, names('/ordered').includes('before')]).toEqual([
+      140,
+      140,
+      false,
+    ]);
+  });
+
+  it('tell a tenant of tenants at and below its own, and of no parent outside', async () => {
+    const root = service.as({ roles: ['superadmin'] });
+    const [own, other] = [await aTenant(root), await aTenant(root)];
+    const below = await aTenant(service.as({ tenantId: own.tenantId }));
+    await hook('/tenants', { kinds: ['tenant'] }, service.as({ tenantId: own.tenantId }));
+    await hook('/platform', { kinds: ['tenant'] }, root);
+    await root.patch(`/system/tenant-api/${other.id}`, { companyName: 'foreign' });
+    await root.patch(`/system/tenant-api/${below.id}`, { companyName: 'below' });
+    await root.patch(`/system/tenant-api/${below.id}`, { tenantParent: other.tenantId });
+    await root.patch(`/system/tenant-api/${below.id}`, { companyName: 'moved away' });
+    await root.patch(`/system/tenant-api/${own.id}`, { companyName: 'own' });
+    await until(() => receiver.at('/platform').length >= 5 && receiver.at('/tenants').length >= 3);
+    const seen = receiver.at('/tenants').map(({ message: { type, data } }) => [type, data.id]);
+    expect(seen).toEqual([
+      ['tenant.updated', below.id],
+      ['tenant.moved', below.id],
+      ['tenant.updated', own.id],
+    ]);
+    const moved = receiver.at('/tenants')[1]!.message.data;
+    expect([moved.before?.tenantParent, moved.after?.tenantParent]).toEqual([own.tenantId, null]);
+    expect(
+      receiver.received.filter(({ path, body }) => path === '/tenants' && body.includes(other.tenantId)),
+    ).toEqual([]);
+    expect(receiver.at('/platform').length).toBe(5);
+  });
+
+  it('try again with the same id and body until it is delivered; later changes wait, another hook does not', async () => {
+    receiver.answer('/flaky', (response) => response.writeHead(500).end('no'));
+    const [flaky] = [await hook('/flaky'), await hook('/good')];
+    await aDept(api, { deptName: 'first' });
+    await aDept(api, { deptName: 'second' });
+    await until(() => receiver.at('/good').length === 2);
+    /** Lets time pass until it is so; not by one leap, which may come before a failure is noted. */
+    const later = (isTrue: () => boolean) =>
+      until(() => {
+        clock.pass(10_000);
+        return isTrue();
+      });
+    await later(() => receiver.at('/flaky').length >= 4);
+    receiver.answer('/flaky', (response) =>
+      response.writeHead(301, { location: receiver.url('/elsewhere') }).end(),
+    );
+    const before = receiver.at('/flaky').length;
+    await later(() => receiver.at('/flaky').length > before);
+    expect(new Set(names('/flaky'))).toEqual(new Set(['first']));
+    receiver.answer('/flaky');
+    await later(() => names('/flaky').includes('second'));
+    const tried = receiver.at('/flaky').filter(({ message }) => message.data.after?.deptName === 'first');
+    expect([new Set(tried.map(({ id }) => id)).size, new Set(tried.map(({ body }) => body)).size]).toEqual([
+      1, 1,
+    ]);
+    expect(tried.every((each) => isGenuine(flaky.secret, each))).toBe(true);
+    expect(receiver.at('/elsewhere')).toEqual([]);
+    await until(async () => (await deliveries(flaky)).length === receiver.at('/flaky').length);
+    const rows = await deliveries(flaky);
+    expect(rows[0]).toMatchObject({ attempt: 1, statusCode: 204, error: null });
+    expect(rows[1]).toMatchObject({ attempt: tried.length, statusCode: 204, messageId: tried[0]!.id });
+    expect(rows.at(-1)).toMatchObject({ attempt: 1, statusCode: 500 });
+    expect(rows.some(({ statusCode }) => statusCode === 301)).toBe(true);
+    expect(await read(flaky)).toMatchObject({ status: '0', reason: null });
+  });
+
+  it('are disabled after two days without a delivery, and say why; enabled again they go on where they were', async () => {
+    receiver.answer('/dead', (response) => response.writeHead(500).end());
+    const dead = await hook('/dead');
+    await aDept(api, { deptName: 'lost?' });
+    for (let hours = 0; hours < 60 && (await read(dead)).status === '0'; hours += 5) {
+      const tries = receiver.at('/dead').length;
+      await until(() => receiver.at('/dead').length > tries);
+      await until(async () => (await deliveries(dead)).length === receiver.at('/dead').length);
+      if (hours < 48) expect((await read(dead)).status).toBe('0');
+      clock.pass(5 * HOUR_MS);
+    }
+    await until(async () => (await read(dead)).status === '1');
+    expect((await read(dead)).reason).toMatch(/two days.*500/);
+    receiver.answer('/dead');
+    const tries = receiver.at('/dead').length;
+    await aDept(api, { deptName: 'later' });
+    clock.pass(100 * HOUR_MS);
+    const { id } = dead;
+    expect((await api.post(`${PATH}/${id}/ping`, undefined)).body.data).toMatchObject({ statusCode: 204 });
+    expect(receiver.at('/dead').length).toBe(tries + 1);
+    await api.put(PATH, { webhookId: id, url: receiver.url('/dead') });
+    await until(() => names('/dead').at(-1) === 'later');
+    expect(names('/dead').slice(-3)).toEqual([undefined, 'lost?', 'later']);
+    expect(await read(dead)).toMatchObject({ status: '0', reason: null });
+  });
+
+  it('are not held up by a receiver that hangs, drips, lies about its length, or breaks off', async () => {
+    const sender = service.app.get(WebhookSender);
+    sender.timeoutMs = 500;
+    const drips: NodeJS.Timeout[] = [];
+    receiver.answer('/hangs', () => undefined);
+    receiver.answer('/drips', (_, socket) => {
+      drips.push(setInterval(() => socket.writable && socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 20));
+    });
+    receiver.answer('/drips-body', (response) => {
+      response.writeHead(200);
+      drips.push(setInterval(() => response.write('x'), 20));
+    });
+    receiver.answer('/lies', (response) =>
+      response.writeHead(200, { 'content-length': 1000 }).write('short'),
+    );
+    receiver.answer('/endless', (response) => {
+      response.writeHead(200);
+      drips.push(setInterval(() => response.write('x'.repeat(65_536)), 1));
+    });
+    receiver.answer('/breaks', (_, socket) => socket.destroy());
+    receiver.answer('/garbage', (_, socket) => socket.end('this is not HTTP\r\n\r\n'));
+    const paths = ['/hangs', '/drips', '/breaks', '/garbage', '/drips-body', '/lies', '/endless'];
+    const hooks = [];
+    for (const path of paths) hooks.push(await hook(path));
+    const good = await hook('/beside');
+    for (let n = 0; n < 5; n += 1) await aDept(api, { deptName: `n${n}` });
+    await until(() => receiver.at('/beside').length === 5);
+    const outcomes: unknown[] = [];
+    for (const each of hooks) {
+      await until(async () => (await deliveries(each)).length > 0);
+      const first = (await deliveries(each)).at(-1)!;
+      outcomes.push(first.statusCode ?? first.error);
+    }
+    expect(outcomes).toEqual(['TIMEOUT', 'TIMEOUT', 'ECONNRESET', 'HPE_INVALID_CONSTANT', 200, 200, 200]);
+    expect((await deliveries(good)).every(({ statusCode }) => statusCode === 204)).toBe(true);
+    for (const drip of drips) clearInterval(drip);
+    for (const { id } of hooks) await api.delete(`${PATH}/${id}`);
+    sender.timeoutMs = 10_000;
+  });
+
+  it('end when they are disabled or deleted, also in the midst of many changes', async () => {
+    const [first, second] = [await hook('/ended'), await hook('/removed')];
+    receiver.answer('/ended', (response) => setTimeout(() => response.writeHead(204).end(), 5));
+    receiver.answer('/removed', (response) => setTimeout(() => response.writeHead(204).end(), 5));
+    const lines = Array.from({ length: 300 }, (_, n) => `{"path":"i${n}"}\n`).join('');
+    await api.post('/system/dept-api/import', lines, { 'content-type': 'application/x-ndjson' });
+    await until(() => receiver.at('/ended').length > 3 && receiver.at('/removed').length > 3);
+    await api.put(PATH, { webhookId: first.id, url: receiver.url('/ended'), status: '1' });
+    await api.delete(`${PATH}/${second.id}`);
+    const counts = () => [receiver.at('/ended').length, receiver.at('/removed').length];
+    const at = counts();
+    await hook('/other');
+    await aDept(api);
+    await until(() => receiver.at('/other').length === 1);
+    // The one that was under way.
+    expect(counts().every((count, index) => count <= at[index]! + 1)).toBe(true);
+    expect((await api.get(`${PATH}/${second.id}/deliveries`)).refusal.reason).toBe('WEBHOOK_NOT_FOUND');
+  });
+});

@@ -1,0 +1,288 @@
+import { Resolver } from 'node:dns/promises';
+import { WebhookSender } from '../../src/journal/webhook-sender';
+import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/journal/subscription.entity';
+import { DeliveryCleaner } from '../../src/journal/webhook-worker';
+import { aDept, type ApiClient } from '../../src/server/testing';
+import { HandClock } from '../support/hand-clock';
+import { Receiver } from '../support/receiver';
+import { aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
+
+const PATH = '/system/webhook-api';
+const URL = 'https://receiver.example/hook';
+const PUBLIC = '93.184.216.34';
+
+/** What names lead to, until it is said otherwise. */
+function namesLeadTo(v4: string[], v6: string[] = []): void {
+  jest.spyOn(Resolver.prototype, 'resolve4').mockResolvedValue(v4);
+  jest.spyOn(Resolver.prototype, 'resolve6').mockResolvedValue(v6);
+}
+
+describe('webhooks of a tenant', () => {
+  const clock = new HandClock();
+  const service = ServiceUnderTest.use({}, clock);
+  let tenantId: string;
+  let api: ApiClient;
+
+  beforeEach(async () => {
+    namesLeadTo([PUBLIC]);
+    tenantId = await aTenantRow(service.dataSource);
+    api = service.as({ tenantId, username: 'ann' });
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const create = (fields: object = {}, by = api) => by.post(PATH, { url: URL, status: '1', ...fields });
+  const idOf = async (fields: object = {}, by = api) =>
+    ((await create(fields, by)).body.data as { id: number }).id;
+  const rowOf = (webhookId: number) => service.dataSource.manager.findOneBy(WebhookEntity, { webhookId });
+
+  it('are made with a secret that is shown once, and read, listed, replaced and deleted', async () => {
+    const made = await create({ kinds: ['tenant', 'dept', 'dept'] });
+    const { id, secret } = made.body.data as { id: number; secret: string };
+    expect(made.headers.location).toBe(`${PATH}/${id}`);
+    expect(Buffer.from(secret.replace('whsec_', ''), 'base64').length).toBe(32);
+    const read = await api.get(`${PATH}/${id}`);
+    expect(read.body.data).toMatchObject({
+      ...{ webhookId: id, url: URL, kinds: ['dept', 'tenant'], status: '1', reason: null },
+      ...{ createBy: 'ann', updateBy: '', updateTime: null },
+    });
+    await api.put(PATH, { webhookId: id, url: `${URL}/2`, status: '0' });
+    const list = await api.get(PATH);
+    expect(list.body.data).toMatchObject({
+      rows: [
+        { webhookId: id, url: `${URL}/2`, kinds: ['dept', 'tenant', 'user'], status: '0', updateBy: 'ann' },
+      ],
+      hasMore: false,
+    });
+    expect((await rowOf(id))?.secret).toBe(secret);
+    for (const { text } of [read, list, await api.get(`${PATH}/${id}/deliveries`)])
+      expect(text).not.toContain(secret.slice(6));
+    expect((await api.delete(`${PATH}/${id}`)).status).toBe(200);
+    expect((await api.get(`${PATH}/${id}`)).refusal.reason).toBe('WEBHOOK_NOT_FOUND');
+    expect([
+      await rowOf(id),
+      await service.dataSource.manager.countBy(PositionEntity, { webhookId: id }),
+    ]).toEqual([null, 0]);
+  });
+
+  it('are made once for an idempotency key', async () => {
+    const headers = { 'idempotency-key': 'hook' };
+    const post = () => api.post(PATH, { url: URL, status: '1' }, headers);
+    const [first, second] = [await post(), await post()];
+    expect(second.body).toEqual(first.body);
+    expect(await service.dataSource.manager.countBy(WebhookEntity, { tenantId })).toBe(1);
+  });
+
+  it('are at most 20, also when many are made at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 25 }, () => create()));
+    expect(answers.filter(({ status }) => status === 200).length).toBe(20);
+    expect(answers.find(({ status }) => status !== 200)?.refusal.reason).toBe('WEBHOOK_LIMIT');
+    const page = (await api.get(`${PATH}?limit=15`)).body.data as { rows: unknown[]; nextCursor: string };
+    const rest = (await api.get(`${PATH}?limit=15&cursor=${page.nextCursor}`)).body.data;
+    expect([page.rows.length, (rest as { rows: unknown[] }).rows.length]).toEqual([15, 5]);
+  });
+
+  it('follow journals by their kinds, those that are new to them from now on', async () => {
+    const id = await idOf({ kinds: ['dept'] });
+    const journals = async () =>
+      (await service.dataSource.manager.findBy(PositionEntity, { webhookId: id }))
+        .map(({ journal }) => journal)
+        .sort();
+    expect(await journals()).toEqual([tenantId]);
+    await api.put(PATH, { webhookId: id, url: URL, kinds: ['tenant', 'user'], status: '1' });
+    expect(await journals()).toEqual(['000000', tenantId].sort());
+    await api.put(PATH, { webhookId: id, url: URL, kinds: ['tenant'], status: '1' });
+    expect(await journals()).toEqual(['000000']);
+  });
+
+  it('are for those who manage, of their own tenant', async () => {
+    const id = await idOf();
+    const member = service.as({ tenantId, roles: ['member'] });
+    expect((await create({}, member)).refusal.reason).toBe('ROLE_REQUIRED');
+    for (const other of [
+      service.as({ roles: ['superadmin'] }),
+      service.as({ tenantId: await aTenantRow(service.dataSource) }),
+    ]) {
+      const answers = [
+        await other.get(`${PATH}/${id}`),
+        await other.get(`${PATH}/${id}/deliveries`),
+        await other.post(`${PATH}/${id}/ping`, undefined),
+        await other.put(PATH, { webhookId: id, url: URL }),
+        await other.delete(`${PATH}/${id}`),
+      ];
+      expect(answers.map(({ refusal }) => refusal.reason)).toEqual(answers.map(() => 'WEBHOOK_NOT_FOUND'));
+    }
+    expect(await rowOf(id)).toMatchObject({ url: URL, status: '1' });
+  });
+
+  it.each<[string, object]>([
+    ['no address', { url: null }],
+    ['not an address', { url: 'receiver.example' }],
+    ['another scheme', { url: 'ftp://receiver.example' }],
+    ['a script', { url: 'javascript:alert(1)' }],
+    ['a password', { url: 'https://a:b@receiver.example' }],
+    ['a user', { url: 'https://a@receiver.example' }],
+    ['a long address', { url: `https://receiver.example/${'x'.repeat(2048)}` }],
+    ['NUL', { url: 'https://receiver.example/\0' }],
+    ['a number', { url: 1 }],
+    ['no kinds', { kinds: [] }],
+    ['an unknown kind', { kinds: ['dept', 'secret'] }],
+    ['kinds as a text', { kinds: 'dept' }],
+    ['an unknown status', { status: '2' }],
+  ])('are refused with %s', async (_, fields) => {
+    expect((await create(fields)).refusal.reason).toBe('INVALID_INPUT');
+    expect(await service.dataSource.manager.countBy(WebhookEntity, { tenantId })).toBe(0);
+  });
+
+  describe('lead to public addresses only', () => {
+    it.each([
+      ...[
+        'http://127.0.0.1/',
+        'http://127.1/',
+        'http://2130706433/',
+        'http://0x7f.0.0.1/',
+        'http://0177.0.0.1/',
+      ],
+      ...[
+        'http://0.0.0.0/',
+        'http://10.1.2.3/',
+        'http://172.16.0.1/',
+        'http://192.168.1.1/',
+        'http://100.64.0.1/',
+      ],
+      ...[
+        'http://169.254.169.254/latest/meta-data/',
+        'http://[fd00:ec2::254]/',
+        'http://[::]/',
+        'http://[::1]/',
+      ],
+      ...[
+        'http://[fe80::1]/',
+        'http://[fc00::1]/',
+        'http://[::ffff:127.0.0.1]/',
+        'http://[::ffff:a9fe:a9fe]/',
+      ],
+      ...['http://[64:ff9b::7f00:1]/', 'http://[2002:7f00:1::]/', 'http://224.0.0.1/', 'http://①②⑦.0.0.1/'],
+    ])('not to %s', async (url) => {
+      const answer = await create({ url });
+      expect(answer.refusal).toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'url' }] });
+    });
+
+    it.each<[string, string[], string[]]>([
+      ['a private address', ['10.0.0.1'], []],
+      ['a public and a private address', [PUBLIC, '127.0.0.1'], []],
+      ['a public address and a private one in IPv6', [PUBLIC], ['::1']],
+      ['nothing', [], []],
+    ])('not to a name that leads to %s', async (_, v4, v6) => {
+      namesLeadTo(v4, v6);
+      expect((await create()).refusal).toMatchObject({ reason: 'INVALID_INPUT' });
+      const id = await (namesLeadTo([PUBLIC]), idOf());
+      namesLeadTo(v4, v6);
+      expect((await api.put(PATH, { webhookId: id, url: URL })).refusal.reason).toBe('INVALID_INPUT');
+    });
+
+    it('also when a name leads elsewhere later: nothing is connected', async () => {
+      const receiver = await Receiver.start();
+      const { port } = new globalThis.URL(receiver.url());
+      const url = `http://receiver.example:${port}/rebound`;
+      const id = await idOf({ url, kinds: ['dept'], status: '0' });
+      namesLeadTo(['127.0.0.1']);
+      await aDept(api);
+      expect((await api.post(`${PATH}/${id}/ping`, undefined)).body.data).toMatchObject({
+        statusCode: null,
+        error: 'ADDRESS_NOT_PUBLIC',
+      });
+      const rows = () => service.dataSource.manager.findBy(DeliveryEntity, { webhookId: id });
+      await until(async () => (await rows()).length >= 2);
+      expect((await rows()).every(({ error }) => error === 'ADDRESS_NOT_PUBLIC')).toBe(true);
+      // An address that was stored by a service that allowed it.
+      await service.dataSource.manager.update(
+        WebhookEntity,
+        { webhookId: id },
+        { url: receiver.url('/stored') },
+      );
+      expect((await api.post(`${PATH}/${id}/ping`, undefined)).body.data).toMatchObject({
+        error: 'ADDRESS_NOT_PUBLIC',
+      });
+      expect(receiver.received).toEqual([]);
+      await api.delete(`${PATH}/${id}`);
+      await receiver.stop();
+    });
+
+    it('is what keeps them: the same name is connected to where private addresses are allowed', async () => {
+      const open = await ServiceUnderTest.on(service.database, { WEBHOOK_ALLOW_PRIVATE: 'on' });
+      const receiver = await Receiver.start();
+      const id = await idOf({ url: receiver.url('/ping') }, open.as({ tenantId }));
+      const ping = await open.as({ tenantId }).post(`${PATH}/${id}/ping`, undefined);
+      expect(ping.body.data).toMatchObject({ statusCode: 204, error: null, attempt: 1 });
+      expect(receiver.received.map(({ message }) => message.type)).toEqual(['ping']);
+      await receiver.stop();
+      const gone = await open.as({ tenantId }).post(`${PATH}/${id}/ping`, undefined);
+      expect(gone.body.data).toMatchObject({ statusCode: null, error: 'ECONNREFUSED' });
+      const list = (await open.as({ tenantId }).get(`${PATH}/${id}/deliveries?limit=1`)).body.data as {
+        rows: unknown[];
+        nextCursor: string;
+      };
+      expect(list).toMatchObject({ rows: [gone.body.data], hasMore: true });
+      const next = await open
+        .as({ tenantId })
+        .get(`${PATH}/${id}/deliveries?limit=1&cursor=${list.nextCursor}`);
+      expect(next.body.data).toMatchObject({ rows: [ping.body.data], hasMore: false });
+      await open.leave();
+    });
+  });
+
+  it('need https in production', async () => {
+    const strict = await ServiceUnderTest.on(service.database, { NODE_ENV: 'production' });
+    const own = strict.as({ tenantId });
+    expect((await create({ url: 'http://receiver.example' }, own)).refusal).toMatchObject({
+      reason: 'INVALID_INPUT',
+      fields: [{ field: 'url' }],
+    });
+    expect((await create({}, own)).status).toBe(200);
+    await strict.leave();
+  });
+
+  it('hold few requests when receivers hang: more pings are refused', async () => {
+    const sender = service.app.get(WebhookSender);
+    const ends: (() => void)[] = [];
+    jest.spyOn(sender, 'send').mockImplementation(
+      () =>
+        new Promise((resolve) => {
+          ends.push(() => {
+            resolve({ statusCode: 200, error: null, durationMs: 1, sentAt: new Date() });
+          });
+        }),
+    );
+    const id = await idOf();
+    const pings = Array.from({ length: 4 }, () => api.post(`${PATH}/${id}/ping`, undefined));
+    await until(() => ends.length === 4);
+    expect((await api.post(`${PATH}/${id}/ping`, undefined)).refusal.reason).toBe('OVERLOADED');
+    for (const end of ends) end();
+    expect((await Promise.all(pings)).every(({ status }) => status === 200)).toBe(true);
+  });
+
+  it('keep the list of deliveries for 30 days', async () => {
+    const id = await idOf();
+    const row = {
+      webhookId: id,
+      tenantId,
+      messageId: 'm',
+      attempt: 1,
+      statusCode: 200,
+      error: null,
+      durationMs: 1,
+    };
+    const daysAgo = (days: number) => new Date(clock.now().getTime() - days * 86_400_000);
+    await service.dataSource.manager.insert(DeliveryEntity, { ...row, sentAt: daysAgo(31) });
+    await service.dataSource.manager.insert(DeliveryEntity, {
+      ...row,
+      messageId: 'kept',
+      sentAt: daysAgo(29),
+    });
+    await service.app.get(DeliveryCleaner).run();
+    const left = await service.dataSource.manager.findBy(DeliveryEntity, { webhookId: id });
+    expect(left.map(({ messageId }) => messageId)).toEqual(['kept']);
+  });
+});
