@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type ApiClient } from '../../src/server/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
+import { Chance } from '../support/chance';
 import { SEEDED, times } from '../support/long-run';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -97,6 +98,35 @@ describe('departments at a version', () => {
         ...(SEEDED.seed !== undefined && { seed: SEEDED.seed + n }),
       });
     await Promise.all(Array.from({ length: LANES }, lane));
+  });
+
+  it('stay the same while others change the tree', async () => {
+    const tenantId = await aTenantRow(service.dataSource);
+    const api = service.as({ tenantId });
+    const ids: number[] = [];
+    for (let n = 0; n < 20; n += 1)
+      ids.push(await aDept(api, { parentId: ids[Math.floor(n / 3) - 1] ?? 0, deptName: `${n}` }));
+    const version = await versionOf(tenantId);
+    const paths = [`/tree?asOf=${version}`, `/tree?depth=2&asOf=${version}`, `/${ids[19]}?asOf=${version}`];
+    const before = await Promise.all(paths.map(async (path) => (await api.get(PATH + path)).text));
+    const chance = new Chance(SEEDED.seed ?? 1);
+    let isWriting = true;
+    const write = async () => {
+      for (let n = 0; n < times(400, 60); n += 1) {
+        const [deptId, parentId] = [chance.pick(ids), chance.pick([0, ...ids])];
+        const kind = chance.below(4);
+        if (kind < 2) await api.patch(`${PATH}/${deptId}`, { parentId, deptName: `${n}` });
+        else if (kind === 2) await api.delete(`${PATH}/${deptId}`);
+        else await api.post(`${PATH}/${deptId}/restore`, { parentId });
+      }
+    };
+    const read = async () => {
+      while (isWriting)
+        for (const [at, path] of paths.entries()) expect((await api.get(PATH + path)).text).toBe(before[at]);
+    };
+    const reading = [read(), read()];
+    await Promise.all([write(), write(), write()]).finally(() => (isWriting = false));
+    await Promise.all(reading);
   });
 
   async function runProgram(program: readonly Step[]): Promise<void> {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
+import { ChangeEntity } from '../../src/database/change-log';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptService } from '../../src/dept/dept.service';
 import { TransferErrors } from '../../src/dept/dept.errors';
@@ -55,7 +56,7 @@ describe('the catalogue of refusals', () => {
   const as = (caller?: Caller) => speaking(service.as(caller));
   const speaking = (api: ApiClient) => (english ? api.with({ 'accept-language': 'en' }) : api);
 
-  /** How each refusal is met. */
+  /** How each refusal is met; a reason with two statuses is met in two ways. */
   const provoke: Record<string, () => Promise<Answer>> = {
     INVALID_INPUT: () => as().get(`${PATH}/x`),
     MALFORMED_REQUEST: () => as().post(PATH, '{'),
@@ -135,6 +136,11 @@ describe('the catalogue of refusals', () => {
     },
     TENANT_NOT_FOUND: () => as().get(`${TENANTS}/777`),
     PARENT_TENANT_NOT_FOUND: () => as().post(TENANTS, { tenantName: 'x', tenantParent: '777' }),
+    'PARENT_TENANT_NOT_FOUND 409': async () => {
+      const { id } = await aTenant(as());
+      await as().delete(`${TENANTS}/${id}`);
+      return as().post(`${TENANTS}/${id}/restore`, { tenantParent: '777' });
+    },
     OWN_TENANT: () => as().delete(`${TENANTS}/1`),
     TENANT_CYCLE: async () => {
       const { id, tenantId } = await aTenant(as());
@@ -152,6 +158,19 @@ describe('the catalogue of refusals', () => {
     },
     DEPT_NOT_FOUND: () => as().get(`${PATH}/777777`),
     PARENT_NOT_FOUND: () => as().post(PATH, { parentId: 777_777 }),
+    'PARENT_NOT_FOUND 409': async () => {
+      const deptId = await aDept(as());
+      await as().delete(`${PATH}/${deptId}`);
+      return as().post(`${PATH}/${deptId}/restore`, { parentId: 777_777 });
+    },
+    NOT_DELETED: async () => as().post(`${PATH}/${await aDept(as())}/restore`, {}),
+    HISTORY_GONE: async () => {
+      const tenantId = await aTenantRow(service.dataSource, { treeVersion: '9' });
+      const begun = { kind: 'journal', operation: 'begun', resourceId: tenantId, by: 'system' } as const;
+      const entry = { ...begun, version: 9, seq: 0, prev: 9, fields: '{}', happenedAt: new Date() };
+      await service.dataSource.manager.insert(ChangeEntity, { ...entry, tenantId, lineage: null });
+      return as({ tenantId }).get(`${PATH}/tree?asOf=1`);
+    },
     PARENT_DISABLED: async () => as().post(PATH, { parentId: await aDept(as(), { status: '1' }) }),
     DEPT_CYCLE: async () => {
       const deptId = await aDept(as());
@@ -203,15 +222,19 @@ describe('the catalogue of refusals', () => {
 
   it('has each of its rows provoked, with its status, in both languages', async () => {
     const rows = await catalogue();
-    expect(rows.map(({ reason }) => reason).sort()).toEqual(Object.keys(provoke).sort());
-    for (const { reason, status, zh, en } of rows) {
-      const answer = await provoke[reason]!();
+    const keyOf = ({ reason, status }: ErrorRow) =>
+      `${reason} ${status}` in provoke ? `${reason} ${status}` : reason;
+    expect(rows.map(keyOf).sort()).toEqual(Object.keys(provoke).sort());
+    for (const row of rows) {
+      const { reason, status, zh, en } = row;
+      const provoked = provoke[keyOf(row)]!;
+      const answer = await provoked();
       expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
       expect(answer.body.msg).toBe(zh);
       expect(en).toMatch(/^[ -~]+$/);
       if (beforeLanguage.has(reason)) continue;
       english = true;
-      expect((await provoke[reason]!()).body.msg).toBe(en);
+      expect((await provoked()).body.msg).toBe(en);
       english = false;
     }
   });

@@ -10,7 +10,13 @@ interface Schema {
 }
 interface Operation {
   readonly operationId: string;
-  readonly parameters?: { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly parameters?: {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema: Schema;
+    readonly example?: unknown;
+  }[];
   readonly requestBody?: {
     readonly content: Record<
       string,
@@ -23,7 +29,7 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** Nobody can know these before: a token of a session, and an id that the service draws. */
 const NEEDS_A_SECRET = ['refresh'];
-const NEEDS_AN_ID = ['updateTenant', 'patchTenant', 'deleteTenant'];
+const NEEDS_AN_ID = ['updateTenant', 'patchTenant', 'deleteTenant', 'restoreTenant'];
 /** These sign in as the account that an example creates, before another changes its password. */
 const NEEDS_THE_ACCOUNT = ['login', 'token'];
 
@@ -35,6 +41,7 @@ describe('the examples of the document, on a fresh start', () => {
   const schemas = document.components.schemas;
   let service: ServiceUnderTest;
   let admin: ApiClient;
+  let deletedTenant: string | undefined;
 
   beforeAll(async () => {
     service = await ServiceUnderTest.start();
@@ -51,7 +58,8 @@ describe('the examples of the document, on a fresh start', () => {
   const place = ({ method, operationId }: { method: string; operationId: string }) => {
     if (operationId === 'createUser') return 0;
     if (NEEDS_THE_ACCOUNT.includes(operationId)) return 1;
-    return operationId === 'logout' ? 4 : method === 'delete' ? 3 : 2;
+    if (operationId.startsWith('restore')) return 4;
+    return operationId === 'logout' ? 5 : method === 'delete' ? 3 : 2;
   };
   const tried = operations
     .filter(({ operationId }) => !NEEDS_A_SECRET.includes(operationId))
@@ -67,7 +75,12 @@ describe('the examples of the document, on a fresh start', () => {
       }
 
       async function call({ method, path }: typeof operation, type?: string, body?: unknown) {
-        const known = NEEDS_AN_ID.includes(id) ? await someTenant() : undefined;
+        const tenant = id === 'restoreTenant' ? deletedTenant : await someTenant();
+        if (id === 'deleteTenant') deletedTenant = tenant;
+        const known = NEEDS_AN_ID.includes(id) ? tenant : undefined;
+        const query = operation.parameters
+          ?.filter((each) => each.in === 'query' && each.required)
+          .map(({ name, schema, example: told }) => `${name}=${String(told ?? schema.example)}`);
         const example = operation.parameters?.find((each) => each.in === 'path')?.schema.example;
         const sent =
           known !== undefined && typeof body === 'object' && body !== null && 'id' in body
@@ -75,7 +88,7 @@ describe('the examples of the document, on a fresh start', () => {
             : body;
         return admin.send(
           method.toUpperCase(),
-          path.replace('{id}', String(known ?? example)),
+          `${path.replace('{id}', String(known ?? example))}?${query?.join('&') ?? ''}`,
           type === FORM ? new URLSearchParams(sent as Record<string, string>).toString() : sent,
           type ? { 'content-type': type } : {},
         );

@@ -196,7 +196,7 @@ async function hashRows(dataSource: DataSource): Promise<Map<string, string>> {
       const { tree_ver, ...rest } = row;
       const told = row.tenant_id === PLATFORM_TENANT ? rest : { ...rest, tree_ver };
       // An entry about a tenant ends with its code, and stands in the journal of the platform.
-      const about = /,([^,]+),$/.exec((row.lineage as string | null) ?? '')?.[1];
+      const about = typeof row.lineage === 'string' ? /,([^,]+),$/.exec(row.lineage)?.[1] : undefined;
       const key = `${about ?? String(row.tenant_id)} ${table}`;
       byTenant.set(key, [...(byTenant.get(key) ?? []), JSON.stringify(told)]);
     }
