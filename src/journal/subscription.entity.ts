@@ -76,13 +76,10 @@ export class PositionEntity {
   /** `webhook:<id>` or `handler:<name>` */
   @PrimaryColumn({ type: 'varchar', length: 80, ...ascii }) subscription!: string;
 
+  /** 0 of a handler. */
   @Index('ix_position_webhook')
-  @Column({ name: 'webhook_id', type: 'bigint', nullable: true, transformer: id })
-  webhookId!: number | null;
-
-  @ManyToOne(() => WebhookEntity, { onDelete: 'CASCADE' })
-  @JoinColumn({ name: 'webhook_id', foreignKeyConstraintName: 'fk_position_webhook' })
-  webhook?: WebhookEntity;
+  @Column({ name: 'webhook_id', type: 'bigint', transformer: id })
+  webhookId!: number;
 
   /** Of the last entry that was taken, or of the tree when no later entry was there. */
   @Column({ type: 'bigint', transformer: id }) version!: number;

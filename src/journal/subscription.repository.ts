@@ -120,7 +120,7 @@ export class SubscriptionRepository {
           subscription,
           version: -1,
           seq: END,
-          webhookId: null,
+          webhookId: 0,
           ...NOT_FAILING,
         });
         position = await positions.findOne({ journal, subscription });

@@ -160,7 +160,9 @@ export class LockedWebhooks {
   }
 
   async delete(webhookId: number): Promise<boolean> {
-    return (await this.#hooks.erase({ webhookId })) === 1;
+    if ((await this.#hooks.erase({ webhookId })) === 0) return false;
+    await this.#positions.erase({ webhookId });
+    return true;
   }
 
   /** Journals that are new to a webhook begin now. */

@@ -17,8 +17,7 @@ describe('the shell examples', () => {
   let service: ServiceUnderTest;
 
   beforeEach(async () => {
-    // The name in the example of a webhook leads nowhere.
-    service = await ServiceUnderTest.start({ WEBHOOK_ALLOW_PRIVATE: 'on' });
+    service = await ServiceUnderTest.start();
   });
   afterEach(() => service.stop());
 

@@ -33,25 +33,27 @@ describe('the OpenAPI document', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('gives every operation a summary, and one of four tags', () => {
+  it('gives every operation a summary, and one of five tags', () => {
     for (const { summary, tags } of operations) {
       expect(summary).not.toBe('');
-      expect(['Departments', 'Tenants', 'Accounts', 'Signing in']).toContain(tags.join());
+      expect(['Departments', 'Tenants', 'Accounts', 'Signing in', 'Webhooks']).toContain(tags.join());
     }
   });
 
   it('has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
-      ...'changePassword createDept createTenant createUser deleteDepts deleteTenant deleteUsers exportDepts'.split(
+      ...'changePassword createDept createTenant createUser createWebhook deleteDepts deleteTenant'.split(
         ' ',
       ),
-      ...'getDept getDeptAncestors getDeptTree getMe getTenant getUser importDepts listDepts listTenants listUsers'.split(
+      ...'deleteUsers deleteWebhook exportDepts getDept getDeptAncestors getDeptTree getMe getTenant'.split(
         ' ',
       ),
-      ...'login logout orderDepts patchDept patchTenant refresh token updateDept updateTenant updateUser'.split(
+      ...'getUser getWebhook importDepts listDeliveries listDepts listTenants listUsers listWebhooks'.split(
         ' ',
       ),
+      ...'login logout orderDepts patchDept patchTenant pingWebhook refresh token updateDept'.split(' '),
+      ...'updateTenant updateUser updateWebhook'.split(' '),
     ]);
   });
 

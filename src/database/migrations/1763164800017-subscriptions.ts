@@ -7,14 +7,6 @@ export class Subscriptions1763164800017 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    const webhookKey = (name: string) => ({
-      name,
-      columnNames: ['webhook_id'],
-      referencedTableName: 'tenantry_webhook',
-      referencedColumnNames: ['webhook_id'],
-      onDelete: 'CASCADE',
-      onUpdate: 'NO ACTION',
-    });
     await runner.createTable(
       new Table({
         name: 'tenantry_webhook',
@@ -53,7 +45,16 @@ export class Subscriptions1763164800017 implements MigrationInterface {
           { name: 'ix_delivery_webhook', columnNames: ['webhook_id', 'delivery_id'] },
           { name: 'ix_delivery_expiry', columnNames: ['sent_at'] },
         ],
-        foreignKeys: [webhookKey('fk_delivery_webhook')],
+        foreignKeys: [
+          {
+            name: 'fk_delivery_webhook',
+            columnNames: ['webhook_id'],
+            referencedTableName: 'tenantry_webhook',
+            referencedColumnNames: ['webhook_id'],
+            onDelete: 'CASCADE',
+            onUpdate: 'NO ACTION',
+          },
+        ],
       }),
     );
     await runner.createTable(
@@ -62,7 +63,7 @@ export class Subscriptions1763164800017 implements MigrationInterface {
         columns: [
           c.code('journal', 20, { isPrimary: true }),
           c.code('subscription', 80, { isPrimary: true }),
-          c.big('webhook_id', { isNullable: true }),
+          c.big('webhook_id'),
           c.big('version'),
           c.integer('seq'),
           c.integer('attempts'),
@@ -71,12 +72,7 @@ export class Subscriptions1763164800017 implements MigrationInterface {
         ],
         indices: [{ name: 'ix_position_webhook', columnNames: ['webhook_id'] }],
         foreignKeys: [
-          {
-            ...c.tenantKey('fk_position_journal'),
-            columnNames: ['journal'],
-            onDelete: 'CASCADE',
-          },
-          webhookKey('fk_position_webhook'),
+          { ...c.tenantKey('fk_position_journal'), columnNames: ['journal'], onDelete: 'CASCADE' },
         ],
       }),
     );
