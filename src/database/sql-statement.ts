@@ -54,8 +54,8 @@ export class SqlStatement {
   }
 
   /**
-   * A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:instr` a function. `:ix_…` after a
-   * table forces that index.
+   * A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:instr` a function. `:ix_…` right
+   * after the name of a table forces that index.
    */
   expression(sql: string, named: Named = {}): string {
     return sql.replace(/:(\.\.\.)?([a-z]\w*)/gi, (_, isList: string | undefined, name: string) => {

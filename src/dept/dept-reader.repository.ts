@@ -28,7 +28,7 @@ const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
 const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
 const PAGE = 1000;
 /** The index is forced: in a tenant without levels MariaDB takes the one in the order of lists, and walks the whole tenant. */
-const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child :ix_dept_children
+const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child:ix_dept_children
   WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0' AND child.parent_id = t.dept_id
   ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS "hasChildren"`;
 const NAMED = ['deptId', 'deptName'] as const;

@@ -89,7 +89,7 @@ function havingOther(
 ): Where {
   const sql = (column: string): string => {
     const [dept = ''] = column.split('.', 1);
-    return `${column} IN (:...among) AND (SELECT 1 FROM :table other :${index}
+    return `${column} IN (:...among) AND (SELECT 1 FROM :table other:${index}
        WHERE other.tenant_id = :tenantOfOther AND other.del_flag = '0' AND ${conditionInOrder(dept)} LIMIT 1) = 1`;
   };
   return { ...LIVE, deptId: Raw(sql, { among: deptIds.map(String), tenantOfOther: tenantId }) };

@@ -141,7 +141,7 @@ const EXEMPT: readonly RegExp[] = [
   // A new id is greater than that of every tenant; it reads nothing but the greatest.
   /^SELECT t\.id AS id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) ORDER BY t\.id DESC LIMIT (1|\?)$/,
   // Whether a tenant has children is asked of a row that is bound itself.
-  /\(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
+  /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
   // A refresh token says its session, and only the session says the tenant.
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
 ];
