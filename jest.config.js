@@ -62,8 +62,8 @@ const onPostgres = {
 
 const each = 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
 const onSqlite = inSuites ? 'test/suites/!(once-)*.ts' : each;
-// Commands are processes, which take long to start: on servers they are left to `npm run test:long`.
-const onServer = inSuites ? 'test/suites/!(once-|commands)*.ts' : each;
+// Processes take long to start: on servers, what is about them is left to `npm run test:long`.
+const onServer = inSuites ? 'test/suites/!(once-|processes)*.ts' : each;
 
 /** @type {import('jest').Config} */
 module.exports = {

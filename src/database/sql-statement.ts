@@ -60,11 +60,15 @@ export class SqlStatement {
     return this.dialect.place(this.values.push(value));
   }
 
-  /** A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:instr` a function. */
+  /**
+   * A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:instr` a function. `:ix_…` right
+   * after the name of a table forces that index.
+   */
   expression(sql: string, named: Named = {}): string {
     return sql.replace(/:(\.\.\.)?([a-z]\w*)/gi, (_, isList: string | undefined, name: string) => {
       if (name === 'table') return this.table;
       if (name === 'instr') return this.dialect.instr;
+      if (name.startsWith('ix_')) return this.dialect.forceIndex(name);
       const value = named[name];
       if (value === undefined) throw new Error(`:${name} has no value.`);
       return isList ? this.#list([value].flat()) : this.#list([value as Parameter]);

@@ -60,6 +60,7 @@ export function parentsAmong(deptIds: readonly number[], tenantId: string): Wher
   return havingOther(
     deptIds,
     tenantId,
+    'ix_dept_children',
     (dept) => `other.parent_id = ${dept}.dept_id ORDER BY other.order_num, other.dept_id`,
   );
 }
@@ -69,6 +70,7 @@ export function numberedAmong(deptIds: readonly number[], tenantId: string): Whe
   return havingOther(
     deptIds,
     tenantId,
+    'ix_dept_sibling',
     (dept) =>
       `other.parent_id = ${dept}.parent_id AND other.dept_name = ${dept}.dept_name AND other.dept_id < ${dept}.dept_id
        ORDER BY other.dept_id`,
@@ -82,12 +84,13 @@ export function numberedAmong(deptIds: readonly number[], tenantId: string): Whe
 function havingOther(
   deptIds: readonly number[],
   tenantId: string,
+  index: string,
   conditionInOrder: (dept: string) => string,
 ): Where {
   const sql = (column: string): string => {
     const [dept = ''] = column.split('.', 1);
-    return `${column} IN (:...among) AND (SELECT 1 FROM :table other WHERE other.tenant_id = :tenantOfOther
-       AND other.del_flag = '0' AND ${conditionInOrder(dept)} LIMIT 1) = 1`;
+    return `${column} IN (:...among) AND (SELECT 1 FROM :table other:${index}
+       WHERE other.tenant_id = :tenantOfOther AND other.del_flag = '0' AND ${conditionInOrder(dept)} LIMIT 1) = 1`;
   };
   return { ...LIVE, deptId: Raw(sql, { among: deptIds.map(String), tenantOfOther: tenantId }) };
 }

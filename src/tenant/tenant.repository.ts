@@ -45,7 +45,7 @@ export interface TenantCriteria {
 export type ListedTenant = TenantListRow & { readonly hasChildren: number };
 
 const PACKAGE = ['tenantName', 'menuIds'] as const;
-const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child WHERE child.del_flag = '0'
+const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child:ix_tenant_children WHERE child.del_flag = '0'
   AND child.tenant_parent = t.tenant_id ORDER BY child.id LIMIT 1), 0) AS "hasChildren"`;
 
 /** The door to the tenants: each tenant reaches itself and what is below it. */

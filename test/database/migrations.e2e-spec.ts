@@ -6,9 +6,7 @@ import { takeMigrationLease } from '../../src/database/mysql/migration-lease';
 import type { DataSource } from 'typeorm';
 import { CommitRecord } from '../../src/database/commit-log';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/tenant/account.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
-import { ChildService } from '../support/child-service';
 import { emptyDatabase, onMariadb, onPostgres } from '../support/test-database';
 import { until } from '../support/until';
 
@@ -108,31 +106,6 @@ describe('the schema', () => {
     expect(await runner.query('PRAGMA foreign_keys')).toMatchObject([{ foreign_keys: 1 }]);
     expect(await runner.query('PRAGMA synchronous')).toMatchObject([{ synchronous: 2 }]);
     await runner.release();
-  });
-});
-
-describe('three replicas that start together', () => {
-  const startThree = async (database: ThrowAwayDatabase): Promise<void> => {
-    const services = await Promise.all(Array.from({ length: 3 }, () => ChildService.start(database)));
-    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0]);
-  };
-
-  it('on an empty database migrate once, make one superadmin, and all become ready; and so on an older one', async () => {
-    const database = await emptyDatabase();
-    await startThree(database);
-    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
-    const counts = async () => [
-      await dataSource.manager.countBy(AccountEntity, { roles: 'superadmin' }),
-      await dataSource.manager.count(AccountEntity),
-      await dataSource.manager.count(TenantEntity),
-      (await dataSource.query<unknown[]>('SELECT name FROM tenantry_migrations')).length,
-    ];
-    expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
-    for (let n = 0; n < 3; n += 1) await dataSource.undoLastMigration();
-    await startThree(database);
-    expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
-    await dataSource.destroy();
-    await database.drop();
   });
 });
 

@@ -164,6 +164,20 @@ describe('the statements of a write', () => {
   });
 
   if (onMariadb) {
+    it('look for children by the one index that finds them, whatever the statistics are', async () => {
+      const queries = [
+        ...(await queriesOf(() => api.get(`${PATH}?limit=20`))),
+        ...(await queriesOf(async () => api.delete(`${PATH}/${await aDept(api)}`))),
+        ...(await queriesOf(() => service.as().get('/system/tenant-api?limit=20'))),
+      ].filter(({ sql }) => sql.includes('(SELECT 1 FROM'));
+      expect(queries).toHaveLength(3);
+      for (const { sql, parameters } of queries) {
+        const plan = await service.dataSource.query<Record<string, string>[]>(`EXPLAIN ${sql}`, parameters);
+        const keys = plan.filter(({ id }) => Number(id) > 1).map(({ possible_keys }) => possible_keys);
+        expect(keys).toEqual([expect.stringMatching(/^ix_(dept|tenant)_children$/)]);
+      }
+    });
+
     it('are sent as text when the server refuses to prepare them', async () => {
       const { pool } = service.dataSource.driver as unknown as { pool: Pool };
       const connection = await promisify(pool.getConnection.bind(pool))();

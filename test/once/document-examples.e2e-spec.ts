@@ -60,6 +60,9 @@ describe('the shell examples', () => {
       [200, 200],
       [200],
       [200, 200],
+      [200],
+      [200],
+      [200, 200],
     ]);
     const all = outputs.join('');
     for (const header of ['Location: /system/dept-api/1', 'ETag: "1"', 'Idempotent-Replayed: true']) {

@@ -11,16 +11,12 @@ const TESTS = join(__dirname, '..');
  * `npm test` runs these suites, `npx jest` runs every spec by itself.
  */
 export const SUITES = {
-  accounts: /^(auth|user|tenancy)\//,
-  commands: /^(cli|process)\//,
-  database: /^database\//,
-  departments: /^dept\/dept-(contract|fields|list|patch|statements|tree)/,
-  'departments-at-length': /^dept\/dept-(property|races|scale|transfer)/,
-  hosts: /^embedding\//,
-  http: /^http\//,
+  accounts: /^(auth|user|http)\//,
+  database: /^(database|embedding)\//,
+  departments: /^dept\//,
   journal: /^journal\//,
-  tenants: /^tenant\/tenant-(access|contract|fields|ids)/,
-  'tenants-at-length': /^tenant\/tenant-(list|patch|races|state)/,
+  processes: /^(cli|process)\//,
+  tenants: /^(tenant|tenancy)\//,
 } as const;
 
 /** The same for specs that run once, whatever the database. */

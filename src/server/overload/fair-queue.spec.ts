@@ -70,14 +70,15 @@ describe('FairQueue', () => {
     expect(queue.counts).toMatchObject({ inWork: 1, waiting: 0 });
   });
 
-  it('knows before whether it would refuse', () => {
+  it('refuses and counts what need not enter', () => {
     const { queue, enter, leave } = queueOf(1, 1);
     enter('a-1');
-    expect(queue.isFullFor('b')).toBe(false);
+    expect(queue.refuses('b')).toBe(false);
     enter('b-1');
-    expect(queue.isFullFor('c')).toBe(true);
+    expect(queue.refuses('c')).toBe(true);
     leave('b-1');
-    expect(queue.isFullFor('c')).toBe(false);
+    expect(queue.refuses('c')).toBe(false);
+    expect(queue.counts.refused).toBe(1);
   });
 
   it('never exceeds its bounds, never loses a request, and starts whatever it can', () => {

@@ -31,9 +31,11 @@ export class FairQueue {
 
   constructor(private readonly limits: QueueLimits) {}
 
-  /** Whether one more request of this key would be refused at once. */
-  isFullFor(key: string): boolean {
-    return !this.#hasPlaceFor(key) && !this.#mayWait(key);
+  /** Whether one more request of this key must be refused at once; it is counted then. */
+  refuses(key: string): boolean {
+    const isFull = !this.#hasPlaceFor(key) && !this.#mayWait(key);
+    if (isFull) this.counts.refused += 1;
+    return isFull;
   }
 
   enter(key: string, start: () => void, refuse: () => void): Leave {

@@ -18,6 +18,10 @@ const AFTER_CLOSE_MS = 3000;
 const LOG_EVERY_MS = 1000;
 /** Made once: an error collects a stack. */
 const OVERLOADED = HttpErrors.OVERLOADED();
+const HEADERS = {
+  ...refusalHeaders(OVERLOADED.row),
+  'Content-Type': 'application/json; charset=utf-8',
+};
 
 /**
  * Bounds how many requests are in work and refuses what is too much with 503 `OVERLOADED`. Places are shared round robin by
@@ -48,12 +52,12 @@ export class OverloadProtection {
     };
   }
 
-  /** Middleware, before anything expensive. */
+  /** Middleware, before anything expensive. A refusal must cost little: in a flood there are many for each answer. */
   readonly handle = (request: Request, response: Response, next: NextFunction): void => {
     if (NEVER_REFUSED.test(request.url)) next();
-    else if (!hasBody(request)) this.enter(request, response, next);
-    else if (this.#queueOf(request).isFullFor(this.#keyOf(request))) this.#refuse(request, response);
-    else next();
+    else if (this.#queueOf(request).refuses(this.#keyOf(request))) this.#refuse(request, response);
+    else if (hasBody(request)) next();
+    else this.enter(request, response, next);
   };
 
   enter(request: Request, response: Response, next: () => void): void {
@@ -93,8 +97,7 @@ export class OverloadProtection {
   #refuse(request: Request, response: Response): void {
     this.#log();
     if (response.headersSent) return;
-    response.status(this.statuses.statusFor(OVERLOADED.row.status)).set(refusalHeaders(OVERLOADED.row));
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.writeHead(this.statuses.statusFor(OVERLOADED.row.status), HEADERS);
     response.end(JSON.stringify(failure(OVERLOADED, requestIdOf(request), languageOf(request))));
   }
 

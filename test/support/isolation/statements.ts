@@ -145,7 +145,7 @@ const EXEMPT: readonly RegExp[] = [
   /^SELECT t\.tenant_parent AS tenantParent FROM tenantry_tenant t WHERE t\.tenant_id = \? AND t\.del_flag = \?$/,
   /^UPDATE tenantry_tenant SET [\w=?+, ]* WHERE id = \? AND del_flag = \?$/,
   // Whether a tenant has children is asked of a row that is bound itself.
-  /\(SELECT 1 FROM tenantry_tenant child WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
+  /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
   // A refresh token says its session, and only the session says the tenant.
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
   // Of no request: every second it is asked whether there is any webhook to send to.

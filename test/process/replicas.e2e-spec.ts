@@ -1,0 +1,32 @@
+import { createDataSource } from '../../src/data-source';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
+import { AccountEntity } from '../../src/tenant/account.entity';
+import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { ChildService } from '../support/child-service';
+import { emptyDatabase } from '../support/test-database';
+
+describe('three replicas that start together', () => {
+  const startThree = async (database: ThrowAwayDatabase): Promise<void> => {
+    const services = await Promise.all(Array.from({ length: 3 }, () => ChildService.start(database)));
+    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0]);
+  };
+
+  it('on an empty database migrate once, make one superadmin, and all become ready; and so on an older one', async () => {
+    const database = await emptyDatabase();
+    await startThree(database);
+    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    const counts = async () => [
+      await dataSource.manager.countBy(AccountEntity, { roles: 'superadmin' }),
+      await dataSource.manager.count(AccountEntity),
+      await dataSource.manager.count(TenantEntity),
+      (await dataSource.query<unknown[]>('SELECT name FROM tenantry_migrations')).length,
+    ];
+    expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
+    for (let n = 0; n < 3; n += 1) await dataSource.undoLastMigration();
+    await startThree(database);
+    expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
+    await dataSource.destroy();
+    await database.drop();
+  });
+});
