@@ -92,6 +92,7 @@ const DEPTS = '/system/dept-api';
 const USERS = '/system/user-api';
 const TENANTS = '/system/tenant-api';
 const HOOKS = '/system/webhook-api';
+const CHANGES = '/system/change-api';
 /** Nobody listens there, and nothing is sent to it: it is disabled. */
 const HOOK = '"url":"http://127.0.0.1:9/","status":"1"';
 const CSV = { 'content-type': 'text/csv' };
@@ -151,6 +152,17 @@ export const PROBES: readonly Probe[] = [
   ),
   ...probes({ ...searches, needs: 'manager', unknown: 'OK' }, [
     ['diffDepts', 'an unknown parameter', `GET ${DEPTS}/diff?from=0&limit=500&tenantId=<id>`],
+  ]),
+  ...probes(
+    { ...searches, thing: 'deptCursor', needs: 'manager', own: 'INVALID_INPUT', unknown: 'INVALID_INPUT' },
+    [['listChanges', 'after', `GET ${CHANGES}?after=<id>`]],
+  ),
+  ...probes({ ...writes, unknown: 'EMPTY', deleted: 'OK' }, [
+    ['listChanges', 'id', `GET ${CHANGES}?kind=dept&id=<id>`],
+    ['listChanges', 'id, newest first', `GET ${CHANGES}?kind=dept&order=desc&id=<id>`],
+  ]),
+  ...probes({ ...searches, needs: 'manager', unknown: 'OK' }, [
+    ['listChanges', 'an unknown parameter', `GET ${CHANGES}?kind=dept&id=<dept>&tenantId=<id>`],
   ]),
   ...probes({ ...writes, deleted: 'OK' }, [['getDeptHistory', 'path', `GET ${DEPTS}/<id>/history`]]),
   // Nothing is restored: the deleted rows of this world must stay deleted.

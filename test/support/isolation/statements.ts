@@ -64,6 +64,17 @@ async function byGeneralLog(
   const began = await dataSource.query<{ now: string }[]>('SELECT CAST(NOW(6) AS CHAR) AS now');
   await dataSource.query("SET GLOBAL log_output = 'TABLE'");
   await dataSource.query('SET GLOBAL general_log = ON');
+  // The log tells values only of statements that are prepared from now on: by new connections.
+  await seeThreads();
+  const old = [...threads];
+  for (const id of old) await dataSource.query(`KILL ${id}`).catch(() => undefined);
+  await until(async () => {
+    threads.clear();
+    return seeThreads().then(
+      () => !old.some((id) => threads.has(id)),
+      () => false,
+    );
+  });
   try {
     await work(async (phase) => {
       await seeThreads();
@@ -148,6 +159,8 @@ const EXEMPT: readonly RegExp[] = [
   /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
   // A refresh token says its session, and only the session says the tenant.
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
+  // How far the journals of the caller's tenant and of the platform go: numbers alone.
+  /^SELECT t\.tenant_id AS code, t\.tree_ver AS version, \(SELECT c\.prev FROM tenantry_change c WHERE c\.tenant_id = t\.tenant_id ORDER BY c\.version, c\.seq LIMIT (1|\?)\) AS kept FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
   // Of no request: every second it is asked whether there is any webhook to send to.
   /^SELECT 1 AS one FROM tenantry_webhook t WHERE t\.status = \? LIMIT (1|\?)$/,
 ];
