@@ -13,6 +13,18 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
   }
 }
 
+/** The same, while time passes by this clock; little by little, because what fails is noted a moment later. */
+export function untilLater(
+  clock: { pass(milliseconds: number): void },
+  stepMs: number,
+  isTrue: () => boolean | Promise<boolean>,
+): Promise<void> {
+  return until(() => {
+    clock.pass(stepMs);
+    return isTrue();
+  });
+}
+
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
