@@ -8,6 +8,7 @@ import { growth } from './measures/growth';
 import { memory } from './measures/memory';
 import { move } from './measures/move';
 import { others } from './measures/others';
+import { pastTree } from './measures/past-tree';
 import { readAll } from './measures/read-all';
 import { start } from './measures/start';
 import { statements } from './measures/statements';
@@ -17,7 +18,17 @@ import { Bed } from './support/bed';
 import { fileOf, tablesOf } from './support/report';
 import type { Found, Measure, OperationResult, Result } from './support/result';
 
-const MEASURES: readonly Measure[] = [statements, move, readAll, others, growth, exportAll, memory, start];
+const MEASURES: readonly Measure[] = [
+  statements,
+  move,
+  readAll,
+  pastTree,
+  others,
+  growth,
+  exportAll,
+  memory,
+  start,
+];
 /** What is measured on PostgreSQL too. */
 const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;
 /** Whatever hangs, a run comes to its end. */
