@@ -43,15 +43,13 @@ describe('the OpenAPI document', () => {
   it('has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
-      ...'changePassword createDept createTenant createUser deleteDepts deleteTenant deleteUsers exportDepts'.split(
+      ...'changePassword createDept createTenant createUser deleteDepts deleteTenant deleteUsers'.split(' '),
+      ...'diffDepts exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getMe getTenant'.split(
         ' ',
       ),
-      ...'getDept getDeptAncestors getDeptTree getMe getTenant getUser importDepts listDepts listTenants listUsers'.split(
-        ' ',
-      ),
-      ...'login logout orderDepts patchDept patchTenant refresh token updateDept updateTenant updateUser'.split(
-        ' ',
-      ),
+      ...'getTenantHistory getUser importDepts listDepts listTenants listUsers login logout'.split(' '),
+      ...'orderDepts patchDept patchTenant refresh restoreDept restoreTenant token'.split(' '),
+      ...'updateDept updateTenant updateUser'.split(' '),
     ]);
   });
 
@@ -66,7 +64,8 @@ describe('the OpenAPI document', () => {
         const reasons = /"reason":\{"type":"string","enum":(\[[^\]]*\])/.exec(JSON.stringify(schema))?.[1];
         if (reasons) expect(shown).toEqual(JSON.parse(reasons));
         for (const reason of shown) {
-          const value = document.components.examples[reason]!.value as {
+          const { $ref } = examples[reason] as { readonly $ref: string };
+          const value = document.components.examples[$ref.split('/').at(-1)!]!.value as {
             code: number;
             data: { reason: string };
           };
