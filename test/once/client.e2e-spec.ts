@@ -85,6 +85,12 @@ describe('the typed client', () => {
     const moved = await api.PUT('/system/dept-api', { body: { deptId: id, parentId: child } });
     expect(moved.error?.data).toMatchObject({ reason: 'DEPT_CYCLE' });
     await done(api.DELETE('/system/dept-api/{id}', { params: { path: { id: String(child) } } }));
+    await done(api.POST('/system/dept-api/{id}/restore', { ...ofChild, body: { parentId: 0 } }));
+    const { data: history } = await done(api.GET('/system/dept-api/{id}/history', ofChild));
+    expect(history.rows[0]).toMatchObject({ operation: 'restored', id: child, before: null });
+    const query = { from: '0' };
+    const { data: diff } = await done(api.GET('/system/dept-api/diff', { params: { query } }));
+    expect(diff.rows.map(({ change, path: names }) => [change, names])).toContainEqual(['created', '总部']);
   });
 
   it('moves departments as a file', async () => {
@@ -112,6 +118,9 @@ describe('the typed client', () => {
     const { data: page } = await done(api.GET('/system/tenant-api', disabled));
     expect(page.rows.map((row) => row.id)).toEqual([id]);
     await done(api.DELETE('/system/tenant-api/{id}', { params: { path } }));
+    await done(api.POST('/system/tenant-api/{id}/restore', { params: { path } }));
+    const { data: history } = await done(api.GET('/system/tenant-api/{id}/history', { params: { path } }));
+    expect(history.rows.map(({ by, operation }) => [by, operation])[0]).toEqual(['tester', 'restored']);
   });
 
   it('manages accounts', async () => {
