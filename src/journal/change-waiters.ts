@@ -80,18 +80,14 @@ export class ChangeWaiters implements OnModuleDestroy {
   async #wait(waiter: Waiter, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (waiter.isWoken) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
-      waiter.wake = () => {
+      const end = (): void => {
         clearTimeout(timer);
+        signal.removeEventListener('abort', end);
         resolve();
       };
+      const timer = setTimeout(end, milliseconds);
+      signal.addEventListener('abort', end);
+      waiter.wake = end;
     });
     waiter.wake = () => undefined;
   }

@@ -85,6 +85,12 @@ describe('the typed client', () => {
     const moved = await api.PUT('/system/dept-api', { body: { deptId: id, parentId: child } });
     expect(moved.error?.data).toMatchObject({ reason: 'DEPT_CYCLE' });
     await done(api.DELETE('/system/dept-api/{id}', { params: { path: { id: String(child) } } }));
+    await done(api.POST('/system/dept-api/{id}/restore', { ...ofChild, body: { parentId: 0 } }));
+    const { data: history } = await done(api.GET('/system/dept-api/{id}/history', ofChild));
+    expect(history.rows[0]).toMatchObject({ operation: 'restored', id: child, before: null });
+    const query = { from: '0' };
+    const { data: diff } = await done(api.GET('/system/dept-api/diff', { params: { query } }));
+    expect(diff.rows.map(({ change, path: names }) => [change, names])).toContainEqual(['created', '总部']);
   });
 
   it('moves departments as a file', async () => {
@@ -112,6 +118,9 @@ describe('the typed client', () => {
     const { data: page } = await done(api.GET('/system/tenant-api', disabled));
     expect(page.rows.map((row) => row.id)).toEqual([id]);
     await done(api.DELETE('/system/tenant-api/{id}', { params: { path } }));
+    await done(api.POST('/system/tenant-api/{id}/restore', { params: { path } }));
+    const { data: history } = await done(api.GET('/system/tenant-api/{id}/history', { params: { path } }));
+    expect(history.rows.map(({ by, operation }) => [by, operation])[0]).toEqual(['tester', 'restored']);
   });
 
   it('manages accounts', async () => {
@@ -125,6 +134,24 @@ describe('the typed client', () => {
     const { data: page } = await done(api.GET('/system/user-api', { params: { query: { username: 'd' } } }));
     expect(page.rows.map((row) => row.userId)).toContain(userId);
     await done(api.DELETE('/system/user-api/{id}', { params: { path: { id: String(userId) } } }));
+  });
+
+  it('follows changes, and manages webhooks', async () => {
+    const api = noting(mintToken({ roles: ['superadmin'] }));
+    const { data: changes } = await done(
+      api.GET('/system/change-api', { params: { query: { after: 'now' } } }),
+    );
+    expect([changes.rows, typeof changes.nextCursor]).toEqual([[], 'string']);
+    const body = { url: 'https://93.184.216.34/hooks', kinds: ['dept' as const], status: '1' as const };
+    const { data: made } = await done(api.POST('/system/webhook-api', { body }));
+    const params = { path: { id: made.id } };
+    await done(api.PUT('/system/webhook-api', { body: { ...body, webhookId: made.id } }));
+    const { data: hook } = await done(api.GET('/system/webhook-api/{id}', { params }));
+    expect(hook.url).toBe(body.url);
+    expect((await done(api.GET('/system/webhook-api'))).data.rows).toHaveLength(1);
+    expect((await done(api.GET('/system/webhook-api/{id}/deliveries', { params }))).data.rows).toEqual([]);
+    await done(api.DELETE('/system/webhook-api/{id}', { params }));
+    expect((await api.POST('/system/webhook-api/{id}/ping', { params })).response.status).toBe(404);
   });
 
   it('has called every operation of the document', () => {

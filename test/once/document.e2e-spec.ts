@@ -33,27 +33,30 @@ describe('the OpenAPI document', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('gives every operation a summary, and one of five tags', () => {
+  it('gives every operation a summary, and one of six tags', () => {
     for (const { summary, tags } of operations) {
       expect(summary).not.toBe('');
-      expect(['Departments', 'Tenants', 'Accounts', 'Signing in', 'Webhooks']).toContain(tags.join());
+      expect(['Departments', 'Tenants', 'Accounts', 'Signing in', 'Changes', 'Webhooks']).toContain(
+        tags.join(),
+      );
     }
   });
 
   it('has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
-      ...'changePassword createDept createTenant createUser createWebhook deleteDepts deleteTenant'.split(
+      ...'changePassword createDept createTenant createUser createWebhook deleteDepts deleteTenant deleteUsers deleteWebhook diffDepts'.split(
         ' ',
       ),
-      ...'deleteUsers deleteWebhook exportDepts getDept getDeptAncestors getDeptTree getMe getTenant'.split(
+      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getMe getTenant getTenantHistory getUser getWebhook'.split(
         ' ',
       ),
-      ...'getUser getWebhook importDepts listDeliveries listDepts listTenants listUsers listWebhooks'.split(
+      ...'importDepts listChanges listDeliveries listDepts listTenants listUsers listWebhooks login logout orderDepts patchDept'.split(
         ' ',
       ),
-      ...'login logout orderDepts patchDept patchTenant pingWebhook refresh token updateDept'.split(' '),
-      ...'updateTenant updateUser updateWebhook'.split(' '),
+      ...'patchTenant pingWebhook refresh restoreDept restoreTenant token updateDept updateTenant updateUser updateWebhook'.split(
+        ' ',
+      ),
     ]);
   });
 
@@ -68,7 +71,8 @@ describe('the OpenAPI document', () => {
         const reasons = /"reason":\{"type":"string","enum":(\[[^\]]*\])/.exec(JSON.stringify(schema))?.[1];
         if (reasons) expect(shown).toEqual(JSON.parse(reasons));
         for (const reason of shown) {
-          const value = document.components.examples[reason]!.value as {
+          const { $ref } = examples[reason] as { readonly $ref: string };
+          const value = document.components.examples[$ref.split('/').at(-1)!]!.value as {
             code: number;
             data: { reason: string };
           };

@@ -10,6 +10,8 @@ import { TenantSlots } from '../../src/dept/transfer/dept-transfer.service';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
 import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
+import { ChangeWaiters } from '../../src/journal/change-waiters';
+import { CHANGES, cursorNow } from '../support/follower';
 import { FullHouse } from '../support/full-house';
 import { anAccount, aTenantRow } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
@@ -170,6 +172,25 @@ describe('the catalogue of refusals', () => {
       const entry = { ...begun, version: 9, seq: 0, prev: 9, fields: '{}', happenedAt: new Date() };
       await service.dataSource.manager.insert(ChangeEntity, { ...entry, tenantId, lineage: null });
       return as({ tenantId }).get(`${PATH}/tree?asOf=1`);
+    },
+    CURSOR_GONE: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const after = await cursorNow(service.as({ tenantId }));
+      for (let n = 0; n < 2; n += 1) await aDept(service.as({ tenantId }));
+      await service.dataSource.manager.delete(ChangeEntity, { tenantId, version: 1 });
+      return as({ tenantId }).get(`${CHANGES}?after=${after}`);
+    },
+    TOO_MANY_FOLLOWERS: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const gone = new AbortController();
+      const idle = { signal: gone.signal, begin: () => undefined };
+      const nothing = () => Promise.resolve({ found: false, result: null });
+      const waiters = service.app.get(ChangeWaiters, { strict: false });
+      const waiting = Array.from({ length: 100 }, () => waiters.until([tenantId], nothing, 25_000, idle));
+      const answer = await as({ tenantId }).get(`${CHANGES}?wait=1`);
+      gone.abort();
+      await Promise.all(waiting);
+      return answer;
     },
     PARENT_DISABLED: async () => as().post(PATH, { parentId: await aDept(as(), { status: '1' }) }),
     DEPT_CYCLE: async () => {
