@@ -145,17 +145,25 @@ describe('the metrics', () => {
   it('count units that are tried again, and those that are given up', async () => {
     const create = service.dataSource.createQueryRunner.bind(service.dataSource);
     const deadlock = Object.assign(new Error('Deadlock found'), { errno: 1213 });
-    const failing = () => Object.assign(create(), { startTransaction: () => Promise.reject(deadlock) });
-    const runners = jest.spyOn(service.dataSource, 'createQueryRunner');
-    runners.mockImplementationOnce(failing).mockImplementationOnce(failing);
+    let failures = 2;
+    const runners = jest.spyOn(service.dataSource, 'createQueryRunner').mockImplementation(() => {
+      const runner = create();
+      const start = runner.startTransaction.bind(runner);
+      // Reads in the background begin none.
+      return Object.assign(runner, {
+        startTransaction: (level?: 'READ COMMITTED') =>
+          failures-- > 0 ? Promise.reject(deadlock) : start(level),
+      });
+    });
     const retried = await growth(() => api.post(PATH, {}));
     expect(retried.get('tenantry_unit_retries_total{fault="conflict"}')).toBe(2);
     expect(retried.get('tenantry_unit_given_up_total{cause="conflict"}')).toBe(0);
-    runners.mockImplementationOnce(failing);
+    failures = 1;
     jest.spyOn(RetryBudget.prototype, 'next').mockReturnValueOnce(null);
     const givenUp = await growth(() => api.post(PATH, {}));
     expect(givenUp.get('tenantry_unit_retries_total{fault="conflict"}')).toBe(0);
     expect(givenUp.get('tenantry_unit_given_up_total{cause="conflict"}')).toBe(1);
+    runners.mockRestore();
     expect(givenUp.get(requests('POST', PATH, 503, 'DATABASE_UNAVAILABLE'))).toBe(1);
   });
 
