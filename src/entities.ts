@@ -6,6 +6,7 @@ import { SettingEntity } from './database/setting.repository';
 import { DeptEntity } from './dept/dept.entity';
 import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './journal/subscription.entity';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
+import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from './tenant/quota/quota.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
 /** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
@@ -22,6 +23,9 @@ export const entities = [
   SessionEntity,
   FailedSignInEntity,
   SettingEntity,
+  QuotaEntity,
+  QuotaEntryEntity,
+  ReservationEntity,
 ];
 
 /** The same entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */

@@ -75,6 +75,28 @@ export {
   UpdateTenantDto,
 } from './tenant/tenant.dto';
 
+// Quotas.
+export { QuotaService } from './tenant/quota/quota.service';
+export type { QuotaKind } from './tenant/quota/quota-kinds';
+export { UsesQuota, type UsesQuotaOptions } from './tenant/quota/uses-quota';
+export { QuotaErrors } from './tenant/quota/quota.errors';
+export {
+  CommitReservationDto,
+  QuotaDto,
+  QuotaEntryDto,
+  RefundQuotaDto,
+  ReservationDto,
+  ReserveQuotaDto,
+  UseQuotaDto,
+} from './tenant/quota/quota.dto';
+
+// What a tenant may do.
+export { EntitlementService } from './tenant/entitlement/entitlement.service';
+export { AccountUseDto, EntitlementDto } from './tenant/entitlement/entitlement.dto';
+export { EntitlementErrors } from './tenant/entitlement/entitlement.errors';
+export { RequireMenu } from './tenant/entitlement/require-menu';
+export { CeilingErrors, type CeilingOptions } from './tenant/ceilings';
+
 // What services take and give beside that.
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
 export { PageQuery } from './web/page-query.dto';

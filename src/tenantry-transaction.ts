@@ -7,6 +7,7 @@ import { DeptService } from './dept/dept.service';
 import { RequestContext } from './tenancy/request-context';
 import { treeLock } from './tenancy/tenant-access';
 import { rowsIn, type OtherRows } from './tenancy/tenant-bound.repository';
+import { QuotaService } from './tenant/quota/quota.service';
 import { TenantService } from './tenant/tenant.service';
 
 /** A service whose methods need no context any more. */
@@ -20,13 +21,14 @@ export type InUnit<S> = {
 export interface TenantryUnit {
   readonly depts: InUnit<DeptService>;
   readonly tenants: InUnit<TenantService>;
+  readonly quotas: InUnit<QuotaService>;
   /** The tenant's rows in a table of the host. */
   readonly rows: OtherRows;
   /** For statements of the host; they are part of the transaction. */
   readonly manager: EntityManager;
 }
 
-/** Departments, tenants and rows of the host in one transaction. */
+/** Departments, tenants, quotas and rows of the host in one transaction. */
 @Injectable()
 export class TenantryTransaction {
   readonly #unitOfWork: UnitOfWork;
@@ -35,6 +37,7 @@ export class TenantryTransaction {
     unitOfWork: UnitOfWork,
     private readonly depts: DeptService,
     private readonly tenants: TenantService,
+    private readonly quotas: QuotaService,
   ) {
     this.#unitOfWork = unitOfWork;
   }
@@ -55,6 +58,7 @@ export class TenantryTransaction {
       return work({
         depts: withContext(this.depts, within),
         tenants: withContext(this.tenants, within),
+        quotas: withContext(this.quotas, within),
         rows: (entity) => rowsIn(unit, entity, ctx),
         manager: unit.manager,
       });

@@ -29,6 +29,9 @@ import { setDefaultLanguage, type Language } from './web/request';
 import { HostGuards } from './web/roles.guard';
 import { TenantBoundModule } from './tenancy/tenant-bound.repository';
 import type { TenantOwned } from './tenancy/tenant-bound';
+import { Ceilings, type CeilingOptions } from './tenant/ceilings';
+import { QuotaKeeping } from './tenant/quota/quota-cleaner';
+import { QuotaKinds, type QuotaKind } from './tenant/quota/quota-kinds';
 import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
@@ -57,6 +60,12 @@ export interface TenantryOptions {
   readonly httpStatusMode?: HttpStatusMode;
   /** How many days the journal keeps its entries; 0 keeps all of them. Default 400. */
   readonly journalKeepDays?: number;
+  /** How many days the ledger of quotas keeps single entries; 0 keeps all of them. Default 400. */
+  readonly quotaKeepDays?: number;
+  /** Kinds of quotas beside the six of a tenant. Default: none. */
+  readonly quotaKinds?: readonly QuotaKind[];
+  /** Whether what a parent has limits what its children may have. Default: it does not. */
+  readonly ceilings?: CeilingOptions;
   /** Default: the system's clock. */
   readonly clock?: Clock;
   /** Is told of waits, repeats and failures of writes. Default: none. */
@@ -127,6 +136,9 @@ function fromOptions<T>(
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(JournalKeeping, ({ journalKeepDays }) => ({ days: journalKeepDays ?? 400 })),
+    fromOptions(QuotaKeeping, ({ quotaKeepDays }) => ({ days: quotaKeepDays ?? 400 })),
+    fromOptions(Ceilings, ({ ceilings }) => new Ceilings(ceilings)),
+    fromOptions(QuotaKinds, ({ quotaKinds }) => new QuotaKinds(quotaKinds)),
     fromOptions(WebhookSettings, ({ webhooks }) => new WebhookSettings(webhooks ?? {})),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     {
@@ -151,6 +163,9 @@ function fromOptions<T>(
     UserDirectory,
     Clock,
     JournalKeeping,
+    QuotaKeeping,
+    QuotaKinds,
+    Ceilings,
     ZonedTime,
     WebhookSettings,
     StatusPolicy,

@@ -115,6 +115,7 @@ describe('the house', () => {
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',
       'tenant/locked-tenant-tree.ts',
+      'tenant/quota/quota.repository.ts',
       'tenant/tenant.repository.ts',
     ]);
   });

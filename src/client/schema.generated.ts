@@ -310,6 +310,188 @@ export interface paths {
         patch: operations["patchDept"];
         trace?: never;
     };
+    "/system/entitlement-api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what your tenant may do now
+         * @description Its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.
+         */
+        get: operations["getEntitlement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/entitlement-api/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a tenant at or below your own may do now */
+        get: operations["getEntitlementOfTenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the quotas of your tenant */
+        get: operations["listQuotas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{kind}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the ledger of a quota, page by page, the newest first */
+        get: operations["listQuotaEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{kind}/refund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give back what a key has spent
+         * @description The same key and amount again gives the first answer, and gives nothing back.
+         */
+        post: operations["refundQuota"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{kind}/reservations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reserve a part of a quota for some seconds
+         * @description The same key and amount again gives the first answer, while the reservation is active.
+         */
+        post: operations["reserveQuota"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{kind}/reservations/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a reservation without spending it */
+        delete: operations["releaseReservation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{kind}/reservations/{key}/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Spend what was reserved, or a part of it; the rest is released */
+        post: operations["commitReservation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{kind}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Spend a quota
+         * @description The same key and amount again gives the first answer, and spends nothing.
+         */
+        post: operations["useQuota"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/quota-api/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the quotas of a tenant at or below your own */
+        get: operations["listQuotasOfTenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/tenant-api": {
         parameters: {
             query?: never;
@@ -559,6 +741,11 @@ export interface components {
             fields?: components["schemas"]["FieldProblemDto"][];
             /** @description The ids that caused the refusal, where there may be several. */
             ids?: (number | string)[];
+            /**
+             * Format: int64
+             * @description How much of a quota is available, where there was not enough.
+             */
+            available?: number;
         };
         RefusalEnvelope: {
             /**
@@ -3003,6 +3190,502 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeleteTenant412RefusalData"];
         };
+        QuotaDto: {
+            /** @example riskReport */
+            kind: string;
+            /**
+             * Format: int32
+             * @description -1 is unlimited.
+             * @example 100
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @example 12
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description By reservations that have not run out.
+             * @example 3
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description What can still be spent; null when unlimited.
+             * @example 85
+             */
+            available: number | null;
+        };
+        QuotaListEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["QuotaDto"][];
+        };
+        ListQuotasOfTenant404RefusalData: {
+            /** @example TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        ListQuotasOfTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListQuotasOfTenant404RefusalData"];
+        };
+        UseQuota404RefusalData: {
+            /** @example QUOTA_KIND_UNKNOWN */
+            reason: string;
+            requestId: string;
+        };
+        UseQuota404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UseQuota404RefusalData"];
+        };
+        UseQuota409RefusalData: {
+            /** @example QUOTA_EXCEEDED */
+            reason: string;
+            requestId: string;
+            /** Format: int64 */
+            available?: number;
+        };
+        UseQuota409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UseQuota409RefusalData"];
+        };
+        UseQuota422RefusalData: {
+            /** @example QUOTA_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        UseQuota422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["UseQuota422RefusalData"];
+        };
+        QuotaEntryDto: {
+            /** @example riskReport */
+            kind: string;
+            /**
+             * Format: int64
+             * @description Counts the entries of a kind; there may be gaps.
+             * @example 42
+             */
+            seq: number;
+            /**
+             * @description `use`, `commit` of a reservation, `refund`; or `month`, the sum of a month whose entries are no longer kept.
+             * @enum {string}
+             */
+            operation: "use" | "commit" | "refund" | "month";
+            /**
+             * Format: int64
+             * @description What it has added to what is used; below 0 for a refund.
+             * @example 1
+             */
+            amount: number;
+            /**
+             * @description Null of a month.
+             * @example report-2026-0001
+             */
+            key: string | null;
+            /** @description Of a refund: the key that had spent it. */
+            ofKey: string | null;
+            /**
+             * Format: int64
+             * @description What was available after it; null when unlimited.
+             * @example 85
+             */
+            available: number | null;
+            note: string | null;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+        };
+        QuotaEntryEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["QuotaEntryDto"];
+        };
+        UseQuotaDto: {
+            /**
+             * Format: int32
+             * @description Default: 1.
+             * @example 1
+             */
+            amount?: number | null;
+            /**
+             * @description Names what it is spent for. The same key and amount again gives the first answer, and spends nothing.
+             * @example report-2026-0001
+             */
+            key: string;
+            /** @example Risk report of Huadong Manufacturing */
+            note?: string | null;
+        };
+        RefundQuota404RefusalData: {
+            /** @example QUOTA_KIND_UNKNOWN */
+            reason: string;
+            requestId: string;
+        };
+        RefundQuota404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RefundQuota404RefusalData"];
+        };
+        RefundQuota409RefusalData: {
+            /** @example REFUND_TOO_LARGE */
+            reason: string;
+            requestId: string;
+        };
+        RefundQuota409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RefundQuota409RefusalData"];
+        };
+        RefundQuota422RefusalData: {
+            /** @example QUOTA_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        RefundQuota422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["RefundQuota422RefusalData"];
+        };
+        RefundQuotaDto: {
+            /**
+             * @description The key that has spent it.
+             * @example report-2026-0001
+             */
+            ofKey: string;
+            /**
+             * Format: int32
+             * @description Default: all that is left of it.
+             * @example 1
+             */
+            amount?: number | null;
+            /**
+             * @description Names this refund.
+             * @example refund-2026-0001
+             */
+            key: string;
+        };
+        ListQuotaEntries404RefusalData: {
+            /** @example QUOTA_KIND_UNKNOWN */
+            reason: string;
+            requestId: string;
+        };
+        ListQuotaEntries404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ListQuotaEntries404RefusalData"];
+        };
+        QuotaEntryPage: {
+            rows: components["schemas"]["QuotaEntryDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        QuotaEntryPageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["QuotaEntryPage"];
+        };
+        ReserveQuota404RefusalData: {
+            /** @example QUOTA_KIND_UNKNOWN */
+            reason: string;
+            requestId: string;
+        };
+        ReserveQuota404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ReserveQuota404RefusalData"];
+        };
+        ReserveQuota409RefusalData: {
+            /** @enum {string} */
+            reason: "QUOTA_EXCEEDED" | "RESERVATION_OVER";
+            requestId: string;
+            /** Format: int64 */
+            available?: number;
+        };
+        ReserveQuota409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ReserveQuota409RefusalData"];
+        };
+        ReserveQuota422RefusalData: {
+            /** @example QUOTA_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        ReserveQuota422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ReserveQuota422RefusalData"];
+        };
+        ReservationDto: {
+            /** @example riskReport */
+            kind: string;
+            /** @example report-2026-0002 */
+            key: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            amount: number;
+            /**
+             * @description When it is released by itself.
+             * @example 2026-01-01 09:10:00
+             */
+            expireTime: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+        };
+        ReservationEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["ReservationDto"];
+        };
+        ReserveQuotaDto: {
+            /**
+             * Format: int32
+             * @example 1
+             */
+            amount: number;
+            /**
+             * @description Names what it is reserved for.
+             * @example report-2026-0002
+             */
+            key: string;
+            /**
+             * Format: int32
+             * @description After so many seconds it is released by itself.
+             * @example 600
+             */
+            seconds: number;
+        };
+        CommitReservation404RefusalData: {
+            /** @enum {string} */
+            reason: "QUOTA_KIND_UNKNOWN" | "RESERVATION_NOT_FOUND";
+            requestId: string;
+        };
+        CommitReservation404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CommitReservation404RefusalData"];
+        };
+        CommitReservation409RefusalData: {
+            /** @example RESERVATION_OVER */
+            reason: string;
+            requestId: string;
+        };
+        CommitReservation409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CommitReservation409RefusalData"];
+        };
+        CommitReservation422RefusalData: {
+            /** @example IDEMPOTENCY_KEY_REUSED */
+            reason: string;
+            requestId: string;
+        };
+        CommitReservation422Refusal: {
+            /**
+             * Format: int32
+             * @example 422
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CommitReservation422RefusalData"];
+        };
+        CommitReservationDto: {
+            /**
+             * Format: int32
+             * @description At most what was reserved. Default: all of it; the rest is released.
+             * @example 1
+             */
+            amount?: number | null;
+        };
+        ReleaseReservation404RefusalData: {
+            /** @enum {string} */
+            reason: "QUOTA_KIND_UNKNOWN" | "RESERVATION_NOT_FOUND";
+            requestId: string;
+        };
+        ReleaseReservation404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ReleaseReservation404RefusalData"];
+        };
+        ReleaseReservation409RefusalData: {
+            /** @example RESERVATION_OVER */
+            reason: string;
+            requestId: string;
+        };
+        ReleaseReservation409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["ReleaseReservation409RefusalData"];
+        };
+        AccountUseDto: {
+            /**
+             * Format: int32
+             * @description -1 is unlimited.
+             * @example 20
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @example 12
+             */
+            used: number;
+        };
+        EntitlementDto: {
+            /**
+             * @description Business code.
+             * @example 000000
+             */
+            tenantId: string;
+            /**
+             * @description Only an `ACTIVE` tenant is served.
+             * @enum {string}
+             */
+            state: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
+            /**
+             * Format: date
+             * @description First day of service; null is open.
+             */
+            startTime: string | null;
+            /**
+             * Format: date
+             * @description Last day of service; null is open.
+             */
+            endTime: string | null;
+            /**
+             * Format: int32
+             * @description Days after today until the last day of service: 0 on that day and after it, null when open.
+             * @example 30
+             */
+            daysLeft: number | null;
+            /**
+             * @description The authorised menus.
+             * @example [
+             *       1,
+             *       100,
+             *       101
+             *     ]
+             */
+            menuIds: number[];
+            accounts: components["schemas"]["AccountUseDto"];
+            quotas: components["schemas"]["QuotaDto"][];
+            rules: components["schemas"]["RuleView"];
+        };
+        EntitlementEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["EntitlementDto"];
+        };
+        GetEntitlementOfTenant404RefusalData: {
+            /** @example TENANT_NOT_FOUND */
+            reason: string;
+            requestId: string;
+        };
+        GetEntitlementOfTenant404Refusal: {
+            /**
+             * Format: int32
+             * @example 404
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["GetEntitlementOfTenant404RefusalData"];
+        };
         ListChanges410RefusalData: {
             /** @example CURSOR_GONE */
             reason: string;
@@ -4986,6 +5669,624 @@ export interface operations {
             };
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getEntitlement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntitlementEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getEntitlementOfTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntitlementEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetEntitlementOfTenant404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listQuotas: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaListEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listQuotaEntries: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The kind of quota, as the list shows it. */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaEntryPageEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListQuotaEntries404Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    refundQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The kind of quota, as the list shows it. */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefundQuotaDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaEntryEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundQuota404Refusal"];
+                };
+            };
+            /** @description `REFUND_TOO_LARGE`: The refund is more than the key has spent */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundQuota409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundQuota422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    reserveQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The kind of quota, as the list shows it. */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReserveQuotaDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReservationEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReserveQuota404Refusal"];
+                };
+            };
+            /**
+             * @description `QUOTA_EXCEEDED`: Not enough of the quota is available
+             *
+             *     `RESERVATION_OVER`: The reservation was committed or released, or has run out
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReserveQuota409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReserveQuota422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    releaseReservation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key of the reservation, encoded as part of an address. */
+                key: string;
+                /** @description The kind of quota, as the list shows it. */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
+             *
+             *     `RESERVATION_NOT_FOUND`: There is no such reservation
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseReservation404Refusal"];
+                };
+            };
+            /** @description `RESERVATION_OVER`: The reservation was committed or released, or has run out */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseReservation409Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    commitReservation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The key of the reservation, encoded as part of an address. */
+                key: string;
+                /** @description The kind of quota, as the list shows it. */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CommitReservationDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaEntryEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /**
+             * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
+             *
+             *     `RESERVATION_NOT_FOUND`: There is no such reservation
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitReservation404Refusal"];
+                };
+            };
+            /** @description `RESERVATION_OVER`: The reservation was committed or released, or has run out */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitReservation409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitReservation422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    useQuota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The kind of quota, as the list shows it. */
+                kind: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseQuotaDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaEntryEnvelope"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseQuota404Refusal"];
+                };
+            };
+            /** @description `QUOTA_EXCEEDED`: Not enough of the quota is available */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseQuota409Refusal"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseQuota422Refusal"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listQuotasOfTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaListEnvelope"];
+                };
+            };
+            /** @description Not modified: the version in `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListQuotasOfTenant404Refusal"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

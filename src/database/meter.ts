@@ -15,6 +15,8 @@ export abstract class Meter {
   cleanupFailed?(table: string): void;
   /** A message was sent to a webhook. `failed` when there was no answer, or another one than 2xx. */
   webhookSent?(outcome: 'delivered' | 'failed'): void;
+  /** More of a kind of quota was asked for than is available. */
+  quotaRefused?(kind: string): void;
 }
 
 export class SilentMeter extends Meter {

@@ -24,8 +24,8 @@ type Work<T> = (unit: OpenUnit) => Promise<T>;
 const REPEAT_WAIT_MS = 60_000;
 
 const INSIDE =
-  'This would wait for the transaction that it is called in. Inside TenantryTransaction.run call unit.depts, unit.tenants ' +
-  'or unit.rows(Entity); inside TenantBoundRepository.transaction use the rows that it gives.';
+  'This would wait for the transaction that it is called in. Inside TenantryTransaction.run call unit.depts, unit.tenants, ' +
+  'unit.quotas or unit.rows(Entity); inside TenantBoundRepository.transaction use the rows that it gives.';
 
 interface Done<T> {
   readonly result: T;

@@ -10,6 +10,10 @@ import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { AccountEntity, toUserJournal } from '../tenant/account.entity';
 import { TenantEntity } from '../tenant/tenant.entity';
 import { toTenantJournal } from '../tenant/tenant.mapper';
+import { menusOf } from '../tenant/menus';
+import { isContractQuota } from '../tenant/quota/quota-kinds';
+import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../tenant/quota/quota.entity';
+import type { QuotaName } from '../tenant/quota/locked-quota';
 import { examineTree, type StoredNode } from './examine-tree';
 import {
   ALL_INVARIANTS,
@@ -21,6 +25,7 @@ import {
   ROOTS,
   TENANTS_OF_ODD_DEPTS,
 } from './invariants';
+import { QUOTAS_BEYOND_PARENT, WRONG_QUOTAS } from './quota-checks';
 
 const LIVE = { delFlag: '0' } as const;
 
@@ -38,6 +43,14 @@ export interface LastEntry {
 interface Journalled {
   readonly isDeleted: boolean;
   readonly fields: JournalFields;
+}
+
+/** A quota whose counter is not what its ledger, its reservations and its tenant say. */
+export type WrongQuota = QuotaName & { readonly wrong: string };
+
+function numbers(row: Readonly<Record<string, string | number | null>>, of: 'is' | 'should'): string {
+  const { [`${of}_used`]: used, [`${of}_reserved`]: reserved, [`${of}_total`]: total } = row;
+  return `${String(used)} used, ${String(reserved)} reserved and a total of ${total === null ? 'none' : String(total)}`;
 }
 
 /** The whole database, across tenants: for the operator's own checks, never for a request. */
@@ -100,6 +113,60 @@ export class DoctorRepository {
       for (const { key, ancestors, depth } of wrongPaths)
         await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
     });
+  }
+
+  async findWrongQuotas(): Promise<WrongQuota[]> {
+    const rows = await this.#query<Record<string, string | number | null>>(WRONG_QUOTAS);
+    return rows.map((row) => ({
+      tenantId: String(row.tenant_id),
+      kind: String(row.kind),
+      wrong:
+        row.counter === null
+          ? 'it has no counter'
+          : `its counter has ${numbers(row, 'is')}, and should have ${numbers(row, 'should')}`,
+    }));
+  }
+
+  /** Counts anew from the ledger, the reservations and the tenant. */
+  async repairQuota({ tenantId, kind }: QuotaName): Promise<void> {
+    await this.#dataSource.transaction(async (manager) => {
+      const counter = { tenantId, kind };
+      const raised = await manager.update(QuotaEntity, counter, { lastSeq: () => 'last_seq + 1' });
+      if (!raised.affected)
+        await manager.insert(QuotaEntity, { ...counter, total: null, used: 0, reserved: 0, lastSeq: 0 });
+      const entries = await manager.findBy(QuotaEntryEntity, counter);
+      const active = await manager.findBy(ReservationEntity, { ...counter, state: 'active' });
+      const tenant = await manager.findOneBy(TenantEntity, { tenantId });
+      const sum = (rows: readonly { readonly amount: number }[]) =>
+        rows.reduce((all, row) => all + row.amount, 0);
+      await manager.update(QuotaEntity, counter, {
+        total: isContractQuota(kind) ? (tenant?.quota[kind] ?? 0) : null,
+        used: sum(entries),
+        reserved: sum(active),
+        lastSeq: Math.max(1, ...entries.map(({ seq }) => seq)),
+      });
+    });
+  }
+
+  async findMenusBeyondParent(): Promise<string[]> {
+    const select = { tenantId: true, tenantParent: true, menuIds: true } as const;
+    const tenants = await this.#dataSource.manager.find(TenantEntity, { select, where: LIVE });
+    const menus = new Map(tenants.map((tenant) => [tenant.tenantId, new Set(menusOf(tenant))]));
+    return tenants.flatMap((tenant) => {
+      const { tenantId, tenantParent } = tenant;
+      if (tenantParent === null || tenantParent === PLATFORM_TENANT) return [];
+      const excess = menusOf(tenant).filter((menu) => !menus.get(tenantParent)?.has(menu));
+      return excess.length > 0
+        ? [`tenant ${tenantId}: its parent has not the menus ${excess.join(', ')}`]
+        : [];
+    });
+  }
+
+  async findQuotasBeyondParent(): Promise<string[]> {
+    const rows = await this.#query<{ tenant: string; kind: string }>(QUOTAS_BEYOND_PARENT);
+    return rows.map(
+      ({ tenant, kind }) => `tenant ${tenant}: its children have more of the quota ${kind} than it has`,
+    );
   }
 
   /** As every write of the service begins; but what a deleted tenant left must be sound as well. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { TenantryDataSource } from '../database/tenantry.data-source';
+import { Ceilings } from '../tenant/ceilings';
 import { DoctorRepository } from './doctor.repository';
 import { examineJournal } from './examine-journal';
 import { examineTree, type StoredNode } from './examine-tree';
@@ -17,13 +18,16 @@ export interface Diagnosis {
 export class Doctor {
   readonly #database: DoctorRepository;
 
-  constructor(dataSource: TenantryDataSource) {
+  constructor(
+    dataSource: TenantryDataSource,
+    private readonly ceilings: Ceilings = new Ceilings(),
+  ) {
     this.#database = new DoctorRepository(dataSource);
   }
 
   /**
    * Checks every invariant of both trees and of what refers to them, across tenants: a few statements for all tenants
-   * together. A tree is loaded only where one of them has found something. With `repair`, wrong paths are put right.
+   * together. A tree is loaded only where one of them has found something. With `repair`, wrong paths and counters are put right.
    */
   async examine({ repair = false } = {}): Promise<Diagnosis> {
     const database = this.#database;
@@ -40,6 +44,12 @@ export class Doctor {
       const isWrong = addTreeFindings(diagnosis, 'department', await database.findDepts(code), repair);
       if (isWrong && repair) await database.repairDepts(code);
     }
+    for (const quota of await database.findWrongQuotas()) {
+      (repair ? diagnosis.repaired : findings).push(`quota ${quota.tenantId} ${quota.kind}: ${quota.wrong}`);
+      if (repair) await database.repairQuota(quota);
+    }
+    if (this.ceilings.packages) findings.push(...(await database.findMenusBeyondParent()));
+    if (this.ceilings.quotas) findings.push(...(await database.findQuotasBeyondParent()));
     findings.push(...(await database.findBroken()), ...(await examineJournal(database)));
     for (const { tenantId, held } of await database.findOverLimit()) {
       if (held) notes.push(`tenant ${tenantId}: has more accounts than its limit allows now`);

@@ -12,6 +12,8 @@ export interface ErrorRow {
   readonly field?: string;
   /** Ids such as it names, for the documentation; only on refusals that name the ids at fault. */
   readonly ids?: readonly (number | string)[];
+  /** What it may say is available, for the documentation; only on refusals that tell it. */
+  readonly available?: number;
   /** Seconds for the `Retry-After` header. */
   readonly retryAfter?: number;
 }
@@ -31,6 +33,8 @@ export interface FieldProblem {
 export interface RefusalDetails {
   readonly ids?: readonly (number | string)[];
   readonly fields?: readonly FieldProblem[];
+  /** Of a quota. */
+  readonly available?: number;
 }
 
 /** A refusal as a host's own exception filter sees it. */
@@ -40,6 +44,7 @@ export interface RefusalResponse {
   readonly message: string;
   readonly fields?: readonly { readonly field: string; readonly message: string }[];
   readonly ids?: readonly (number | string)[];
+  readonly available?: number;
 }
 
 /**
@@ -61,13 +66,17 @@ export class Refusal extends HttpException {
   }
 }
 
-function responseOf({ status, reason, en }: ErrorRow, { fields, ids }: RefusalDetails): RefusalResponse {
+function responseOf(
+  { status, reason, en }: ErrorRow,
+  { fields, ids, available }: RefusalDetails,
+): RefusalResponse {
   return {
     statusCode: status,
     reason,
     message: en,
     ...(fields && { fields: fields.map(({ field, message }) => ({ field, message: message.en })) }),
     ...(ids && { ids }),
+    ...(available !== undefined && { available }),
   };
 }
 

@@ -46,6 +46,8 @@ export class AppModule {
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
           journalKeepDays: env.JOURNAL_KEEP_DAYS,
+          quotaKeepDays: env.QUOTA_KEEP_DAYS,
+          ceilings: { packages: env.PACKAGE_CEILING === 'on', quotas: env.QUOTA_CEILING === 'on' },
           webhooks: {
             allowPrivateAddresses: env.WEBHOOK_ALLOW_PRIVATE === 'on',
             allowHttp: env.NODE_ENV !== 'production',

@@ -4,9 +4,12 @@ import { changedFields, type ChangeOperation, type JournalFields } from '../data
 import type { OpenUnit } from '../database/open-unit';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
+import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
 import { isTenantCode, PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { CONTRACT_QUOTAS } from './quota/quota-kinds';
+import { QuotaEntity } from './quota/quota.entity';
 import { freeTenantCode, nextSnowflake, snowflakeAt } from './tenant-ids';
 import { toTenantJournal } from './tenant.mapper';
 import { TenantEntity, type QuotaColumns, type TenantFields } from './tenant.entity';
@@ -111,6 +114,11 @@ export class LockedTenantTree {
     return this.#tenants.exists({ tenantParent: tenant.tenantId, ...LIVE });
   }
 
+  /** The live tenants right below this one. */
+  findChildren(code: string): Promise<TenantEntity[]> {
+    return this.#tenants.find({ tenantParent: code, ...LIVE });
+  }
+
   /** How many levels there are below this tenant. */
   async findHeight(tenant: TenantEntity): Promise<number> {
     return (await this.#tree.findDeepest(tenant)) - tenant.depth;
@@ -118,6 +126,9 @@ export class LockedTenantTree {
 
   async add(tenant: NewTenant): Promise<void> {
     await this.#tenants.insert({ ...tenant, treeVersion: '0', ...this.audit.created() });
+    const unused = { used: 0, reserved: 0, lastSeq: 0 };
+    const counters = CONTRACT_QUOTAS.map((kind) => ({ kind, total: tenant.quota[kind], ...unused }));
+    await this.#counters(tenant).insert(...counters);
     this.#tell(TenantCreated, tenant);
     this.#note('created', tenant, null, toTenantJournal(tenant));
   }
@@ -129,7 +140,14 @@ export class LockedTenantTree {
       this.#tell(fields.status === '0' ? TenantEnabled : TenantDisabled, tenant);
     }
     const quota = Object.assign({}, tenant.quota, fields.quota);
+    for (const kind of CONTRACT_QUOTAS.filter((each) => quota[each] !== tenant.quota[each]))
+      await this.#counters(tenant).update({ kind }, { total: quota[kind] });
     this.#noteUpdate('updated', tenant, { ...fields, quota });
+  }
+
+  /** Where the totals of a tenant stand once more, for those who spend. */
+  #counters({ tenantId }: Named): TenantBound<QuotaEntity> {
+    return new TenantBound(this.unit.manager, QuotaEntity, this.ctx.below(tenantId));
   }
 
   /** Puts a tenant, and all that stands below it, at another place. */

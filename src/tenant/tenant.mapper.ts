@@ -1,4 +1,5 @@
 import type { JournalFields } from '../database/change-log';
+import { CONTRACT_QUOTAS } from './quota/quota-kinds';
 import { withRevision } from '../web/revision';
 import { tenantState } from './tenant-state';
 import type { TenantDto, TenantRowDto } from './tenant-view.dto';
@@ -13,14 +14,6 @@ import {
 
 /** The only place where columns of a tenant become fields, and fields become columns. */
 
-const TOTALS = [
-  'enterpriseQuery',
-  'annualReportQuery',
-  'chainReport',
-  'businessReport',
-  'riskReport',
-  'merchant',
-] as const;
 const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
 /** Of the ten quotas, the ones that no read returns, as a new tenant has them. */
 export const NO_EXTRA_QUOTAS = { riskReportUsed: 0, zr: 0, credit: 0, pf: 0 };
@@ -33,7 +26,7 @@ function toTenantView(row: Viewed): TenantDto {
   return {
     ...pick(row, SUMMARY_COLUMNS),
     packageBo: { menuIds: row.menuIds },
-    quotaBo: pick(row.quota, TOTALS),
+    quotaBo: pick(row.quota, CONTRACT_QUOTAS),
     ruleBo: pick(row.rule, RULES),
   };
 }
@@ -68,7 +61,7 @@ export function toTenantFields(dto: CreateTenantDto): TenantFields {
     status: dto.status ?? '0',
     accountCount: dto.accountCount ?? -1,
     menuIds: dto.packageBo?.menuIds ?? '',
-    quota: { ...sentExtras(dto), ...pick(dto.quotaBo ?? {}, TOTALS, 0) },
+    quota: { ...sentExtras(dto), ...pick(dto.quotaBo ?? {}, CONTRACT_QUOTAS, 0) },
     rule: pick(dto.ruleBo ?? {}, RULES, null),
   };
 }

@@ -21,9 +21,11 @@ import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { goneTenant, raiseTreeVersion } from '../tenancy/tenant-access';
+import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
 import { below } from '../tree/tree-table';
 import { cutPage, type Page } from '../web/page';
+import { AccountEntity } from './account.entity';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
 import type { LiveState, TenantFacts } from './tenant-state';
 import { TENANT_LISTED, TenantEntity, type TenantListRow } from './tenant.entity';
@@ -142,6 +144,14 @@ class TenantReader {
     const own = { tenantId: this.ctx.tenantId, ...LIVE };
     const [found] = await this.#read((tenants) => tenants.pick(own, PACKAGE));
     return found ?? null;
+  }
+
+  /** Accounts of the caller's own tenant. */
+  countOwnAccounts(): Promise<number> {
+    return this.#unitOfWork.withoutTransaction(
+      (manager) => new TenantBound(manager, AccountEntity, this.ctx).count(LIVE),
+      this.ctx.unit,
+    );
   }
 
   /** A part of the tenants that match on a day, in the order of their ids. */

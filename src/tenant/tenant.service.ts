@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
@@ -13,7 +14,8 @@ import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
-import { isTenantCode } from '../tenancy/tenant-code';
+import { isTenantCode, PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { Ceilings } from './ceilings';
 import { TenantStateCache } from './tenant-state-cache';
 import type { TenantState } from './tenant-state';
 import type { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
@@ -29,6 +31,7 @@ export class TenantService {
   constructor(
     private readonly tenants: TenantRepository,
     private readonly states: TenantStateCache,
+    private readonly ceilings: Ceilings,
   ) {}
 
   async get(ctx: RequestContext, id: string): Promise<TenantDto> {
@@ -69,6 +72,7 @@ export class TenantService {
       const place = await placeFor(tree, dto.tenantParent ?? ctx.tenantId);
       const id = await tree.nextId();
       const tenantId = await tree.nextCode();
+      await this.ceilings.checkAbove(tree, place.tenantParent, { tenantId, ...fields, quota });
       await tree.add({ id, tenantId, ...fields, quota, ...place });
       return id;
     };
@@ -114,7 +118,9 @@ export class TenantService {
         const old = tenantParent == null ? await tree.findDeleted({ tenantId: parent }) : null;
         throw TenantErrors.PARENT_GONE({ ids: old ? [old.id] : [] });
       }
-      await tree.restore(tenant, await placeFor(tree, parent));
+      const place = await placeFor(tree, parent);
+      await this.ceilings.checkAbove(tree, parent, tenant);
+      await tree.restore(tenant, place);
     };
     return this.tenants.transaction(ctx, restore, once);
   }
@@ -131,9 +137,15 @@ export class TenantService {
       refuseStale(tenant, expected);
       const fields = toTenantFields(fieldsOf(tenant));
       const parent = tenantParent ?? tenant.tenantParent;
-      if (parent !== null && parent !== tenant.tenantParent) {
-        await tree.move(tenant, await placeFor(tree, parent, tenant));
+      const place =
+        parent !== null && parent !== tenant.tenantParent ? await placeFor(tree, parent, tenant) : null;
+      const quota = Object.assign({}, tenant.quota, fields.quota);
+      const licensed = { tenantId: tenant.tenantId, menuIds: fields.menuIds, quota };
+      if (place || !isDeepStrictEqual(licenceOf(licensed), licenceOf(tenant))) {
+        await this.ceilings.checkAbove(tree, parent ?? PLATFORM_TENANT, licensed);
+        await this.ceilings.checkBelow(tree, licensed);
       }
+      if (place) await tree.move(tenant, place);
       await tree.replace(tenant, fields);
     });
   }
@@ -168,6 +180,11 @@ export class TenantListService {
     );
     return { ...page, rows: page.rows.map((row) => toTenantRow(row, today, row.hasChildren === 1)) };
   }
+}
+
+/** What the ceilings are about. */
+function licenceOf({ menuIds, quota }: Pick<TenantEntity, 'menuIds' | 'quota'>): object {
+  return { menuIds, quota: Object.assign({}, quota) };
 }
 
 /** A patch may change one end of the service period only; it is held against the other here. */

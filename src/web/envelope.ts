@@ -30,12 +30,15 @@ export function success<T>(data: T): Envelope<T> {
 
 export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalDto> {
   const { row, details } = refusal;
-  const { ids } = details;
+  const { ids, available } = details;
   const fields = details.fields?.map(({ field, message }) => ({ field, message: message[language] }));
   return {
     code: row.status,
     msg: row[language],
-    data: { reason: row.reason, requestId, ...(fields && { fields }), ...(ids && { ids: [...ids] }) },
+    data: {
+      ...{ reason: row.reason, requestId, ...(fields && { fields }), ...(ids && { ids: [...ids] }) },
+      ...(available !== undefined && { available }),
+    },
   };
 }
 

@@ -179,6 +179,11 @@ export function IntegerField(min = INTEGER_MIN, max = INTEGER_MAX): PropertyDeco
   return optional(integer(min, max));
 }
 
+/** An integer that must be sent. */
+export function RequiredIntegerField(min: number, max: number): PropertyDecorator {
+  return required(integer(min, max));
+}
+
 /** An optional number in an address, where it is text. */
 export function NumberParam(min: number, max: number): PropertyDecorator {
   return optional({ ...integer(min, max), read: (value) => parseNumericId(value) ?? value });

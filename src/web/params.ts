@@ -25,21 +25,22 @@ function documented(documentation: MethodDecorator): ParameterDecorator {
   };
 }
 
-/** All are called `id`: in a document one path has one name for its places. */
+/** Ids are all called `id`: in a document one path has one name for its places. */
 function pathParam(
   transform: (value: string) => unknown,
   schema: Schema,
   description?: string,
+  name = 'id',
 ): ParameterDecorator {
   const options = {
-    name: 'id',
+    name,
     schema,
     ...(description !== undefined && { description }),
     ...{ type: String, isArray: false },
   };
   return createParamDecorator(
     (_: unknown, context: ExecutionContext) =>
-      transform(String(context.switchToHttp().getRequest<Request>().params.id)),
+      transform(String(context.switchToHttp().getRequest<Request>().params[name])),
     [documented(ApiParam(options))],
   )();
 }
@@ -75,6 +76,16 @@ export function PathTextId(): ParameterDecorator {
     { type: 'string', pattern: TEXT_ID, example: '1' },
     'The internal `id` of the tenant as the list shows it, not its code. The platform has `1`.',
   );
+}
+
+/** A text in a path, under a name of its own. */
+export function PathText(of: {
+  readonly name: string;
+  readonly description: string;
+  readonly example: string;
+}): ParameterDecorator {
+  const { name, description, example } = of;
+  return pathParam((value) => value, { type: 'string', example }, description, name);
 }
 
 /** The id in a path, when a body does not name another. */

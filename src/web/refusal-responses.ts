@@ -152,6 +152,7 @@ function exampleOf(row: ErrorRow): object {
   const details = {
     ...(row === HttpErrors.INVALID.row && { fields: [FIELD] }),
     ...(row.ids && { ids: row.ids }),
+    ...(row.available !== undefined && { available: row.available }),
   };
   return { summary: row.en, value: failure(new Refusal(row, details), REQUEST_ID, 'zh') };
 }
@@ -194,6 +195,9 @@ function envelopeWith(name: string, rows: readonly ErrorRow[]): Type {
         ...(hasFields && { fields: { type: FieldProblemDto, isArray: true, required: false } }),
         ...(rows.some(({ ids }) => ids) && {
           ids: { type: 'array', items: ANY_ID, required: false },
+        }),
+        ...(rows.some(({ available }) => available !== undefined) && {
+          available: { type: 'integer', format: 'int64', required: false },
         }),
       }),
     },

@@ -1,4 +1,4 @@
-import { AnyIds, Int32 } from './view-fields';
+import { AnyIds, Int32, Int64 } from './view-fields';
 
 /** One wrong field of a request. */
 export class FieldProblemDto {
@@ -21,6 +21,8 @@ export class RefusalDto {
   fields?: FieldProblemDto[];
   /** The ids that caused the refusal, where there may be several. */
   @AnyIds() ids?: (number | string)[];
+  /** How much of a quota is available, where there was not enough. */
+  @Int64() available?: number;
 }
 
 /** The answer to a request that was refused. */

@@ -55,6 +55,7 @@ export function setDefaultLanguage({ httpAdapter }: Partial<HttpAdapterHost>, la
 /** The language of messages: what the caller prefers, or else the default. */
 export function languageOf(request: Request): Language {
   const first = request.app.get(LANGUAGE) === 'en' ? 'en' : 'zh';
+  if (request.headers['accept-language'] === undefined) return first;
   const preferred = request.acceptsLanguages(...(first === 'en' ? ['en', 'zh'] : ['zh', 'en']));
   return preferred === 'en' || preferred === 'zh' ? preferred : first;
 }

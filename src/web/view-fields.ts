@@ -49,6 +49,9 @@ export const RoleList = described({ type: 'array', items: { type: 'string', enum
 /** Kinds of resources. */
 export const Kinds = described({ type: 'array', items: { type: 'string', enum: [...CHANGE_KINDS] } });
 
+/** A list of whole numbers. */
+export const Numbers = described({ type: 'array', items: { type: 'integer', format: 'int64' } });
+
 /** One of a few texts. */
 export function Choice(...choices: string[]): PropertyDecorator {
   return described({ type: 'string', enum: choices })();

@@ -5,6 +5,7 @@ import { LongerUnitResults1763164800013 } from './1763164800013-longer-unit-resu
 import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tables';
 import { Journal1763164800016 } from './1763164800016-journal';
 import { Subscriptions1763164800017 } from './1763164800017-subscriptions';
+import { Quotas1763164800018 } from './1763164800018-quotas';
 
 /** The one history of the schema, for every database; a host adds it to its own DataSource. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   DropDerivedTables1763164800015,
   Journal1763164800016,
   Subscriptions1763164800017,
+  Quotas1763164800018,
 ];

@@ -1,4 +1,5 @@
 import { Doctor } from '../../doctor/doctor';
+import { Ceilings } from '../../tenant/ceilings';
 import { tenantState } from '../../tenant/tenant-state';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { ZonedTime } from '../../time/zoned-time';
@@ -8,9 +9,9 @@ import { withDatabase } from './with-database';
 
 /** Exit code 0: sound (or repaired); 1: something is wrong. */
 export async function doctorCommand({ repair }: { readonly repair: boolean }): Promise<number> {
-  const { location } = loadDatabaseSettings();
+  const { location, ceilings } = loadDatabaseSettings();
   const { findings, repaired, notes } = await withDatabase(location, (dataSource) =>
-    new Doctor(dataSource).examine({ repair }),
+    new Doctor(dataSource, new Ceilings(ceilings)).examine({ repair }),
   );
   for (const each of repaired) print(`repaired  ${each}`);
   for (const each of notes) print(`note      ${each}`);

@@ -86,6 +86,9 @@ const settings = z.object({
   ).default([]),
   DOCS: onOrOff.optional(),
   JOURNAL_KEEP_DAYS: wholeNumber(0, 36_500, 'must be a number of days').default(400),
+  QUOTA_KEEP_DAYS: wholeNumber(0, 36_500, 'must be a number of days').default(400),
+  PACKAGE_CEILING: onOrOff.default('off'),
+  QUOTA_CEILING: onOrOff.default('off'),
   WEBHOOK_ALLOW_PRIVATE: onOrOff.default('off'),
   SHUTDOWN_DRAIN_MS: wholeNumber(0, 60_000, 'must be milliseconds, at most 60000').default(500),
 });

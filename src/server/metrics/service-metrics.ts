@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Meter, type UnitFault } from '../../database/meter';
 import { TenantryDataSource } from '../../database/tenantry.data-source';
+import { CONTRACT_QUOTAS } from '../../tenant/quota/quota-kinds';
 import type { Outcome } from '../../web/request';
 import { PasswordHasher } from '../auth/password-hasher';
 import type { Env } from '../config/env';
@@ -45,6 +46,7 @@ export class ServiceMetrics extends Meter implements RequestMeter {
   readonly #removed = this.#counter('tenantry_cleanup_removed_rows_total', 'Expired rows removed.', 'table');
   readonly #failures = this.#counter('tenantry_cleanup_failures_total', 'Cleanups that failed.', 'table');
   readonly #sent = this.#counter('tenantry_webhook_messages_total', 'Sent to webhooks.', 'outcome');
+  readonly #quotaRefusals = this.#counter('tenantry_quota_refusals_total', 'More than is available.', 'kind');
   #inFlight = 0;
 
   constructor() {
@@ -53,6 +55,7 @@ export class ServiceMetrics extends Meter implements RequestMeter {
     for (const fault of FAULTS) this.#retries.inc({ fault }, 0);
     for (const cause of [...FAULTS, 'queue']) this.#givenUp.inc({ cause }, 0);
     for (const outcome of ['delivered', 'failed']) this.#sent.inc({ outcome }, 0);
+    for (const kind of CONTRACT_QUOTAS) this.#quotaRefusals.inc({ kind }, 0);
   }
 
   began(): void {
@@ -92,6 +95,10 @@ export class ServiceMetrics extends Meter implements RequestMeter {
 
   override webhookSent(outcome: 'delivered' | 'failed'): void {
     this.#sent.inc({ outcome });
+  }
+
+  override quotaRefused(kind: string): void {
+    this.#quotaRefusals.inc({ kind });
   }
 
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import type { RequestContext } from '../../tenancy/request-context';
+import { goneTenant } from '../../tenancy/tenant-access';
+import { TenantErrors } from '../../tenancy/tenant.errors';
+import { Clock } from '../../time/clock';
+import { ZonedTime } from '../../time/zoned-time';
+import { menusOf } from '../menus';
+import { QuotaService } from '../quota/quota.service';
+import { toTenantDto } from '../tenant.mapper';
+import { tenantState } from '../tenant-state';
+import { TenantRepository } from '../tenant.repository';
+import type { TenantEntity } from '../tenant.entity';
+import type { EntitlementDto } from './entitlement.dto';
+import { EntitlementErrors } from './entitlement.errors';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** One answer to "may this tenant do this now?" */
+@Injectable()
+export class EntitlementService {
+  constructor(
+    private readonly tenants: TenantRepository,
+    private readonly quotas: QuotaService,
+    private readonly clock: Clock,
+    private readonly time: ZonedTime,
+  ) {}
+
+  /** Of the caller's tenant. */
+  async of(ctx: RequestContext): Promise<EntitlementDto> {
+    const tenant = await this.tenants.in(ctx).findByCode(ctx.tenantId);
+    if (!tenant) throw goneTenant(ctx.tenantId, ctx.callerTenantId);
+    return this.#entitlementOf(ctx, tenant);
+  }
+
+  /** Of a tenant at or below the caller's, by its internal id. */
+  async ofTenant(ctx: RequestContext, id: string): Promise<EntitlementDto> {
+    const tenant = await this.tenants.in(ctx).find(id);
+    if (!tenant) throw TenantErrors.NOT_FOUND();
+    return this.#entitlementOf(ctx.below(tenant.tenantId), tenant);
+  }
+
+  /** Whether the package of the caller's tenant has this menu. */
+  async hasMenu(ctx: RequestContext, menuId: number): Promise<boolean> {
+    const own = await this.tenants.in(ctx).findOwnPackage();
+    return own !== null && menusOf(own).includes(menuId);
+  }
+
+  async requireMenus(ctx: RequestContext, menuIds: readonly number[]): Promise<void> {
+    const own = await this.tenants.in(ctx).findOwnPackage();
+    const missing = menuIds.filter((menuId) => !own || !menusOf(own).includes(menuId));
+    if (missing.length > 0) throw EntitlementErrors.MENU_NOT_LICENSED({ ids: missing });
+  }
+
+  async #entitlementOf(ctx: RequestContext, tenant: TenantEntity): Promise<EntitlementDto> {
+    const { tenantId, startTime, endTime, accountCount } = tenant;
+    const today = this.time.day(this.clock.now());
+    return {
+      tenantId,
+      state: tenantState(tenant, today),
+      startTime,
+      endTime,
+      daysLeft: endTime === null ? null : Math.max(0, daysBetween(today, endTime)),
+      menuIds: menusOf(tenant),
+      accounts: { limit: accountCount, used: await this.tenants.in(ctx).countOwnAccounts() },
+      quotas: await this.quotas.of(ctx),
+      rules: toTenantDto(tenant).ruleBo,
+    };
+  }
+}
+
+function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS);
+}

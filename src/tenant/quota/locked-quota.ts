@@ -1,0 +1,203 @@
+import { In, LessThan, LessThanOrEqual, Not, type EntityManager } from 'typeorm';
+import { tableName } from '../../database/columns';
+import { dataSourceOf } from '../../database/tenantry.data-source';
+import type { RequestContext } from '../../tenancy/request-context';
+import { goneTenant } from '../../tenancy/tenant-access';
+import { TenantBound } from '../../tenancy/tenant-bound';
+import { TenantEntity } from '../tenant.entity';
+import { isContractQuota } from './quota-kinds';
+import {
+  QuotaEntity,
+  QuotaEntryEntity,
+  ReservationEntity,
+  type QuotaOperation,
+  type ReservationState,
+} from './quota.entity';
+
+export const COUNTED = ['kind', 'total', 'used', 'reserved', 'lastSeq'] as const;
+/** So few that no other statement waits for long. */
+export const AT_ONCE = 500;
+const AMOUNT = ['amount'] as const;
+const KEY_AND_AMOUNT = ['key', 'amount'] as const;
+
+/** Which quota it is. */
+export type QuotaName = Pick<QuotaEntity, 'tenantId' | 'kind'>;
+
+/** How much there is of one kind; -1 is unlimited. */
+export interface QuotaState {
+  readonly kind: string;
+  readonly total: number;
+  readonly used: number;
+  readonly reserved: number;
+}
+
+/** What can still be spent; null when unlimited. A total may have been lowered below what is used. */
+export function availableOf({ total, used, reserved }: QuotaState): number | null {
+  return total < 0 ? null : Math.max(0, total - used - reserved);
+}
+
+export async function findTenant(manager: EntityManager, ctx: RequestContext): Promise<TenantEntity> {
+  const tenant = await new TenantBound(manager, TenantEntity, ctx).findOne({ delFlag: '0' });
+  if (!tenant) throw goneTenant(ctx.tenantId, ctx.callerTenantId);
+  return tenant;
+}
+
+/** Where the tenant was made by a version that knew no counters. */
+export function totalIn({ quota }: TenantEntity, kind: string): number {
+  return isContractQuota(kind) ? quota[kind] : 0;
+}
+
+type Spending = Pick<QuotaEntryEntity, 'operation' | 'amount' | 'key'> &
+  Partial<Pick<QuotaEntryEntity, 'ofKey' | 'note'>>;
+
+/** One quota of a tenant, inside a unit of work that holds it: the only way to write to it and to its ledger. */
+export class LockedQuota {
+  readonly #counters: TenantBound<QuotaEntity>;
+  readonly #entries: TenantBound<QuotaEntryEntity>;
+  readonly #reservations: TenantBound<ReservationEntity>;
+  #state: QuotaState & { readonly lastSeq: number };
+
+  constructor(
+    private readonly manager: EntityManager,
+    private readonly ctx: RequestContext,
+    kind: string,
+    readonly now: Date,
+  ) {
+    this.#counters = new TenantBound(manager, QuotaEntity, ctx);
+    this.#entries = new TenantBound(manager, QuotaEntryEntity, ctx);
+    this.#reservations = new TenantBound(manager, ReservationEntity, ctx);
+    this.#state = { kind, total: 0, used: 0, reserved: 0, lastSeq: 0 };
+  }
+
+  get state(): QuotaState {
+    return this.#state;
+  }
+
+  /** Reads what there is, and marks what has run out. */
+  async load(defaultTotal: number | undefined): Promise<void> {
+    const { kind } = this.#state;
+    const tenants = tableName(dataSourceOf(this.manager), 'tenantry_tenant');
+    // A plain read: it does not wait for those who hold the tenant.
+    const deleted = `(SELECT d.del_flag FROM ${tenants} d WHERE d.tenant_id = t.tenant_id) AS "delFlag"`;
+    type Deleted = Pick<TenantEntity, 'delFlag'>;
+    const [found] = await this.#counters.pickWith<(typeof COUNTED)[number], Deleted>(
+      { kind },
+      COUNTED,
+      deleted,
+    );
+    if (found?.delFlag !== '0') throw goneTenant(this.ctx.tenantId, this.ctx.callerTenantId);
+    const { used, reserved, lastSeq } = found;
+    const total = found.total ?? defaultTotal ?? totalIn(await findTenant(this.manager, this.ctx), kind);
+    this.#state = { kind, total, used, reserved, lastSeq };
+    if (reserved > 0) await this.#markExpired();
+  }
+
+  findEntry(key: string): Promise<QuotaEntryEntity | null> {
+    return this.#entries.findOne({ kind: this.#state.kind, key });
+  }
+
+  findReservation(key: string): Promise<ReservationEntity | null> {
+    return this.#reservations.findOne({ kind: this.#state.kind, key });
+  }
+
+  /** What a key has spent, less what was given back of it. */
+  async findSpent(key: string): Promise<number> {
+    const { kind } = this.#state;
+    const entries = await this.#entries.pick(
+      [
+        { kind, key },
+        { kind, ofKey: key },
+      ],
+      AMOUNT,
+    );
+    return entries.reduce((sum, { amount }) => sum + amount, 0);
+  }
+
+  /** Writes to the ledger. `released` is no longer reserved, because it is spent or not needed. */
+  async spend(entry: Spending, released = 0): Promise<QuotaEntryEntity> {
+    const { kind, lastSeq, used, reserved } = this.#state;
+    await this.#count({ used: used + entry.amount, reserved: reserved - released });
+    const { tenantId, username: createBy } = this.ctx;
+    const available = availableOf(this.#state);
+    const more = { ofKey: null, note: null, available, createBy, createTime: this.now };
+    const row: QuotaEntryEntity = { ...more, tenantId, kind, seq: lastSeq, ...entry };
+    await this.#entries.insert(row);
+    return row;
+  }
+
+  /** Keeps a part back; one with this key that has ended may begin anew. */
+  async reserve(key: string, amount: number, expiresAt: Date): Promise<ReservationEntity> {
+    const { kind, reserved } = this.#state;
+    await this.#count({ reserved: reserved + amount });
+    const { tenantId, username: createBy } = this.ctx;
+    const fields = { amount, state: 'active', expiresAt, createBy, createTime: this.now } as const;
+    if ((await this.#reservations.update({ kind, key }, fields)) === 0)
+      await this.#reservations.insert({ kind, key, ...fields });
+    return { tenantId, kind, key, ...fields };
+  }
+
+  /** Ends an active reservation; what it has reserved is counted by `spend` or `release`. */
+  async end({ kind, key }: ReservationEntity, state: ReservationState): Promise<void> {
+    await this.#reservations.update({ kind, key }, { state });
+  }
+
+  async release(reservation: ReservationEntity): Promise<void> {
+    await this.end(reservation, 'released');
+    await this.#count({ reserved: this.#state.reserved - reservation.amount });
+  }
+
+  /**
+   * Makes one entry for each month of the oldest entries, as far as they are older than this; gives how many there were.
+   * The ledger's sum stays the same.
+   */
+  async foldEntries(before: Date): Promise<number> {
+    const { kind } = this.#state;
+    const oldest = await this.#entries.find({ kind }, { order: { seq: 'ASC' }, limit: AT_ONCE });
+    const kept = oldest.findIndex(({ createTime }) => createTime >= before);
+    const months = new Map<string, QuotaEntryEntity[]>();
+    for (const entry of kept < 0 ? oldest : oldest.slice(0, kept)) {
+      const month = entry.createTime.toISOString().slice(0, 7);
+      months.set(month, [...(months.get(month) ?? []), entry]);
+    }
+    let folded = 0;
+    for (const entries of months.values()) {
+      const detailed = entries.filter(({ operation }) => operation !== 'month').length;
+      if (detailed === 0) continue;
+      folded += detailed;
+      await this.#fold(entries);
+    }
+    return folded;
+  }
+
+  /** Forgets reservations that ended, and would have run out before this. */
+  forgetReservations(before: Date): Promise<number> {
+    const { kind } = this.#state;
+    return this.#reservations.erase({ kind, state: Not('active'), expiresAt: LessThan(before) });
+  }
+
+  async #fold(entries: readonly QuotaEntryEntity[]): Promise<void> {
+    const { kind } = this.#state;
+    const last = entries.at(-1);
+    if (!last) return;
+    const others = entries.slice(0, -1).map(({ seq }) => seq);
+    if (others.length > 0) await this.#entries.erase({ kind, seq: In(others) });
+    const amount = entries.reduce((sum, entry) => sum + entry.amount, 0);
+    const operation: QuotaOperation = 'month';
+    const sum = { operation, amount, key: null, ofKey: null, note: null, createBy: 'system' };
+    await this.#entries.update({ kind, seq: last.seq }, sum);
+  }
+
+  async #markExpired(): Promise<void> {
+    const due = { kind: this.#state.kind, state: 'active', expiresAt: LessThanOrEqual(this.now) } as const;
+    const ranOut = await this.#reservations.pick(due, KEY_AND_AMOUNT);
+    if (ranOut.length === 0) return;
+    await this.#reservations.update(due, { state: 'expired' });
+    await this.#count({ reserved: ranOut.reduce((rest, { amount }) => rest - amount, this.#state.reserved) });
+  }
+
+  async #count(changed: Partial<Pick<QuotaState, 'used' | 'reserved'>>): Promise<void> {
+    this.#state = { ...this.#state, ...changed };
+    const { kind, used, reserved } = this.#state;
+    await this.#counters.update({ kind }, { used, reserved });
+  }
+}

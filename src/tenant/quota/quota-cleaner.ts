@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { HourlyCleaner } from '../../database/hourly-cleaner';
+import { Meter } from '../../database/meter';
+import { RequestContext } from '../../tenancy/request-context';
+import { Clock } from '../../time/clock';
+import type { LockedQuota, QuotaName } from './locked-quota';
+import { QuotaRepository } from './quota.repository';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How long entries of the ledger are kept. */
+export abstract class QuotaKeeping {
+  /** 0 keeps all of them. */
+  abstract readonly days: number;
+}
+
+/** Makes one entry a month of the ledger's oldest ones, marks reservations that have run out, and forgets old ones. */
+@Injectable()
+export class QuotaCleaner extends HourlyCleaner {
+  constructor(quotas: QuotaRepository, { days }: QuotaKeeping, clock: Clock, meter: Meter) {
+    const expired = (): Date => new Date(clock.now().getTime() - days * DAY_MS);
+
+    const inEach = async (
+      names: readonly QuotaName[],
+      work: (quota: LockedQuota) => Promise<number>,
+    ): Promise<number> => {
+      let sum = 0;
+      for (const { tenantId, kind } of names)
+        sum += await quotas.transaction(RequestContext.system(tenantId), kind, work);
+      return sum;
+    };
+    const fold = async (): Promise<number> => {
+      if (days === 0) return 0;
+      const before = expired();
+      return inEach(await quotas.findOldEntries(before), (quota) => quota.foldEntries(before));
+    };
+    const forget = async (): Promise<number> => {
+      if (days === 0) return 0;
+      const before = expired();
+      const names = (['committed', 'released', 'expired'] as const).map((state) =>
+        quotas.findRanOut(state, before),
+      );
+      return inEach((await Promise.all(names)).flat(), (quota) => quota.forgetReservations(before));
+    };
+    /** Each transaction on a quota begins with it. */
+    const markRanOut = async (): Promise<number> => {
+      await inEach(await quotas.findRanOut('active', clock.now()), () => Promise.resolve(0));
+      return 0;
+    };
+    super(meter, {
+      quotaEntries: { removeExpired: fold },
+      quotaReservations: { removeExpired: async () => (await markRanOut()) + (await forget()) },
+    });
+  }
+}

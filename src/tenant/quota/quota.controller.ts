@@ -1,0 +1,161 @@
+import { Delete, Get, Post } from '@nestjs/common';
+import { IdempotencyErrors } from '../../database/database.errors';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import { Ctx, type RequestContext } from '../../tenancy/request-context';
+import { MANAGERS, READERS } from '../../tenancy/roles';
+import { TenantErrors } from '../../tenancy/tenant.errors';
+import { JsonBody, OptionalJsonBody, QueryParams } from '../../web/input';
+import { Operation } from '../../web/operation.decorator';
+import { OrganisationController } from '../../web/organisation-controller';
+import type { PageView } from '../../web/page';
+import { PageQuery } from '../../web/page-query.dto';
+import { IdempotencyKey, PathText, PathTextId } from '../../web/params';
+import {
+  CommitReservationDto,
+  QuotaDto,
+  QuotaEntryDto,
+  RefundQuotaDto,
+  ReservationDto,
+  ReserveQuotaDto,
+  UseQuotaDto,
+} from './quota.dto';
+import { QuotaErrors } from './quota.errors';
+import { QuotaService } from './quota.service';
+
+const { KIND_UNKNOWN, EXCEEDED, KEY_REUSED, RESERVATION_NOT_FOUND, RESERVATION_OVER, REFUND_TOO_LARGE } =
+  QuotaErrors;
+const KIND = { name: 'kind', example: 'riskReport', description: 'The kind of quota, as the list shows it.' };
+const KEY = {
+  name: 'key',
+  example: 'report-2026-0002',
+  description: 'The key of the reservation, encoded as part of an address.',
+};
+
+@OrganisationController('system/quota-api', 'Quotas')
+export class QuotaController {
+  constructor(private readonly quotas: QuotaService) {}
+
+  @Get()
+  @Operation({
+    id: 'listQuotas',
+    summary: 'Read the quotas of your tenant',
+    roles: READERS,
+    list: QuotaDto,
+    refusals: [],
+  })
+  own(@Ctx() ctx: RequestContext): Promise<QuotaDto[]> {
+    return this.quotas.of(ctx);
+  }
+
+  @Get(':id')
+  @Operation({
+    id: 'listQuotasOfTenant',
+    summary: 'Read the quotas of a tenant at or below your own',
+    roles: MANAGERS,
+    list: QuotaDto,
+    refusals: [TenantErrors.NOT_FOUND],
+  })
+  ofTenant(@Ctx() ctx: RequestContext, @PathTextId() id: string): Promise<QuotaDto[]> {
+    return this.quotas.ofTenant(ctx, id);
+  }
+
+  @Post(':kind/use')
+  @Operation({
+    id: 'useQuota',
+    summary: 'Spend a quota',
+    description: 'The same key and amount again gives the first answer, and spends nothing.',
+    roles: MANAGERS,
+    data: QuotaEntryDto,
+    refusals: [KIND_UNKNOWN, EXCEEDED, KEY_REUSED],
+  })
+  use(
+    @Ctx() ctx: RequestContext,
+    @PathText(KIND) kind: string,
+    @JsonBody() dto: UseQuotaDto,
+  ): Promise<QuotaEntryDto> {
+    return this.quotas.use(ctx, kind, dto);
+  }
+
+  @Post(':kind/refund')
+  @Operation({
+    id: 'refundQuota',
+    summary: 'Give back what a key has spent',
+    description: 'The same key and amount again gives the first answer, and gives nothing back.',
+    roles: MANAGERS,
+    data: QuotaEntryDto,
+    refusals: [KIND_UNKNOWN, REFUND_TOO_LARGE, KEY_REUSED],
+  })
+  refund(
+    @Ctx() ctx: RequestContext,
+    @PathText(KIND) kind: string,
+    @JsonBody() dto: RefundQuotaDto,
+  ): Promise<QuotaEntryDto> {
+    return this.quotas.refund(ctx, kind, dto);
+  }
+
+  @Get(':kind/entries')
+  @Operation({
+    id: 'listQuotaEntries',
+    summary: 'Read the ledger of a quota, page by page, the newest first',
+    roles: MANAGERS,
+    page: QuotaEntryDto,
+    refusals: [KIND_UNKNOWN],
+  })
+  entries(
+    @Ctx() ctx: RequestContext,
+    @PathText(KIND) kind: string,
+    @QueryParams() query: PageQuery,
+  ): Promise<PageView<QuotaEntryDto>> {
+    return this.quotas.entries(ctx, kind, query);
+  }
+
+  @Post(':kind/reservations')
+  @Operation({
+    id: 'reserveQuota',
+    summary: 'Reserve a part of a quota for some seconds',
+    description: 'The same key and amount again gives the first answer, while the reservation is active.',
+    roles: MANAGERS,
+    data: ReservationDto,
+    refusals: [KIND_UNKNOWN, EXCEEDED, KEY_REUSED, RESERVATION_OVER],
+  })
+  reserve(
+    @Ctx() ctx: RequestContext,
+    @PathText(KIND) kind: string,
+    @JsonBody() dto: ReserveQuotaDto,
+  ): Promise<ReservationDto> {
+    return this.quotas.reserve(ctx, kind, dto);
+  }
+
+  @Post(':kind/reservations/:key/commit')
+  @Operation({
+    id: 'commitReservation',
+    summary: 'Spend what was reserved, or a part of it; the rest is released',
+    roles: MANAGERS,
+    data: QuotaEntryDto,
+    refusals: [KIND_UNKNOWN, RESERVATION_NOT_FOUND, RESERVATION_OVER, IdempotencyErrors.REUSED],
+  })
+  commit(
+    @Ctx() ctx: RequestContext,
+    @PathText(KIND) kind: string,
+    @PathText(KEY) key: string,
+    @OptionalJsonBody() dto: CommitReservationDto,
+    @IdempotencyKey() once?: IdempotentRequest,
+  ): Promise<QuotaEntryDto> {
+    return this.quotas.commit(ctx, kind, key, dto, once);
+  }
+
+  @Delete(':kind/reservations/:key')
+  @Operation({
+    id: 'releaseReservation',
+    summary: 'End a reservation without spending it',
+    roles: MANAGERS,
+    refusals: [KIND_UNKNOWN, RESERVATION_NOT_FOUND, RESERVATION_OVER],
+  })
+  release(
+    @Ctx() ctx: RequestContext,
+    @PathText(KIND) kind: string,
+    @PathText(KEY) key: string,
+  ): Promise<void> {
+    return this.quotas.release(ctx, kind, key);
+  }
+}

@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { LessThan, LessThanOrEqual, Not, type EntityManager } from 'typeorm';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import type { OpenUnit } from '../../database/open-unit';
+import { Interrupted } from '../../database/retrier';
+import { isDuplicate } from '../../database/retry-policy';
+import { ScopedTable, type Key } from '../../database/scoped-table';
+import { UnitOfWork } from '../../database/unit-of-work';
+import { RequestContext } from '../../tenancy/request-context';
+import { TenantBound } from '../../tenancy/tenant-bound';
+import { Clock } from '../../time/clock';
+import { cutPage, type Page } from '../../web/page';
+import {
+  AT_ONCE,
+  COUNTED,
+  findTenant,
+  LockedQuota,
+  totalIn,
+  type QuotaName,
+  type QuotaState,
+} from './locked-quota';
+import { QuotaKinds } from './quota-kinds';
+import {
+  QuotaEntity,
+  QuotaEntryEntity,
+  ReservationEntity,
+  type QuotaOperation,
+  type ReservationState,
+} from './quota.entity';
+
+const QUOTA_NAME = ['tenantId', 'kind'] as const;
+const RAN_OUT = ['kind', 'amount'] as const;
+
+/** The quotas of a tenant: what is used and reserved of them, and the ledger. */
+@Injectable()
+export class QuotaRepository {
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly kinds: QuotaKinds,
+    private readonly clock: Clock,
+  ) {
+    this.#unitOfWork = unitOfWork;
+  }
+
+  /** All kinds. What has run out counts as available, whether or not anyone has marked it. */
+  findAll(ctx: RequestContext): Promise<QuotaState[]> {
+    return this.#read(ctx, async (manager) => {
+      const tenant = await findTenant(manager, ctx);
+      const counters = await new TenantBound(manager, QuotaEntity, ctx).pick({}, COUNTED);
+      // After the counters: what is marked meanwhile is then shown as reserved a moment longer, never twice as available.
+      const due = { state: 'active', expiresAt: LessThanOrEqual(this.clock.now()) } as const;
+      const ranOut = await new TenantBound(manager, ReservationEntity, ctx).pick(due, RAN_OUT);
+      return this.kinds.names.map((kind) => {
+        const counter = counters.find((each) => each.kind === kind);
+        const over = ranOut.filter((each) => each.kind === kind).reduce((sum, { amount }) => sum + amount, 0);
+        const total = counter?.total ?? this.kinds.defaultTotal(kind) ?? totalIn(tenant, kind);
+        const reserved = Math.max(0, (counter?.reserved ?? 0) - over);
+        return { kind, total, used: counter?.used ?? 0, reserved };
+      });
+    });
+  }
+
+  /** The newest first. */
+  async findEntries(
+    ctx: RequestContext,
+    kind: string,
+    after: Key | null,
+    limit: number,
+  ): Promise<Page<QuotaEntryEntity>> {
+    const where = { kind, ...(after && { seq: LessThan(Number(after[0])) }) };
+    const options = { order: { seq: 'DESC' }, limit: limit + 1 } as const;
+    const rows = await this.#read(ctx, (manager) =>
+      new TenantBound(manager, QuotaEntryEntity, ctx).find(where, options),
+    );
+    return cutPage(rows, limit, ({ seq }) => [seq]);
+  }
+
+  /** Quotas, of any tenant, with entries in the ledger that are older than this and not folded; some of them. */
+  findOldEntries(before: Date): Promise<QuotaName[]> {
+    const old = { createTime: LessThan(before), operation: Not<QuotaOperation>('month') };
+    const options = { order: { createTime: 'ASC' }, limit: AT_ONCE } as const;
+    return this.#findNames((manager) =>
+      new ScopedTable(manager, QuotaEntryEntity).pick(old, QUOTA_NAME, options),
+    );
+  }
+
+  /** Quotas, of any tenant, with reservations in this state that have run out before; some of them. */
+  findRanOut(state: ReservationState, before: Date): Promise<QuotaName[]> {
+    const old = { state, expiresAt: LessThanOrEqual(before) };
+    return this.#findNames((manager) =>
+      new ScopedTable(manager, ReservationEntity).pick(old, QUOTA_NAME, { limit: AT_ONCE }),
+    );
+  }
+
+  async #findNames(find: (manager: EntityManager) => Promise<QuotaName[]>): Promise<QuotaName[]> {
+    const found = await this.#unitOfWork.withoutTransaction(find);
+    return [...new Map(found.map((name) => [`${name.tenantId} ${name.kind}`, name])).values()];
+  }
+
+  /** Runs `work` while no one else spends of this quota of this tenant; it may run again after a conflict. */
+  async transaction<T>(
+    ctx: RequestContext,
+    kind: string,
+    work: (quota: LockedQuota) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
+    RequestContext.require(ctx);
+    const lock = async ({ manager }: OpenUnit): Promise<void> => {
+      const counters = new TenantBound(manager, QuotaEntity, ctx);
+      if ((await counters.update({ kind }, { lastSeq: () => 'last_seq + 1' })) > 0) return;
+      try {
+        await counters.insert({ kind, total: null, used: 0, reserved: 0, lastSeq: 1 });
+      } catch (error) {
+        // Another unit was faster: the next try finds its row.
+        throw isDuplicate(error) ? new Interrupted('conflict', error) : error;
+      }
+    };
+    const run = async ({ manager }: OpenUnit): Promise<T> => {
+      const quota = new LockedQuota(manager, ctx, kind, this.clock.now());
+      await quota.load(this.kinds.defaultTotal(kind));
+      return work(quota);
+    };
+    return this.#unitOfWork.runIn(ctx.unit, `quota ${ctx.tenantId} ${kind}`, lock, run, once);
+  }
+
+  #read<T>(ctx: RequestContext, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    RequestContext.require(ctx);
+    return this.#unitOfWork.withoutTransaction(work, ctx.unit);
+  }
+}

@@ -1,0 +1,222 @@
+import { Injectable } from '@nestjs/common';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import { Meter } from '../../database/meter';
+import type { RequestContext } from '../../tenancy/request-context';
+import { TenantErrors } from '../../tenancy/tenant.errors';
+import { ZonedTime } from '../../time/zoned-time';
+import { Cursors, type PageView } from '../../web/page';
+import type { PageQuery } from '../../web/page-query.dto';
+import { TenantRepository } from '../tenant.repository';
+import { QuotaKinds } from './quota-kinds';
+import type {
+  CommitReservationDto,
+  QuotaDto,
+  QuotaEntryDto,
+  RefundQuotaDto,
+  ReservationDto,
+  ReserveQuotaDto,
+  UseQuotaDto,
+} from './quota.dto';
+import type { QuotaEntryEntity, ReservationEntity } from './quota.entity';
+import { QuotaErrors } from './quota.errors';
+import { availableOf, type LockedQuota } from './locked-quota';
+import { checkedAmount, checkedKey, checkedNote, checkedSeconds, moreThanReserved } from './quota-input';
+import { QuotaRepository } from './quota.repository';
+
+/**
+ * The rules of quotas. A key names a deed, in one tenant and kind: it takes effect once, whoever asks again, and whatever happened
+ * to the first answer.
+ */
+@Injectable()
+export class QuotaService {
+  constructor(
+    private readonly quotas: QuotaRepository,
+    private readonly tenants: TenantRepository,
+    private readonly kinds: QuotaKinds,
+    private readonly cursors: Cursors,
+    private readonly time: ZonedTime,
+    private readonly meter: Meter,
+  ) {}
+
+  /** All quotas of the caller's tenant. */
+  async of(ctx: RequestContext): Promise<QuotaDto[]> {
+    const states = await this.quotas.findAll(ctx);
+    return states.map((state) => ({ ...state, available: availableOf(state) }));
+  }
+
+  /** The same of a tenant at or below the caller's, by its internal id. */
+  async ofTenant(ctx: RequestContext, id: string): Promise<QuotaDto[]> {
+    const tenant = await this.tenants.in(ctx).find(id);
+    if (!tenant) throw TenantErrors.NOT_FOUND();
+    return this.of(ctx.below(tenant.tenantId));
+  }
+
+  /** A page of the ledger, the newest first. */
+  async entries(ctx: RequestContext, kind: string, query: PageQuery): Promise<PageView<QuotaEntryDto>> {
+    this.#refuseUnknown(kind);
+    const page = await this.cursors.page(['quota', ctx.tenantId, kind], query, (after, limit) =>
+      this.quotas.findEntries(ctx, kind, after, limit),
+    );
+    return { ...page, rows: page.rows.map((row) => this.#toEntryDto(row)) };
+  }
+
+  /** Spends. The same key and amount again gives the first answer. */
+  async use(ctx: RequestContext, kind: string, dto: UseQuotaDto): Promise<QuotaEntryDto> {
+    const amount = checkedAmount(dto.amount ?? 1);
+    const key = checkedKey('key', dto.key);
+    const note = checkedNote(dto.note);
+    return this.#change(ctx, kind, async (quota) => {
+      const before = await quota.findEntry(key);
+      if (before) return this.#replay(before, before.operation === 'use' && before.amount === amount);
+      if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
+      this.#refuseTooMuch(quota, amount);
+      return this.#toEntryDto(await quota.spend({ operation: 'use', amount, key, note }));
+    });
+  }
+
+  /** Keeps a part back for some seconds. The same key and amount again gives the first answer, while it is active. */
+  async reserve(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReservationDto> {
+    const { reservation } = await this.#reserve(ctx, kind, dto, false);
+    if (reservation === null) throw QuotaErrors.RESERVATION_OVER();
+    return reservation;
+  }
+
+  /** As `reserve`; one that was released or has run out begins anew, and null is one that was committed. */
+  async reserveAgain(
+    ctx: RequestContext,
+    kind: string,
+    dto: ReserveQuotaDto,
+  ): Promise<ReservationDto | null> {
+    return (await this.#reserve(ctx, kind, dto, true)).reservation;
+  }
+
+  /** Spends what was reserved, or a part of it; the rest is released. */
+  async commit(
+    ctx: RequestContext,
+    kind: string,
+    key: string,
+    dto: CommitReservationDto = {},
+    once?: IdempotentRequest,
+  ): Promise<QuotaEntryDto> {
+    return this.#change(
+      ctx,
+      kind,
+      async (quota) => {
+        const reservation = await activeReservation(quota, key);
+        const amount = checkedAmount(dto.amount ?? reservation.amount);
+        if (amount > reservation.amount) throw moreThanReserved();
+        await quota.end(reservation, 'committed');
+        const entry = { operation: 'commit', amount, key: reservation.key } as const;
+        return this.#toEntryDto(await quota.spend(entry, reservation.amount));
+      },
+      once,
+    );
+  }
+
+  /** Ends a reservation without spending it. */
+  async release(ctx: RequestContext, kind: string, key: string): Promise<void> {
+    await this.#change(ctx, kind, async (quota) => {
+      await quota.release(await activeReservation(quota, key));
+    });
+  }
+
+  /** Gives back what a key has spent, or a part of it. The same key and amount again gives the first answer. */
+  async refund(ctx: RequestContext, kind: string, dto: RefundQuotaDto): Promise<QuotaEntryDto> {
+    const ofKey = checkedKey('ofKey', dto.ofKey);
+    const key = checkedKey('key', dto.key);
+    const wanted = dto.amount == null ? null : checkedAmount(dto.amount);
+    return this.#change(ctx, kind, async (quota) => {
+      const before = await quota.findEntry(key);
+      if (before) {
+        const isSame = before.ofKey === ofKey && (wanted === null || before.amount === -wanted);
+        return this.#replay(before, before.operation === 'refund' && isSame);
+      }
+      if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
+      const spent = await quota.findSpent(ofKey);
+      const amount = wanted ?? spent;
+      if (amount > spent || amount === 0) throw QuotaErrors.REFUND_TOO_LARGE();
+      return this.#toEntryDto(await quota.spend({ operation: 'refund', amount: -amount, key, ofKey }));
+    });
+  }
+
+  async #reserve(
+    ctx: RequestContext,
+    kind: string,
+    dto: ReserveQuotaDto,
+    beginsAnew: boolean,
+  ): Promise<{ reservation: ReservationDto | null }> {
+    const amount = checkedAmount(dto.amount);
+    const key = checkedKey('key', dto.key);
+    const seconds = checkedSeconds(dto.seconds);
+    return this.#change(ctx, kind, async (quota) => {
+      const before = await quota.findReservation(key);
+      if (before ? before.amount !== amount : await quota.findEntry(key)) throw QuotaErrors.KEY_REUSED();
+      if (before?.state === 'active') return { reservation: this.#toReservationDto(before) };
+      if (before && (!beginsAnew || before.state === 'committed')) return { reservation: null };
+      this.#refuseTooMuch(quota, amount);
+      const expiresAt = new Date(quota.now.getTime() + seconds * 1000);
+      return { reservation: this.#toReservationDto(await quota.reserve(key, amount, expiresAt)) };
+    });
+  }
+
+  #change<T>(
+    ctx: RequestContext,
+    kind: string,
+    work: (quota: LockedQuota) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
+    this.#refuseUnknown(kind);
+    return this.quotas.transaction(ctx, kind, work, once);
+  }
+
+  #refuseUnknown(kind: string): void {
+    if (!this.kinds.has(kind)) throw QuotaErrors.KIND_UNKNOWN();
+  }
+
+  #refuseTooMuch({ state }: LockedQuota, amount: number): void {
+    const available = availableOf(state) ?? Number.MAX_SAFE_INTEGER - state.used - state.reserved;
+    if (amount <= available) return;
+    this.meter.quotaRefused?.(state.kind);
+    throw QuotaErrors.EXCEEDED({ available });
+  }
+
+  #replay(entry: QuotaEntryEntity, isSame: boolean): QuotaEntryDto {
+    if (!isSame) throw QuotaErrors.KEY_REUSED();
+    return this.#toEntryDto(entry);
+  }
+
+  #toEntryDto({
+    kind,
+    seq,
+    operation,
+    amount,
+    key,
+    ofKey,
+    available,
+    note,
+    ...row
+  }: QuotaEntryEntity): QuotaEntryDto {
+    const { createBy, createTime } = row;
+    const when = { createBy, createTime: this.time.format(createTime) };
+    return { kind, seq, operation, amount, key, ofKey, available, note, ...when };
+  }
+
+  #toReservationDto({
+    kind,
+    key,
+    amount,
+    expiresAt,
+    createBy,
+    createTime,
+  }: ReservationEntity): ReservationDto {
+    const [expireTime, created] = [expiresAt, createTime].map((time) => this.time.format(time));
+    return { kind, key, amount, expireTime: expireTime ?? '', createBy, createTime: created ?? '' };
+  }
+}
+
+async function activeReservation(quota: LockedQuota, key: string): Promise<ReservationEntity> {
+  const reservation = await quota.findReservation(checkedKey('key', key));
+  if (!reservation) throw QuotaErrors.RESERVATION_NOT_FOUND();
+  if (reservation.state !== 'active') throw QuotaErrors.RESERVATION_OVER();
+  return reservation;
+}

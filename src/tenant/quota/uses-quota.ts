@@ -1,0 +1,119 @@
+import {
+  applyDecorators,
+  Injectable,
+  SetMetadata,
+  UseInterceptors,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { DiscoveryService, Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { catchError, concatMap, from, last, map, type Observable } from 'rxjs';
+import { decoratedMethods } from '../../database/domain-events';
+import { Refusal } from '../../errors/refusal';
+import { contextOf, type RequestContext } from '../../tenancy/request-context';
+import { TenantScoped } from '../../web/organisation-controller';
+import { requestIdOf } from '../../web/request';
+import { QuotaKinds } from './quota-kinds';
+import { QuotaErrors } from './quota.errors';
+import { QuotaService } from './quota.service';
+
+export interface UsesQuotaOptions {
+  /** How much one call spends. Default 1. */
+  readonly amount?: number;
+  /** How long the handler may take; after it, what it has reserved is free for others. Default 600. */
+  readonly seconds?: number;
+  /**
+   * Whether the handler gives the same answer again to the same `Idempotency-Key`. Then it is called again for a key that has spent
+   * already, for nothing. Default `false`: such a request gets a 409.
+   */
+  readonly replays?: boolean;
+}
+
+const USED = 'tenantry:usesQuota';
+type Used = Required<UsesQuotaOptions> & { readonly kind: string };
+
+/**
+ * On a host's handler: a part of the quota is reserved before it runs, spent when it has succeeded, and released when it threw. The
+ * key is the request's `Idempotency-Key`, or else its id. The caller's tenant must be one that is served.
+ */
+export function UsesQuota(
+  kind: string,
+  { amount = 1, seconds = 600, replays = false }: UsesQuotaOptions = {},
+): MethodDecorator {
+  const used: Used = { kind, amount, seconds, replays };
+  return applyDecorators(SetMetadata(USED, used), TenantScoped(), UseInterceptors(UsesQuotaInterceptor));
+}
+
+@Injectable()
+class UsesQuotaInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly quotas: QuotaService,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const ctx = contextOf(request);
+    const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
+    const key = request.get('idempotency-key') ?? requestIdOf(request);
+    const wanted = { key, amount, seconds };
+    if ((await this.quotas.reserveAgain(ctx, kind, wanted)) === null) {
+      if (!replays) throw QuotaErrors.RESERVATION_OVER();
+      return next.handle();
+    }
+    const commit = async (): Promise<void> => {
+      try {
+        await this.quotas.commit(ctx, kind, key);
+      } catch (error) {
+        if (!isOver(error)) throw error;
+        // It has run out, or an equal request has ended it: it is spent now, if there still is enough.
+        if ((await this.quotas.reserveAgain(ctx, kind, wanted)) !== null)
+          await this.quotas.commit(ctx, kind, key);
+      }
+    };
+    return next.handle().pipe(
+      last(null, undefined),
+      concatMap((result) => from(commit()).pipe(map(() => result))),
+      catchError(async (error: unknown) => {
+        await this.#release(ctx, kind, key);
+        throw error;
+      }),
+    );
+  }
+
+  async #release(ctx: RequestContext, kind: string, key: string): Promise<void> {
+    try {
+      await this.quotas.release(ctx, kind, key);
+    } catch (error) {
+      // Of two errors the handler's own is told; what cannot be released now runs out by itself.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof Refusal && error.row === QuotaErrors.RESERVATION_OVER.row;
+}
+
+/** Stops the start of a host whose handler uses a kind of quota that there is not. */
+@Injectable()
+export class UsedQuotasCheck implements OnModuleInit {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly kinds: QuotaKinds,
+  ) {}
+
+  onModuleInit(): void {
+    const usedBy = (method: object): Used[] =>
+      [(Reflect.getMetadata(USED, method) as Used | undefined) ?? []].flat();
+    for (const { mark, where } of decoratedMethods(this.discovery, usedBy))
+      if (!this.kinds.has(mark.kind))
+        throw new Error(
+          `Tenantry cannot start: ${where} uses the quota '${mark.kind}', which is not among ` +
+            `${this.kinds.names.join(', ')}; add it to quotaKinds.`,
+        );
+  }
+}
