@@ -13,14 +13,16 @@ const TOTALS = Object.entries(COLUMNS)
   .map(([kind, column]) => `SELECT tenant_id, '${kind}' AS kind, ${column} AS total FROM tenantry_tenant`)
   .join(' UNION ALL ');
 
-/** Every quota that has a total in its tenant, a counter, an entry or a reservation; `is` is counted, `should` follows from the rest. */
+/**
+ * Every quota that has a counter, an entry or a reservation; `is` is counted, `should` follows from the rest. A counter is made with
+ * its tenant, or where that was made by an older version, when it is needed.
+ */
 const QUOTAS = `
   SELECT k.tenant_id, k.kind, q.kind AS counter, q.total AS is_total, s.total AS should_total,
          COALESCE(q.used, 0) AS is_used, COALESCE(e.amount, 0) AS should_used,
          COALESCE(q.reserved, 0) AS is_reserved, COALESCE(r.amount, 0) AS should_reserved,
          COALESCE(q.last_seq, 0) AS is_seq, COALESCE(e.seq, 0) AS least_seq
-    FROM (SELECT tenant_id, kind FROM (${TOTALS}) a UNION SELECT tenant_id, kind FROM tenantry_quota
-          UNION SELECT tenant_id, kind FROM tenantry_quota_entry
+    FROM (SELECT tenant_id, kind FROM tenantry_quota UNION SELECT tenant_id, kind FROM tenantry_quota_entry
           UNION SELECT tenant_id, kind FROM tenantry_quota_reservation) k
     LEFT JOIN tenantry_quota q ON q.tenant_id = k.tenant_id AND q.kind = k.kind
     LEFT JOIN (${TOTALS}) s ON s.tenant_id = k.tenant_id AND s.kind = k.kind
