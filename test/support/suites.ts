@@ -16,6 +16,7 @@ export const SUITES = {
   departments: /^dept\//,
   journal: /^journal\//,
   processes: /^(cli|process)\//,
+  quotas: /^quota\//,
   tenants: /^(tenant|tenancy)\//,
 } as const;
 
@@ -27,6 +28,15 @@ export const ONCE_SUITES = {
     /^once\/(usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
 } as const;
 
+/**
+ * What `npm test` leaves to `npm run test:long`, whose patterns in package.json name the same: on servers what hardly depends on the
+ * database, and of the specs that run once those that start many processes.
+ */
+const LONG = {
+  onServer: /^(journal\/(webhook|on-change)|embedding\/(start-checks|host-|events)|dept\/dept-transfer-)/,
+  once: /^once\/(tls|demo|account-commands|settings)/,
+};
+
 /** Every spec below `test/` that `npm test` runs over HTTP. */
 export function specs(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
@@ -37,5 +47,7 @@ export function specs(): string[] {
 /** Brings the specs of a suite into the file that calls it. */
 export function bringSuite(name: keyof typeof SUITES | keyof typeof ONCE_SUITES): void {
   const pattern = { ...SUITES, ...ONCE_SUITES }[name];
-  for (const path of specs().filter((each) => pattern.test(each))) load(join(TESTS, path));
+  const isLong = (path: string) =>
+    LONG.once.test(path) || (globalThis.TEST_DATABASE !== 'sqlite' && LONG.onServer.test(path));
+  for (const path of specs().filter((each) => pattern.test(each) && !isLong(each))) load(join(TESTS, path));
 }
