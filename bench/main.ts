@@ -9,6 +9,7 @@ import { growth } from './measures/growth';
 import { memory } from './measures/memory';
 import { move } from './measures/move';
 import { others } from './measures/others';
+import { quota } from './measures/quota';
 import { readAll } from './measures/read-all';
 import { start } from './measures/start';
 import { statements } from './measures/statements';
@@ -28,6 +29,7 @@ const MEASURES: readonly Measure[] = [
   memory,
   start,
   journal,
+  quota,
 ];
 /** What is measured on PostgreSQL too. */
 const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;

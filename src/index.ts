@@ -95,7 +95,8 @@ export { EntitlementService } from './tenant/entitlement/entitlement.service';
 export { AccountUseDto, EntitlementDto } from './tenant/entitlement/entitlement.dto';
 export { EntitlementErrors } from './tenant/entitlement/entitlement.errors';
 export { RequireMenu } from './tenant/entitlement/require-menu';
-export { CeilingErrors, type CeilingOptions } from './tenant/ceilings';
+export type { CeilingOptions } from './tenant/ceilings';
+export { CeilingErrors } from './tenant/ceilings.errors';
 
 // What services take and give beside that.
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';

@@ -52,6 +52,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ['tenant', 'has departments but never existed', codesWithoutTenant('tenantry_dept')],
   ['tenant', 'has accounts but never existed', codesWithoutTenant('tenantry_account')],
   ['tenant', 'has sessions but never existed', codesWithoutTenant('tenantry_session')],
+  ['tenant', 'has quotas but never existed', codesWithoutTenant('tenantry_quota')],
   [
     'tenant',
     'is deeper than 64 levels',

@@ -225,6 +225,10 @@ export class WriteLoad {
     return new WriteLoad(writers);
   }
 
+  get tenantIds(): string[] {
+    return [...new Set(this.writers.map(({ place }) => place.tenantId))];
+  }
+
   get acknowledgedAt(): number[] {
     return this.writers.flatMap(({ acknowledgedAt }) => acknowledgedAt);
   }
@@ -265,9 +269,8 @@ export class WriteLoad {
 
   /** Everything that was acknowledged and is missing or other, and everything that is there and was not acknowledged. */
   async problems(dataSource: DataSource): Promise<string[]> {
-    const tenantIds = new Set(this.writers.map(({ place }) => place.tenantId));
     const problems: string[] = [];
-    for (const tenantId of tenantIds) {
+    for (const tenantId of this.tenantIds) {
       const own = this.writers.filter(({ place }) => place.tenantId === tenantId);
       problems.push(...(await problemsOf(dataSource, tenantId, own)));
     }

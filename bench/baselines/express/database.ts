@@ -57,12 +57,21 @@ const RAISE = "UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_i
 const RECORD = 'INSERT INTO tenantry_unit (unit_id, created_at) VALUES (?, ?)';
 
 /** Raises the version of a tenant's tree, works, and writes the commit record, as every write of the service does. */
-export async function inTransaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export function inTransaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return holding(RAISE, [tenantId], work);
+}
+
+/** The same with another first statement, which must change one row. */
+export async function holding<T>(
+  lock: string,
+  values: Value[],
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   const connection = await driver.connect();
   const tx = new Transaction(connection);
   try {
     await connection.run('START TRANSACTION');
-    if ((await tx.change(RAISE, [tenantId])).affected !== 1) throw new Error('There is no such tenant.');
+    if ((await tx.change(lock, values)).affected !== 1) throw new Error('There is no such row to lock.');
     const result = await work(tx);
     await tx.change(RECORD, [crypto.randomUUID(), new Date()]);
     await connection.run('COMMIT');

@@ -5,6 +5,7 @@ import './depts';
 import './dept-writes';
 import './tenants';
 import './accounts';
+import './quotas';
 import { app, HttpError } from './http';
 
 /**

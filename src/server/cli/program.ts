@@ -72,7 +72,7 @@ export function createProgram(): Command {
   const doctor = () => (require('./inspect.commands') as typeof InspectFile).doctorCommand;
   command('doctor', 'Check that the database is sound.', ' --repair', doctor).option(
     '--repair',
-    'rebuild paths from parents',
+    'rebuild paths from parents, and counters of quotas from the ledger',
     false,
   );
 

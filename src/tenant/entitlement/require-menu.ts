@@ -1,7 +1,6 @@
 import {
   applyDecorators,
   Injectable,
-  SetMetadata,
   UseGuards,
   type CanActivate,
   type ExecutionContext,
@@ -11,13 +10,22 @@ import type { Request } from 'express';
 import { AuthErrors } from '../../tenancy/access.errors';
 import { callerOf, PrincipalResolver } from '../../tenancy/principal-resolver';
 import { RequestContext } from '../../tenancy/request-context';
+import { TenantAdmission } from '../../tenancy/tenant-access';
 import { EntitlementService } from './entitlement.service';
 
-const MENU = 'tenantry:requireMenu';
+const MENUS = 'tenantry:requireMenus';
 
-/** On a host's controller or handler: the package of the caller's tenant must have this menu, or the answer is a 403. */
+/**
+ * On a host's controller or handler: the caller's tenant must be one that is served, and its package must have this menu, or the
+ * answer is a 403. Guards that sign callers in must come before it.
+ */
 export function RequireMenu(menuId: number): ClassDecorator & MethodDecorator {
-  return applyDecorators(SetMetadata(MENU, menuId), UseGuards(MenuGuard));
+  const remember = (target: object, _?: unknown, method?: { readonly value?: unknown }): void => {
+    const marked = (method?.value ?? target) as object;
+    const others = (Reflect.getOwnMetadata(MENUS, marked) as number[] | undefined) ?? [];
+    Reflect.defineMetadata(MENUS, [...others, menuId], marked);
+  };
+  return applyDecorators(remember as ClassDecorator & MethodDecorator, UseGuards(MenuGuard));
 }
 
 @Injectable()
@@ -25,17 +33,18 @@ class MenuGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly principals: PrincipalResolver,
+    private readonly admission: TenantAdmission,
     private readonly entitlements: EntitlementService,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const principal = await callerOf(this.principals, context.switchToHttp().getRequest<Request>());
     if (!principal) throw AuthErrors.TOKEN_MISSING();
-    const menus = this.reflector.getAll<(number | undefined)[]>(MENU, [
+    await this.admission.admit(principal.tenantId);
+    const required = this.reflector.getAllAndMerge<number[]>(MENUS, [
       context.getHandler(),
       context.getClass(),
     ]);
-    const required = menus.filter((menu) => menu !== undefined);
     await this.entitlements.requireMenus(RequestContext.of(principal), required);
     return true;
   }

@@ -73,8 +73,8 @@ export class LockedQuota {
     return this.#state;
   }
 
-  /** Reads what there is, and marks what has run out. */
-  async load(defaultTotal: number | undefined): Promise<void> {
+  /** Reads what there is, and marks what has run out. Gives whether the tenant is deleted. */
+  async load(defaultTotal: number | undefined): Promise<boolean> {
     const { kind } = this.#state;
     const tenants = tableName(dataSourceOf(this.manager), 'tenantry_tenant');
     // A plain read: it does not wait for those who hold the tenant.
@@ -85,11 +85,12 @@ export class LockedQuota {
       COUNTED,
       deleted,
     );
-    if (found?.delFlag !== '0') throw goneTenant(this.ctx.tenantId, this.ctx.callerTenantId);
-    const { used, reserved, lastSeq } = found;
+    if (!found) throw new Error('The counter of a quota is gone.');
+    const { used, reserved, lastSeq, delFlag } = found;
     const total = found.total ?? defaultTotal ?? totalIn(await findTenant(this.manager, this.ctx), kind);
     this.#state = { kind, total, used, reserved, lastSeq };
     if (reserved > 0) await this.#markExpired();
+    return delFlag !== '0';
   }
 
   findEntry(key: string): Promise<QuotaEntryEntity | null> {

@@ -17,7 +17,7 @@ import type {
   ReserveQuotaDto,
   UseQuotaDto,
 } from './quota.dto';
-import type { QuotaEntryEntity, ReservationEntity } from './quota.entity';
+import type { QuotaEntryEntity, ReservationEntity, ReservationState } from './quota.entity';
 import { QuotaErrors } from './quota.errors';
 import { availableOf, type LockedQuota } from './locked-quota';
 import { checkedAmount, checkedKey, checkedNote, checkedSeconds, moreThanReserved } from './quota-input';
@@ -76,18 +76,21 @@ export class QuotaService {
 
   /** Keeps a part back for some seconds. The same key and amount again gives the first answer, while it is active. */
   async reserve(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReservationDto> {
-    const { reservation } = await this.#reserve(ctx, kind, dto, false);
-    if (reservation === null) throw QuotaErrors.RESERVATION_OVER();
+    const { reservation } = await this.#reserve(ctx, kind, dto, (state) => state === null);
+    if (!reservation) throw QuotaErrors.RESERVATION_OVER();
     return reservation;
   }
 
-  /** As `reserve`; one that was released or has run out begins anew, and null is one that was committed. */
-  async reserveAgain(
+  /**
+   * Reserves for one request: a reservation with its key that was released or has run out begins anew. Gives in which state it was
+   * found; null when it was not there.
+   */
+  async reserveFor(
     ctx: RequestContext,
     kind: string,
     dto: ReserveQuotaDto,
-  ): Promise<ReservationDto | null> {
-    return (await this.#reserve(ctx, kind, dto, true)).reservation;
+  ): Promise<ReservationState | null> {
+    return (await this.#reserve(ctx, kind, dto, (state) => state !== 'committed')).found;
   }
 
   /** Spends what was reserved, or a part of it; the rest is released. */
@@ -143,19 +146,21 @@ export class QuotaService {
     ctx: RequestContext,
     kind: string,
     dto: ReserveQuotaDto,
-    beginsAnew: boolean,
-  ): Promise<{ reservation: ReservationDto | null }> {
+    mayBegin: (state: ReservationState | null) => boolean,
+  ): Promise<{ found: ReservationState | null; reservation: ReservationDto | null }> {
     const amount = checkedAmount(dto.amount);
     const key = checkedKey('key', dto.key);
     const seconds = checkedSeconds(dto.seconds);
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findReservation(key);
       if (before ? before.amount !== amount : await quota.findEntry(key)) throw QuotaErrors.KEY_REUSED();
-      if (before?.state === 'active') return { reservation: this.#toReservationDto(before) };
-      if (before && (!beginsAnew || before.state === 'committed')) return { reservation: null };
+      const found = before?.state ?? null;
+      if (before?.state === 'active') return { found, reservation: this.#toReservationDto(before) };
+      if (!mayBegin(found)) return { found, reservation: null };
       this.#refuseTooMuch(quota, amount);
       const expiresAt = new Date(quota.now.getTime() + seconds * 1000);
-      return { reservation: this.#toReservationDto(await quota.reserve(key, amount, expiresAt)) };
+      const reservation = await quota.reserve(key, amount, expiresAt);
+      return { found, reservation: this.#toReservationDto(reservation) };
     });
   }
 

@@ -27,7 +27,7 @@ export interface UsesQuotaOptions {
   readonly seconds?: number;
   /**
    * Whether the handler gives the same answer again to the same `Idempotency-Key`. Then it is called again for a key that has spent
-   * already, for nothing. Default `false`: such a request gets a 409.
+   * already, or is about to, and nothing more is spent. Default `false`: such a request gets a 409.
    */
   readonly replays?: boolean;
 }
@@ -60,17 +60,17 @@ class UsesQuotaInterceptor implements NestInterceptor {
     const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
     const key = request.get('idempotency-key') ?? requestIdOf(request);
     const wanted = { key, amount, seconds };
-    if ((await this.quotas.reserveAgain(ctx, kind, wanted)) === null) {
-      if (!replays) throw QuotaErrors.RESERVATION_OVER();
-      return next.handle();
-    }
+    const found = await this.quotas.reserveFor(ctx, kind, wanted);
+    if (!replays && found === 'committed') throw QuotaErrors.RESERVATION_OVER();
+    if (!replays && found === 'active') throw QuotaErrors.KEY_IN_USE();
+    if (found === 'committed') return next.handle();
     const commit = async (): Promise<void> => {
       try {
         await this.quotas.commit(ctx, kind, key);
       } catch (error) {
         if (!isOver(error)) throw error;
         // It has run out, or an equal request has ended it: it is spent now, if there still is enough.
-        if ((await this.quotas.reserveAgain(ctx, kind, wanted)) !== null)
+        if ((await this.quotas.reserveFor(ctx, kind, wanted)) !== 'committed')
           await this.quotas.commit(ctx, kind, key);
       }
     };

@@ -1,0 +1,61 @@
+import { holding } from './database';
+import { formatTime, HttpError, route, sendDone } from './http';
+
+const OF = 'WHERE kind = ? AND tenant_id = ?';
+const LOCK = `UPDATE tenantry_quota SET last_seq = last_seq + 1 ${OF}`;
+const COUNTER = `SELECT t.kind, t.total, t.used, t.reserved, t.last_seq,
+  (SELECT d.del_flag FROM tenantry_tenant d WHERE d.tenant_id = t.tenant_id) AS del_flag FROM tenantry_quota t ${OF}`;
+const ENTRY = `SELECT tenant_id, kind, seq, operation, amount, entry_key, of_key, available, note, create_by, create_time
+  FROM tenantry_quota_entry ${OF} AND entry_key = ? LIMIT 1`;
+const RESERVATION = `SELECT tenant_id, kind, entry_key, amount, state, expires_at, create_by, create_time
+  FROM tenantry_quota_reservation ${OF} AND entry_key = ? LIMIT 1`;
+const COUNT = `UPDATE tenantry_quota SET used = ?, reserved = ? ${OF}`;
+const ADD = `INSERT INTO tenantry_quota_entry (tenant_id, kind, seq, operation, amount, entry_key, of_key, available, note,
+  create_by, create_time) VALUES (?, ?, ?, 'use', ?, ?, NULL, ?, ?, ?, ?)`;
+
+interface Counter {
+  total: number;
+  used: number;
+  reserved: number;
+  last_seq: number;
+  del_flag: string;
+}
+
+interface Sent {
+  amount?: number;
+  key: string;
+  note?: string | null;
+}
+
+route('post', '/system/quota-api/:kind/use', async (caller, { params, body }, response) => {
+  const { amount = 1, key, note = null } = body as Sent;
+  const kind = String(params.kind);
+  const { tenantId, username } = caller;
+  const of = [kind, tenantId];
+  const entry = await holding(LOCK, of, async (tx) => {
+    const [counter] = await tx.read<Counter>(COUNTER, of);
+    if (counter?.del_flag !== '0') throw new HttpError(403);
+    const before = await tx.read(ENTRY, [...of, key]);
+    const reserved = await tx.read(RESERVATION, [...of, key]);
+    if (before.length + reserved.length > 0) throw new HttpError(422);
+    const available = counter.total < 0 ? null : counter.total - counter.used - counter.reserved - amount;
+    if (available !== null && available < 0) throw new HttpError(409);
+    await tx.change(COUNT, [Number(counter.used) + amount, counter.reserved, ...of]);
+    const now = new Date();
+    const values = [tenantId, kind, counter.last_seq, amount, key, available, note, username, now];
+    await tx.change(ADD, values);
+    const created = { createBy: username, createTime: formatTime(now) };
+    return {
+      kind,
+      seq: counter.last_seq,
+      operation: 'use',
+      amount,
+      key,
+      ofKey: null,
+      available,
+      note,
+      ...created,
+    };
+  });
+  sendDone(response, entry);
+});
