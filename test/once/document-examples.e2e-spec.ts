@@ -52,6 +52,9 @@ describe('the shell examples', () => {
       [200, 200, 200],
       [200],
       [200, 200],
+      [200, 200],
+      [200, 200, 200, 409, 200, 200, 200],
+      [200],
       [200],
       [200, 200, 412],
       [200, 200],
@@ -70,5 +73,8 @@ describe('the shell examples', () => {
       expect(all).toContain(header);
     }
     expect(all).toContain('"reason":"STALE"');
+    const spending = outputs.find((output) => output.includes('"reason":"QUOTA_EXCEEDED"'));
+    const left = [...spending!.split('"rows"')[0]!.matchAll(/"available":(\d+)/g)].map((match) => match[1]);
+    expect(left).toEqual(['492', '495', '495', '494', '494']);
   });
 });
