@@ -40,7 +40,7 @@ route('post', '/system/quota-api/:kind/use', async (caller, { params, body }, re
     if (before.length + reserved.length > 0) throw new HttpError(422);
     const available = counter.total < 0 ? null : counter.total - counter.used - counter.reserved - amount;
     if (available !== null && available < 0) throw new HttpError(409);
-    await tx.change(COUNT, [Number(counter.used) + amount, counter.reserved, ...of]);
+    await tx.change(COUNT, [counter.used + amount, counter.reserved, ...of]);
     const now = new Date();
     const values = [tenantId, kind, counter.last_seq, amount, key, available, note, username, now];
     await tx.change(ADD, values);

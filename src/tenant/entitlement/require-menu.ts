@@ -20,12 +20,12 @@ const MENUS = 'tenantry:requireMenus';
  * answer is a 403. Guards that sign callers in must come before it.
  */
 export function RequireMenu(menuId: number): ClassDecorator & MethodDecorator {
-  const remember = (target: object, _?: unknown, method?: { readonly value?: unknown }): void => {
-    const marked = (method?.value ?? target) as object;
+  const remember = (target: object, _?: unknown, method?: { readonly value?: object }): void => {
+    const marked = method?.value ?? target;
     const others = (Reflect.getOwnMetadata(MENUS, marked) as number[] | undefined) ?? [];
     Reflect.defineMetadata(MENUS, [...others, menuId], marked);
   };
-  return applyDecorators(remember as ClassDecorator & MethodDecorator, UseGuards(MenuGuard));
+  return applyDecorators(remember, UseGuards(MenuGuard));
 }
 
 @Injectable()
