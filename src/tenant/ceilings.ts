@@ -1,26 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { defineErrors } from '../errors/refusal';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { CeilingErrors } from './entitlement/entitlement.errors';
 import type { LockedTenantTree } from './locked-tenant-tree';
 import { menusOf } from './menus';
 import { CONTRACT_QUOTAS, type ContractQuota } from './quota/quota-kinds';
 import type { QuotaColumns, TenantEntity } from './tenant.entity';
-
-export const CeilingErrors = defineErrors({
-  PACKAGE: {
-    reason: 'PACKAGE_EXCEEDS_PARENT',
-    status: 409,
-    ids: [102, 103],
-    zh: '下级租户的菜单必须是上级租户菜单的一部分',
-    en: 'The menus of a tenant must be among those of its parent',
-  },
-  QUOTA: {
-    reason: 'QUOTA_EXCEEDS_PARENT',
-    status: 409,
-    zh: '下级租户的配额总和不能超过上级租户的配额',
-    en: 'The quotas of all children of a tenant together must not be more than its own',
-  },
-});
 
 /** Which limits of a parent hold for its children. */
 export interface CeilingOptions {

@@ -16,6 +16,7 @@ export const SUITES = {
   departments: /^dept\//,
   journal: /^journal\//,
   processes: /^(cli|process)\//,
+  quotas: /^quota\//,
   tenants: /^(tenant|tenancy)\//,
 } as const;
 
