@@ -80,7 +80,7 @@ export function aTenantWith(
   totals: Partial<Record<ContractQuota, number>>,
   values: Partial<TenantEntity> = {},
 ): Promise<string> {
-  return aTenantRow(dataSource, { ...values, quota: { ...NO_QUOTAS, ...totals } });
+  return aTenantRow(dataSource, { ...values, quota: Object.assign({}, NO_QUOTAS, totals) });
 }
 
 /** An account in a department. */
