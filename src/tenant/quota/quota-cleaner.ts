@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HourlyCleaner } from '../../database/hourly-cleaner';
 import { Meter } from '../../database/meter';
-import { RequestContext } from '../../tenancy/request-context';
 import { Clock } from '../../time/clock';
 import type { LockedQuota, QuotaName } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
@@ -25,8 +24,7 @@ export class QuotaCleaner extends HourlyCleaner {
       work: (quota: LockedQuota) => Promise<number>,
     ): Promise<number> => {
       let sum = 0;
-      for (const { tenantId, kind } of names)
-        sum += await quotas.transaction(RequestContext.system(tenantId), kind, work);
+      for (const name of names) sum += await quotas.cleaning(name, work);
       return sum;
     };
     const fold = async (): Promise<number> => {

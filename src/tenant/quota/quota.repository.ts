@@ -100,10 +100,25 @@ export class QuotaRepository {
   }
 
   /** Runs `work` while no one else spends of this quota of this tenant; it may run again after a conflict. */
-  async transaction<T>(
+  transaction<T>(
     ctx: RequestContext,
     kind: string,
     work: (quota: LockedQuota) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
+    return this.#transaction(ctx, kind, work, true, once);
+  }
+
+  /** The same for work that spends nothing, of any tenant, deleted or not. */
+  cleaning<T>({ tenantId, kind }: QuotaName, work: (quota: LockedQuota) => Promise<T>): Promise<T> {
+    return this.#transaction(RequestContext.system(tenantId), kind, work, false);
+  }
+
+  async #transaction<T>(
+    ctx: RequestContext,
+    kind: string,
+    work: (quota: LockedQuota) => Promise<T>,
+    isSpent: boolean,
     once?: IdempotentRequest,
   ): Promise<T> {
     RequestContext.require(ctx);
@@ -119,7 +134,7 @@ export class QuotaRepository {
     };
     const run = async ({ manager }: OpenUnit): Promise<T> => {
       const quota = new LockedQuota(manager, ctx, kind, this.clock.now());
-      await quota.load(this.kinds.defaultTotal(kind));
+      await quota.load(this.kinds.defaultTotal(kind), isSpent);
       return work(quota);
     };
     return this.#unitOfWork.runIn(ctx.unit, `quota ${ctx.tenantId} ${kind}`, lock, run, once);
