@@ -93,10 +93,9 @@ export {
 // What a tenant may do.
 export { EntitlementService } from './tenant/entitlement/entitlement.service';
 export { AccountUseDto, EntitlementDto } from './tenant/entitlement/entitlement.dto';
-export { EntitlementErrors } from './tenant/entitlement/entitlement.errors';
+export { CeilingErrors, EntitlementErrors } from './tenant/entitlement/entitlement.errors';
 export { RequireMenu } from './tenant/entitlement/require-menu';
 export type { CeilingOptions } from './tenant/ceilings';
-export { CeilingErrors } from './tenant/ceilings.errors';
 
 // What services take and give beside that.
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';

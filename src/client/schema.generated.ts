@@ -2560,6 +2560,22 @@ export interface components {
             msg: string;
             data: components["schemas"]["CreateTenant404RefusalData"];
         };
+        CreateTenant409RefusalData: {
+            /** @enum {string} */
+            reason: "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
+            requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+            ids?: (number | string)[];
+        };
+        CreateTenant409Refusal: {
+            /**
+             * Format: int32
+             * @example 409
+             */
+            code: number;
+            msg: string;
+            data: components["schemas"]["CreateTenant409RefusalData"];
+        };
         CreateTenant422RefusalData: {
             /** @example IDEMPOTENCY_KEY_REUSED */
             reason: string;
@@ -2872,8 +2888,9 @@ export interface components {
         };
         RestoreTenant409RefusalData: {
             /** @enum {string} */
-            reason: "PARENT_TENANT_NOT_FOUND" | "NOT_DELETED";
+            reason: "PARENT_TENANT_NOT_FOUND" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT" | "NOT_DELETED";
             requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
             ids?: (number | string)[];
         };
         RestoreTenant409Refusal: {
@@ -2947,9 +2964,11 @@ export interface components {
             data: components["schemas"]["UpdateTenant404RefusalData"];
         };
         UpdateTenant409RefusalData: {
-            /** @example TENANT_CYCLE */
-            reason: string;
+            /** @enum {string} */
+            reason: "TENANT_CYCLE" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
             requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+            ids?: (number | string)[];
         };
         UpdateTenant409Refusal: {
             /**
@@ -3062,9 +3081,11 @@ export interface components {
             data: components["schemas"]["PatchTenant404RefusalData"];
         };
         PatchTenant409RefusalData: {
-            /** @example TENANT_CYCLE */
-            reason: string;
+            /** @enum {string} */
+            reason: "TENANT_CYCLE" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
             requestId: string;
+            fields?: components["schemas"]["FieldProblemDto"][];
+            ids?: (number | string)[];
         };
         PatchTenant409Refusal: {
             /**
@@ -6433,7 +6454,13 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateTenant404Refusal"];
                 };
             };
-            /** @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants */
+            /**
+             * @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
+             *
+             *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+             *
+             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6518,6 +6545,20 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreateTenant404Refusal"];
+                };
+            };
+            /**
+             * @description `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+             *
+             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTenant409Refusal"];
                 };
             };
             413: components["responses"]["BodyTooLarge"];
@@ -6663,6 +6704,10 @@ export interface operations {
             };
             /**
              * @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant, or it is deleted: restore it first, or name another parent
+             *
+             *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+             *
+             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
              *
              *     `NOT_DELETED`: It is not deleted, so it cannot be restored
              */
@@ -6924,7 +6969,13 @@ export interface operations {
                     "application/json": components["schemas"]["PatchTenant404Refusal"];
                 };
             };
-            /** @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants */
+            /**
+             * @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
+             *
+             *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+             *
+             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+             */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -134,16 +134,13 @@ export class DoctorRepository {
       const raised = await manager.update(QuotaEntity, counter, { lastSeq: () => 'last_seq + 1' });
       if (!raised.affected)
         await manager.insert(QuotaEntity, { ...counter, total: null, used: 0, reserved: 0, lastSeq: 0 });
-      const entries = await manager.findBy(QuotaEntryEntity, counter);
-      const active = await manager.findBy(ReservationEntity, { ...counter, state: 'active' });
+      const active = { ...counter, state: 'active' } as const;
       const tenant = await manager.findOneBy(TenantEntity, { tenantId });
-      const sum = (rows: readonly { readonly amount: number }[]) =>
-        rows.reduce((all, row) => all + row.amount, 0);
       await manager.update(QuotaEntity, counter, {
         total: isContractQuota(kind) ? (tenant?.quota[kind] ?? 0) : null,
-        used: sum(entries),
-        reserved: sum(active),
-        lastSeq: Math.max(1, ...entries.map(({ seq }) => seq)),
+        used: (await manager.sum(QuotaEntryEntity, 'amount', counter)) ?? 0,
+        reserved: (await manager.sum(ReservationEntity, 'amount', active)) ?? 0,
+        lastSeq: (await manager.maximum(QuotaEntryEntity, 'seq', counter)) ?? 1,
       });
     });
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { CeilingErrors } from './ceilings.errors';
+import { CeilingErrors } from './entitlement/entitlement.errors';
 import type { LockedTenantTree } from './locked-tenant-tree';
 import { menusOf } from './menus';
 import { CONTRACT_QUOTAS, type ContractQuota } from './quota/quota-kinds';

@@ -18,6 +18,7 @@ import { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
 import { TenantListService, TenantService } from './tenant.service';
 import { CreateTenantDto, PatchTenantDto, RestoreTenantDto, UpdateTenantDto } from './tenant.dto';
 import { TenantErrors } from '../tenancy/tenant.errors';
+import { CeilingErrors } from './entitlement/entitlement.errors';
 
 /** Ids of tenants cannot be known before: people put in one that the list shows. */
 const EXAMPLE_ID = '1099511627776000000';
@@ -45,6 +46,8 @@ const CHANGE = [
   TenantErrors.PARENT_NOT_FOUND,
   TenantErrors.CYCLE,
   TenantErrors.TOO_DEEP,
+  CeilingErrors.PACKAGE,
+  CeilingErrors.QUOTA,
   RevisionErrors.STALE,
 ];
 
@@ -63,7 +66,13 @@ export class TenantController {
     body: { example: EXAMPLE },
     creates: true,
     roles: MANAGERS,
-    refusals: [TenantErrors.PARENT_NOT_FOUND, TenantErrors.TOO_DEEP, IdempotencyErrors.REUSED],
+    refusals: [
+      TenantErrors.PARENT_NOT_FOUND,
+      TenantErrors.TOO_DEEP,
+      CeilingErrors.PACKAGE,
+      CeilingErrors.QUOTA,
+      IdempotencyErrors.REUSED,
+    ],
   })
   async create(
     @Ctx() ctx: RequestContext,
@@ -126,6 +135,8 @@ export class TenantController {
       TenantErrors.NOT_FOUND,
       TenantErrors.PARENT_GONE,
       TenantErrors.TOO_DEEP,
+      CeilingErrors.PACKAGE,
+      CeilingErrors.QUOTA,
       HistoryErrors.NOT_DELETED,
       IdempotencyErrors.REUSED,
     ],

@@ -13,6 +13,8 @@ export interface RefusalBody {
   requestId: string;
   fields?: { field: string; message: string }[];
   ids?: number[];
+  /** Of a quota. */
+  available?: number;
 }
 
 export interface Answer {

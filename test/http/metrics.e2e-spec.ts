@@ -92,6 +92,19 @@ describe('the metrics', () => {
     expect(grown.get('tenantry_unit_wait_seconds_count')).toBe(2);
   });
 
+  it('count who asked for more of a quota than there is, by its kind', async () => {
+    const grown = await growth(async () => {
+      await api.post('/system/quota-api/merchant/use', { key: 'too much' });
+      await api.post('/system/quota-api/merchant/reservations', { key: 'too much', amount: 1, seconds: 1 });
+      await api.post('/system/quota-api/no-such-kind/use', { key: 'unknown' });
+    });
+    const counted = [...grown].filter(([key]) => key.startsWith('tenantry_quota_refusals_total'));
+    expect(counted.filter(([, by]) => by > 0)).toEqual([
+      ['tenantry_quota_refusals_total{kind="merchant"}', 2],
+    ]);
+    expect(counted).toHaveLength(6);
+  });
+
   it('tell nothing about tenants and users', async () => {
     const { tenantId, id } = await aTenant(api);
     await service.as({ tenantId, username: 'somebody-else' }).get(`${PATH}/777777`);

@@ -11,6 +11,11 @@ import { emptyDatabase } from '../support/test-database';
 const ROOT = join(__dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'docs', 'openapi.yaml');
 
+const TAGS = [
+  ...['Departments', 'Tenants', 'Accounts', 'Signing in'],
+  ...['Changes', 'Entitlements', 'Quotas', 'Webhooks'],
+];
+
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
 
 describe('the OpenAPI document', () => {
@@ -33,28 +38,26 @@ describe('the OpenAPI document', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('gives every operation a summary, and one of six tags', () => {
+  it('gives every operation a summary, and one of eight tags', () => {
     for (const { summary, tags } of operations) {
       expect(summary).not.toBe('');
-      expect(['Departments', 'Tenants', 'Accounts', 'Signing in', 'Changes', 'Webhooks']).toContain(
-        tags.join(),
-      );
+      expect(TAGS).toContain(tags.join());
     }
   });
 
   it('has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
-      ...'changePassword createDept createTenant createUser createWebhook deleteDepts deleteTenant deleteUsers deleteWebhook diffDepts'.split(
+      ...'changePassword commitReservation createDept createTenant createUser createWebhook deleteDepts deleteTenant deleteUsers deleteWebhook diffDepts'.split(
         ' ',
       ),
-      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getMe getTenant getTenantHistory getUser getWebhook'.split(
+      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getEntitlement getEntitlementOfTenant getMe getTenant getTenantHistory getUser getWebhook'.split(
         ' ',
       ),
-      ...'importDepts listChanges listDeliveries listDepts listTenants listUsers listWebhooks login logout orderDepts patchDept'.split(
+      ...'importDepts listChanges listDeliveries listDepts listQuotaEntries listQuotas listQuotasOfTenant listTenants listUsers listWebhooks login logout orderDepts patchDept'.split(
         ' ',
       ),
-      ...'patchTenant pingWebhook refresh restoreDept restoreTenant token updateDept updateTenant updateUser updateWebhook'.split(
+      ...'patchTenant pingWebhook refresh refundQuota releaseReservation reserveQuota restoreDept restoreTenant token updateDept updateTenant updateUser updateWebhook useQuota'.split(
         ' ',
       ),
     ]);

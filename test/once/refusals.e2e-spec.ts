@@ -3,17 +3,18 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { sign } from 'jsonwebtoken';
 import { ChangeEntity } from '../../src/database/change-log';
+import { EntitlementErrors } from '../../src/tenant/entitlement/entitlement.errors';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptService } from '../../src/dept/dept.service';
 import { TransferErrors } from '../../src/dept/dept.errors';
 import { TenantSlots } from '../../src/dept/transfer/dept-transfer.service';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
-import { aDept, type Answer, type ApiClient, aTenant, type Caller } from '../../src/server/testing';
+import { aDept, type Answer, ApiClient, aTenant, type Caller, mintToken } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { ChangeWaiters } from '../../src/journal/change-waiters';
 import { CHANGES, cursorNow } from '../support/follower';
 import { FullHouse } from '../support/full-house';
-import { anAccount, aTenantRow } from '../support/seeds';
+import { anAccount, aTenantRow, aTenantWith } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
 
 const SRC = join(__dirname, '..', '..', 'src');
@@ -21,6 +22,7 @@ const PATH = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
 const USERS = '/system/user-api';
 const HOOKS = '/system/webhook-api';
+const RISK = '/system/quota-api/riskReport';
 const PASSWORD = 'a-long-password';
 
 /** Every row of every catalogue, found by the catalogues' file names. */
@@ -40,15 +42,18 @@ describe('the catalogue of refusals', () => {
   let service: ServiceUnderTest;
   /** On the same database, with limits that are quickly met. */
   let limited: ServiceUnderTest;
+  /** On the same database, where what a parent has limits its children. */
+  let ceiled: ServiceUnderTest;
   let house: FullHouse;
 
   beforeAll(async () => {
     service = await ServiceUnderTest.start();
     limited = await ServiceUnderTest.on(service.database, { RATE_LIMIT: 'on', RATE_LIMIT_USER: '1' });
+    ceiled = await ServiceUnderTest.on(service.database, { PACKAGE_CEILING: 'on', QUOTA_CEILING: 'on' });
     house = await FullHouse.on(service.database);
   });
   afterAll(async () => {
-    await Promise.all([limited.leave(), house.leave()]);
+    await Promise.all([limited.leave(), ceiled.leave(), house.leave()]);
     await service.stop();
   });
 
@@ -68,7 +73,13 @@ describe('the catalogue of refusals', () => {
     EXPECTATION_FAILED: () => as().get(PATH, { expect: 'x' }),
     HEADERS_TOO_LARGE: () => as().get(PATH, { x: 'x'.repeat(20_000) }),
     REQUEST_TIMEOUT: () => timedOut(),
-    INTERNAL_ERROR: () => withBug(),
+    INTERNAL_ERROR: () => whenThrown(new Error('bug')),
+    // Only of routes of a host, so no operation of the document names it; test/quota/quota-host.e2e-spec.ts asks one.
+    MENU_NOT_LICENSED: () =>
+      whenThrown(
+        EntitlementErrors.MENU_NOT_LICENSED({ ids: [100] }),
+        new ApiClient(service.anonymous.baseUrl).as(mintToken()),
+      ),
     OVERLOADED: () => crowdedOut(),
     DATABASE_UNAVAILABLE: () => whileLocked(),
     TOKEN_MISSING: () => speaking(service.anonymous).get(`${PATH}/1`),
@@ -117,6 +128,35 @@ describe('the catalogue of refusals', () => {
       const post = () => as({ tenantId }).post(HOOKS, { url: 'https://93.184.216.34', status: '1' });
       for (let left = 20; left > 0; left -= 1) await post();
       return post();
+    },
+    QUOTA_KIND_UNKNOWN: () => as().post('/system/quota-api/x/use', { key: 'x' }),
+    QUOTA_EXCEEDED: async () => {
+      const answer = await (await spender()).post(`${RISK}/use`, { key: 'x', amount: 6 });
+      expect(answer.refusal.available).toBe(5);
+      return answer;
+    },
+    QUOTA_KEY_REUSED: async () => {
+      const api = await spender();
+      await api.post(`${RISK}/use`, { key: 'x', amount: 1 });
+      return api.post(`${RISK}/use`, { key: 'x', amount: 2 });
+    },
+    RESERVATION_NOT_FOUND: async () => (await spender()).delete(`${RISK}/reservations/x`),
+    RESERVATION_OVER: async () => {
+      const api = await spender();
+      await api.post(`${RISK}/reservations`, { key: 'x', amount: 1, seconds: 60 });
+      await api.delete(`${RISK}/reservations/x`);
+      return api.post(`${RISK}/reservations/x/commit`, undefined);
+    },
+    REFUND_TOO_LARGE: async () => (await spender()).post(`${RISK}/refund`, { ofKey: 'x', key: 'y' }),
+    PACKAGE_EXCEEDS_PARENT: async () => {
+      const tenantParent = await aTenantRow(service.dataSource, { menuIds: '1,2' });
+      const packageBo = { menuIds: '2,3' };
+      return speaking(ceiled.as()).post(TENANTS, { tenantName: 'x', tenantParent, packageBo });
+    },
+    QUOTA_EXCEEDS_PARENT: async () => {
+      const tenantParent = await aTenantWith(service.dataSource, { riskReport: 5 });
+      const quotaBo = { riskReport: 6 };
+      return speaking(ceiled.as()).post(TENANTS, { tenantName: 'x', tenantParent, quotaBo });
     },
     LAST_SUPERADMIN: () => as({ roles: ['superadmin'] }).delete(`${USERS}/1`),
     ROLE_TOO_HIGH: () => as().delete(`${USERS}/1`),
@@ -270,10 +310,12 @@ describe('the catalogue of refusals', () => {
     );
   });
 
-  /** The only one that no request can cause: it takes a bug. */
-  async function withBug(): Promise<Answer> {
-    const spy = jest.spyOn(service.app.get(DeptService), 'get').mockRejectedValue(new Error('bug'));
-    const answer = await as().get(`${PATH}/1`);
+  const spender = async () => as({ tenantId: await aTenantWith(service.dataSource, { riskReport: 5 }) });
+
+  /** What no request to the service can cause. */
+  async function whenThrown(error: Error, api = service.as()): Promise<Answer> {
+    const spy = jest.spyOn(service.app.get(DeptService), 'get').mockRejectedValue(error);
+    const answer = await speaking(api).get(`${PATH}/1`);
     spy.mockRestore();
     return answer;
   }

@@ -57,15 +57,18 @@ describe('the settings of a start', () => {
   });
 
   it('with a bad environment ends with one message that lists every problem', async () => {
-    const service = ChildService.spawn({
+    const bad = {
       PORT: 'x',
       TIME_ZONE: 'nowhere',
       DATABASE_URL: 'mysql://u:pw-123@',
       JWT_SECRET: 'short',
-    });
+      QUOTA_KEEP_DAYS: '-1',
+      PACKAGE_CEILING: 'yes',
+      QUOTA_CEILING: '1',
+    };
+    const service = ChildService.spawn(bad);
     expect(await service.ended()).toBe(1);
-    for (const name of ['PORT', 'TIME_ZONE', 'DATABASE_URL', 'JWT_SECRET'])
-      expect(service.printed).toContain(name);
+    for (const name of Object.keys(bad)) expect(service.printed).toContain(name);
     expect(service.printed).not.toContain('pw-123');
     expect(service.printed).not.toMatch(/\bat .*\.js/);
   });

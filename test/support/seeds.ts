@@ -2,6 +2,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import { SqlStatement } from '../../src/database/sql-statement';
 import { DeptEntity } from '../../src/dept/dept.entity';
+import { CONTRACT_QUOTAS, type ContractQuota } from '../../src/tenant/quota/quota-kinds';
+import { QuotaEntity } from '../../src/tenant/quota/quota.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { onPostgres } from './test-database';
@@ -14,11 +16,8 @@ export function life(): Pick<DeptEntity, 'status' | 'delFlag' | 'createBy' | 'cr
   return { status: '0', delFlag: '0', createBy: 'seed', createTime: new Date(), updateBy: '' };
 }
 
-const QUOTAS =
-  'enterpriseQuery annualReportQuery chainReport businessReport riskReport merchant riskReportUsed zr credit pf';
-const NO_QUOTAS = Object.fromEntries(
-  QUOTAS.split(' ').map((name) => [name, 0]),
-) as unknown as TenantEntity['quota'];
+const QUOTAS = [...CONTRACT_QUOTAS, 'riskReportUsed', 'zr', 'credit', 'pf'];
+const NO_QUOTAS = Object.fromEntries(QUOTAS.map((name) => [name, 0])) as unknown as TenantEntity['quota'];
 
 /** Puts many rows in with one statement, and reads nothing back. TypeORM's own builder is slow at it. */
 export async function bulkInsert<E extends ObjectLiteral>(
@@ -69,7 +68,19 @@ export async function aTenantRow(
   const own = { id: tenantId, tenantId, tenantName: `tenant ${tenantId}`, accountCount: -1, menuIds: '' };
   const row = { ...own, ...place, ...life(), quota: NO_QUOTAS, treeVersion: '0', ...values };
   await dataSource.manager.insert(TenantEntity, row);
+  const unused = { tenantId, used: 0, reserved: 0, lastSeq: 0 };
+  const counters = CONTRACT_QUOTAS.map((kind) => ({ kind, total: row.quota[kind], ...unused }));
+  await bulkInsert(dataSource, QuotaEntity, counters);
   return tenantId;
+}
+
+/** The same, with so much of each of these kinds of quota. */
+export function aTenantWith(
+  dataSource: DataSource,
+  totals: Partial<Record<ContractQuota, number>>,
+  values: Partial<TenantEntity> = {},
+): Promise<string> {
+  return aTenantRow(dataSource, { ...values, quota: Object.assign({}, NO_QUOTAS, totals) });
 }
 
 /** An account in a department. */

@@ -9,3 +9,20 @@ export const EntitlementErrors = defineErrors({
     en: 'The package of your tenant does not include this',
   },
 });
+
+export const CeilingErrors = defineErrors({
+  PACKAGE: {
+    reason: 'PACKAGE_EXCEEDS_PARENT',
+    status: 409,
+    ids: [102, 103],
+    zh: '下级租户的菜单必须是上级租户菜单的一部分',
+    en: 'The menus of a tenant must be among those of its parent',
+  },
+  QUOTA: {
+    reason: 'QUOTA_EXCEEDS_PARENT',
+    status: 409,
+    field: 'quotaBo',
+    zh: '下级租户的配额总和不能超过上级租户的配额',
+    en: 'The quotas of all children of a tenant together must not be more than its own',
+  },
+});

@@ -73,8 +73,8 @@ export class LockedQuota {
     return this.#state;
   }
 
-  /** Reads what there is, and marks what has run out. Gives whether the tenant is deleted. */
-  async load(defaultTotal: number | undefined): Promise<boolean> {
+  /** Reads what there is, and marks what has run out. Where nothing is spent, the tenant may be deleted, and no total is needed. */
+  async load(defaultTotal: number | undefined, isSpent = true): Promise<void> {
     const { kind } = this.#state;
     const tenants = tableName(dataSourceOf(this.manager), 'tenantry_tenant');
     // A plain read: it does not wait for those who hold the tenant.
@@ -85,12 +85,13 @@ export class LockedQuota {
       COUNTED,
       deleted,
     );
-    if (!found) throw new Error('The counter of a quota is gone.');
-    const { used, reserved, lastSeq, delFlag } = found;
-    const total = found.total ?? defaultTotal ?? totalIn(await findTenant(this.manager, this.ctx), kind);
+    if (!found || (isSpent && found.delFlag !== '0'))
+      throw goneTenant(this.ctx.tenantId, this.ctx.callerTenantId);
+    const { used, reserved, lastSeq } = found;
+    const known = found.total ?? defaultTotal;
+    const total = known ?? (isSpent ? totalIn(await findTenant(this.manager, this.ctx), kind) : 0);
     this.#state = { kind, total, used, reserved, lastSeq };
     if (reserved > 0) await this.#markExpired();
-    return delFlag !== '0';
   }
 
   findEntry(key: string): Promise<QuotaEntryEntity | null> {

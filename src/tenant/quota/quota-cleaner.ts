@@ -24,7 +24,7 @@ export class QuotaCleaner extends HourlyCleaner {
       work: (quota: LockedQuota) => Promise<number>,
     ): Promise<number> => {
       let sum = 0;
-      for (const name of names) sum += await quotas.clean(name, work);
+      for (const name of names) sum += await quotas.cleaning(name, work);
       return sum;
     };
     const fold = async (): Promise<number> => {

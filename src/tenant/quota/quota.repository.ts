@@ -7,7 +7,6 @@ import { isDuplicate } from '../../database/retry-policy';
 import { ScopedTable, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { RequestContext } from '../../tenancy/request-context';
-import { goneTenant } from '../../tenancy/tenant-access';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock } from '../../time/clock';
 import { cutPage, type Page } from '../../web/page';
@@ -100,30 +99,29 @@ export class QuotaRepository {
     return [...new Map(found.map((name) => [`${name.tenantId} ${name.kind}`, name])).values()];
   }
 
-  /** As `transaction`, for the cleaner: what a deleted tenant has left is cleaned, too. */
-  clean(name: QuotaName, work: (quota: LockedQuota) => Promise<number>): Promise<number> {
-    const ctx = RequestContext.system(name.tenantId);
-    return this.#holding(ctx, name.kind, work, { isDeletedToo: true });
-  }
-
   /** Runs `work` while no one else spends of this quota of this tenant; it may run again after a conflict. */
-  async transaction<T>(
+  transaction<T>(
     ctx: RequestContext,
     kind: string,
     work: (quota: LockedQuota) => Promise<T>,
+    once?: IdempotentRequest,
+  ): Promise<T> {
+    return this.#transaction(ctx, kind, work, true, once);
+  }
+
+  /** The same for work that spends nothing, of any tenant, deleted or not. */
+  cleaning<T>({ tenantId, kind }: QuotaName, work: (quota: LockedQuota) => Promise<T>): Promise<T> {
+    return this.#transaction(RequestContext.system(tenantId), kind, work, false);
+  }
+
+  async #transaction<T>(
+    ctx: RequestContext,
+    kind: string,
+    work: (quota: LockedQuota) => Promise<T>,
+    isSpent: boolean,
     once?: IdempotentRequest,
   ): Promise<T> {
     RequestContext.require(ctx);
-    return this.#holding(ctx, kind, work, { isDeletedToo: false }, once);
-  }
-
-  #holding<T>(
-    ctx: RequestContext,
-    kind: string,
-    work: (quota: LockedQuota) => Promise<T>,
-    { isDeletedToo }: { readonly isDeletedToo: boolean },
-    once?: IdempotentRequest,
-  ): Promise<T> {
     const lock = async ({ manager }: OpenUnit): Promise<void> => {
       const counters = new TenantBound(manager, QuotaEntity, ctx);
       if ((await counters.update({ kind }, { lastSeq: () => 'last_seq + 1' })) > 0) return;
@@ -136,8 +134,7 @@ export class QuotaRepository {
     };
     const run = async ({ manager }: OpenUnit): Promise<T> => {
       const quota = new LockedQuota(manager, ctx, kind, this.clock.now());
-      const isDeleted = await quota.load(this.kinds.defaultTotal(kind));
-      if (isDeleted && !isDeletedToo) throw goneTenant(ctx.tenantId, ctx.callerTenantId);
+      await quota.load(this.kinds.defaultTotal(kind), isSpent);
       return work(quota);
     };
     return this.#unitOfWork.runIn(ctx.unit, `quota ${ctx.tenantId} ${kind}`, lock, run, once);

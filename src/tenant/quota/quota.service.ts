@@ -137,7 +137,8 @@ export class QuotaService {
       if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
       const spent = await quota.findSpent(ofKey);
       const amount = wanted ?? spent;
-      if (spent <= 0 || amount > spent) throw QuotaErrors.REFUND_TOO_LARGE();
+      // The key of a refund has spent less than nothing.
+      if (amount > spent || spent <= 0) throw QuotaErrors.REFUND_TOO_LARGE();
       return this.#toEntryDto(await quota.spend({ operation: 'refund', amount: -amount, key, ofKey }));
     });
   }

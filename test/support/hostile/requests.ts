@@ -92,8 +92,13 @@ export function hostileRequest(
 /** The address of an operation, with right and wrong ids and parameters; or one that leads nowhere. */
 function addressOf({ path, parameters }: Target, caller: HostileCaller, chance: Chance): string {
   if (chance.hit(0.04)) return chance.pick(odd.ODD_TARGETS);
-  const kind = /user-api|tenant-api/.exec(path)?.[0].split('-')[0] ?? 'dept';
-  const filled = path.replace('{id}', () => idInPath(kind, caller, chance));
+  const kind = /(?:user|tenant|quota|entitlement)-api/.exec(path)?.[0].split('-')[0] ?? 'dept';
+  const filled = path
+    .replace('{id}', () => idInPath(kind, caller, chance))
+    .replace(/\{(kind|key)\}/g, (place) => {
+      const { example } = parameters.find(({ name }) => `{${name}}` === place)!.schema;
+      return chance.hit(0.8) ? String(example) : idInPath(kind, caller, chance);
+    });
   const query = parameters.filter((each) => each.in === 'query' && chance.hit(0.3));
   const parts = query.flatMap((each) => partsOf(each, caller, chance));
   if (chance.hit(0.03)) parts.push(chance.pick(odd.ODD_QUERIES));

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { aDept, type ApiClient, aUser, mintToken } from '../../../src/server/testing';
 import type { Chance } from '../chance';
-import { aTenantRow } from '../seeds';
+import { aTenantWith } from '../seeds';
 
 /** A client, and the ids that mean something to it. */
 export class HostileCaller {
@@ -25,14 +25,15 @@ export class HostileCaller {
   #listFor(name: string): readonly (string | number)[] | null {
     if (/^(deptId|parentId|ancestorId|rootId|dept)$/.test(name)) return this.ids.depts;
     if (/^(userId|user)$/.test(name)) return this.ids.users;
-    return /^(id|tenantParent|tenant)$/.test(name) ? this.ids.tenants : null;
+    return /^(id|tenantParent|tenant|quota|entitlement)$/.test(name) ? this.ids.tenants : null;
   }
 }
 
 /** Tenants with departments and accounts, made in the same order each time, so that a request can be repeated alone. */
 export async function hostileWorld(dataSource: DataSource, anonymous: ApiClient): Promise<HostileCaller[]> {
   const tenants: string[] = [];
-  for (let left = 6; left > 0; left -= 1) tenants.push(await aTenantRow(dataSource));
+  for (let left = 6; left > 0; left -= 1)
+    tenants.push(await aTenantWith(dataSource, { riskReport: 1_000_000 }));
   const callers: HostileCaller[] = [];
   for (const tenantId of ['000000', ...tenants.slice(0, 3)]) {
     const token = mintToken({ tenantId, roles: tenantId === '000000' ? ['superadmin'] : ['tenant_admin'] });

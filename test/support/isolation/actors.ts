@@ -71,6 +71,7 @@ export const NEVER = {
     code: '7654321',
   },
   ...{ mark: 'R99markQ', tenantMark: 'T99markQ', deptCursor: 'abc', userCursor: 'abc', tenantCursor: 'abc' },
+  ...{ entryCursor: 'abc', spent: 'never-spent', reservation: 'never-reserved' },
 } as const;
 
 /** What docs/api.md promises this actor for this kind of id in this position. */

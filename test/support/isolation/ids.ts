@@ -15,9 +15,14 @@ export interface Taken {
   readonly deptCursor: string | null;
   readonly userCursor: string | null;
   readonly tenantCursor: string | null;
+  readonly entryCursor: string | null;
   readonly key: string;
   readonly hook: string;
+  readonly spent: string;
+  readonly reservation: string;
 }
+
+const QUOTAS = '/system/quota-api';
 
 export async function takeFrom(api: ApiClient, place: Place): Promise<Taken> {
   const cursor = async (path: string) =>
@@ -25,7 +30,16 @@ export async function takeFrom(api: ApiClient, place: Place): Promise<Taken> {
   const key = `key of ${place.rowMark}`;
   await api.post('/system/dept-api', { deptName: 'once' }, { 'idempotency-key': key });
   const hook = await api.post('/system/webhook-api', { url: 'http://127.0.0.1:9/', status: '1' });
+  const spent = `spent-${place.rowMark}`;
+  const reservation = `reserved-${place.rowMark}`;
+  for (const kind of ['riskReport', 'merchant', 'chainReport'])
+    await api.post(`${QUOTAS}/${kind}/use`, { key: spent });
+  await api.post(`${QUOTAS}/riskReport/use`, { key: `${spent} too`, note: place.rowMark });
+  await api.post(`${QUOTAS}/riskReport/reservations`, { key: reservation, amount: 1, seconds: 3600 });
   return {
+    spent,
+    reservation,
+    entryCursor: await cursor(`${QUOTAS}/riskReport/entries`),
     hook: String((hook.body.data as { id: number }).id),
     deptCursor: await cursor('/system/dept-api'),
     userCursor: await cursor('/system/user-api'),
@@ -58,7 +72,7 @@ export function idsFor(
     thing === 'tenantCursor' || !isTenant || !mayRead(world, { ...actor, role: 'tenant_admin' }, place);
   const isAbove = ({ code }: Place) => code === actor.place.parent;
   const isBelow = (place: Place) => mayRead(world, { ...actor, role: 'tenant_admin' }, place);
-  const isReused = !thing.endsWith('Cursor') && thing !== 'key';
+  const isReused = !thing.endsWith('Cursor') && !['key', 'spent', 'reservation'].includes(thing);
   const foreign = others.filter(isForeign);
   const never = NEVER[thing as keyof typeof NEVER] as string | undefined;
   return [
@@ -82,6 +96,7 @@ function ownOf(actor: Actor, thing: Thing, value: string | null, own: Own): Prob
   if (thing === 'dept') return [{ kind: 'own', value: own.dept }];
   if (thing === 'user') return [{ kind: 'own', value: own.user }];
   if (thing === 'hook') return [{ kind: 'own', value: own.hook }];
+  if (thing === 'reservation') return [{ kind: 'own', value: own.reservation }];
   const below: ProbedId[] = [];
   if (thing === 'tenant') below.push({ kind: 'below', value: async () => (await own.tenant()).id });
   if (thing === 'code') below.push({ kind: 'below', value: async () => (await own.tenant()).tenantId });

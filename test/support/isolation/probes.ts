@@ -3,9 +3,10 @@ import type { Answer, ApiClient } from '../../../src/server/testing';
 /** What stands in the place of an id. */
 export type Kind = 'own' | 'below' | 'above' | 'foreign' | 'deleted' | 'recycled' | 'never' | 'text' | 'huge';
 
-type Cursor = 'deptCursor' | 'userCursor' | 'tenantCursor';
+type Cursor = 'deptCursor' | 'userCursor' | 'tenantCursor' | 'entryCursor';
+type Key = 'key' | 'spent' | 'reservation';
 /** What the id names: a row, a tenant by its code, a text in rows, the place in a list, a used key. */
-export type Thing = 'dept' | 'user' | 'hook' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | 'key';
+export type Thing = 'dept' | 'user' | 'hook' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | Key;
 
 /** Rows of the caller's own that a probe may spoil: new ones each time. */
 export interface Own {
@@ -14,6 +15,8 @@ export interface Own {
   readonly user: () => Promise<number>;
   /** A webhook that is disabled. */
   readonly hook: () => Promise<number>;
+  /** The key of an active reservation. */
+  readonly reservation: () => Promise<string>;
   /** A tenant below the caller's. */
   readonly tenant: () => Promise<{ readonly id: string; readonly tenantId: string }>;
   readonly deletedTenant: () => Promise<{ readonly id: string }>;
@@ -93,6 +96,8 @@ const USERS = '/system/user-api';
 const TENANTS = '/system/tenant-api';
 const HOOKS = '/system/webhook-api';
 const CHANGES = '/system/change-api';
+const QUOTAS = '/system/quota-api';
+const ENTITLEMENTS = '/system/entitlement-api';
 /** Nobody listens there, and nothing is sent to it: it is disabled. */
 const HOOK = '"url":"http://127.0.0.1:9/","status":"1"';
 const CSV = { 'content-type': 'text/csv' };
@@ -310,6 +315,51 @@ export const PROBES: readonly Probe[] = [
   ...probes({ thing: 'code', needs: 'manager', own: 'OK', ...allSay('OK') }, [
     ['createWebhook', 'an unknown field', `POST ${HOOKS}`, `{"tenantId":"<id>",${HOOK}}`],
     ['listWebhooks', 'an unknown parameter', `GET ${HOOKS}?tenantId=<id>`],
+  ]),
+  ...probes({ thing: 'reservation', needs: 'manager', unknown: 'RESERVATION_NOT_FOUND', own: 'OK' }, [
+    ['commitReservation', 'key', `POST ${QUOTAS}/riskReport/reservations/<id>/commit`],
+    ['releaseReservation', 'key', `DELETE ${QUOTAS}/riskReport/reservations/<id>`],
+  ]),
+  // The same key in two tenants is two keys.
+  ...probes({ thing: 'spent', needs: 'manager', unknown: 'OK', own: 'OK' }, [
+    ['useQuota', 'key', `POST ${QUOTAS}/merchant/use`, '{"key":"<id>"}'],
+    [
+      'reserveQuota',
+      'key',
+      `POST ${QUOTAS}/chainReport/reservations`,
+      '{"key":"<id>","amount":1,"seconds":600}',
+      { own: 'QUOTA_KEY_REUSED' },
+    ],
+    [
+      'refundQuota',
+      'ofKey',
+      `POST ${QUOTAS}/riskReport/refund`,
+      '{"ofKey":"<id>","key":"refund <id>"}',
+      { unknown: 'REFUND_TOO_LARGE' },
+    ],
+  ]),
+  ...probes({ thing: 'entryCursor', needs: 'manager', unknown: 'INVALID_INPUT', own: 'OK' }, [
+    ['listQuotaEntries', 'cursor', `GET ${QUOTAS}/riskReport/entries?limit=1&cursor=<id>`],
+  ]),
+  ...probes({ ...tenants, own: 'OK' }, [
+    ['listQuotasOfTenant', 'path', `GET ${QUOTAS}/<id>`],
+    ['getEntitlementOfTenant', 'path', `GET ${ENTITLEMENTS}/<id>`],
+    [
+      'getEntitlementOfTenant',
+      'path, with a tag',
+      `GET ${ENTITLEMENTS}/<id>`,
+      none,
+      { headers: { 'if-none-match': '"x"' } },
+    ],
+  ]),
+  // Only the caller's own tenant spends, whatever else is named.
+  ...probes({ thing: 'code', needs: 'manager', own: 'OK', ...allSay('OK') }, [
+    ['useQuota', 'an unknown field', `POST ${QUOTAS}/riskReport/use`, '{"tenantId":"<id>","key":"<name>"}'],
+    ['listQuotaEntries', 'an unknown parameter', `GET ${QUOTAS}/riskReport/entries?tenantId=<id>`],
+  ]),
+  ...probes({ thing: 'code', needs: 'reader', own: 'OK', ...allSay('OK') }, [
+    ['listQuotas', 'an unknown parameter', `GET ${QUOTAS}?tenantId=<id>`],
+    ['getEntitlement', 'an unknown parameter', `GET ${ENTITLEMENTS}?tenantId=<id>`],
   ]),
   // They take no id but that of a token; what they tell must be the caller's own all the same.
   ...probes({ thing: 'mark', needs: 'reader', unknown: 'OK', own: 'OK' }, [

@@ -123,6 +123,7 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
       deletedTenant: () => Promise.resolve(place),
       user: () => Promise.resolve(place.users.live),
       hook: () => Promise.resolve(1),
+      reservation: () => Promise.resolve('reserved'),
       tenant: () => Promise.resolve({ id: place.id, tenantId: place.code }),
     };
   }
@@ -138,6 +139,12 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
     tenant,
     user: () => accountRow(dataSource, place.code),
     hook: () => webhookRow(dataSource, place.code),
+    reservation: async () => {
+      const key = `own-${Math.random()}`;
+      const body = { key, amount: 1, seconds: 3600 };
+      await admin.post('/system/quota-api/riskReport/reservations', body);
+      return key;
+    },
     deletedDept: async () => {
       const id = await dept();
       await admin.delete(`/system/dept-api/${id}`);

@@ -42,15 +42,26 @@ const ORDER = [
 /** Ids of ten digits, so that one cannot be in an answer by chance. */
 const FIRST_ID = 4_100_000_000;
 
+/** The quotas that probes spend: nobody has a limit. */
+const SPENT = [
+  ['riskReport', 'quota_risk_report'],
+  ['merchant', 'quota_merchant'],
+  ['chainReport', 'quota_chain_report'],
+] as const;
+const quotaBo = Object.fromEntries(SPENT.map(([kind]) => [kind, -1]));
+
 export async function isolationWorld(dataSource: DataSource, anonymous: ApiClient): Promise<IsolationWorld> {
   const places: Record<string, Place> = {};
+  await dataSource.query(`UPDATE tenantry_tenant SET ${SPENT.map(([, column]) => `${column} = -1`).join()}`);
+  for (const [kind] of SPENT)
+    await dataSource.query(`UPDATE tenantry_quota SET total = -1 WHERE kind = '${kind}'`);
   const root = anonymous.as(mintToken({ roles: ['superadmin'] }));
   for (const [index, { name, below }] of ORDER.entries()) {
     const tenantMark = `T${index}markQ`;
     const made =
       below === null
         ? { id: '1', tenantId: '000000' }
-        : await aTenant(root, { tenantParent: places[below]!.code, ...textsOf(tenantMark) });
+        : await aTenant(root, { tenantParent: places[below]!.code, quotaBo, ...textsOf(tenantMark) });
     places[name] = await furnished(dataSource, anonymous, {
       ...{ name, id: made.id, code: made.tenantId, parent: below === null ? null : places[below]!.code },
       ...{ tenantMark, rowMark: `R${index}markQ`, from: FIRST_ID + index * 1000 },

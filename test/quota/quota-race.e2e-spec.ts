@@ -1,0 +1,125 @@
+import { QuotaEntity } from '../../src/tenant/quota/quota.entity';
+import type { Answer, ApiClient } from '../../src/server/testing';
+import { times } from '../support/long-run';
+import {
+  commit,
+  ledgerOf,
+  numbersOf,
+  outcome,
+  quotaOf,
+  refund,
+  release,
+  reserve,
+  use,
+} from '../support/quotas';
+import { aTenantWith } from '../support/seeds';
+import { TwoServices } from '../support/two-services';
+import { resendWhenBusy } from '../support/when-busy';
+
+const ROUNDS = times(50, 6);
+
+describe('quotas that two processes spend at once', () => {
+  let two: TwoServices;
+  let tenantId: string;
+  let left: ApiClient;
+  let right: ApiClient;
+
+  beforeAll(async () => {
+    two = await TwoServices.start();
+  });
+  afterAll(() => two.stop());
+
+  async function having(riskReport: number): Promise<void> {
+    tenantId = await aTenantWith(two.dataSource, { riskReport });
+    [left, right] = two.as({ tenantId });
+  }
+
+  /** At both processes in turn, all at once; gives how often each outcome was. */
+  async function atOnce(
+    count: number,
+    send: (api: ApiClient, n: number) => Promise<Answer>,
+  ): Promise<Record<string, number>> {
+    const one = (n: number) => resendWhenBusy(() => send(n % 2 ? left : right, n));
+    const answers = await Promise.all(Array.from({ length: count }, (_, n) => one(n)));
+    const counts: Record<string, number> = {};
+    for (const each of answers.map(outcome)) counts[each] = (counts[each] ?? 0) + 1;
+    return counts;
+  }
+
+  it('give exactly 500 of 500 to 1,000 who ask', async () => {
+    await having(500);
+    expect(await atOnce(1000, (api, n) => use(api, `k${n}`))).toEqual({ 200: 500, QUOTA_EXCEEDED: 500 });
+    expect(await numbersOf(left)).toEqual([500, 500, 0, 0]);
+    const entries = await ledgerOf(right);
+    expect(entries.map(({ available }) => available)).toEqual(Array.from({ length: 500 }, (_, n) => n));
+  });
+
+  it('are spent once for a key, whoever sends it', async () => {
+    await having(100);
+    expect(await atOnce(80, (api, n) => use(api, `k${n % 4}`, 5))).toEqual({ 200: 80 });
+    expect(await numbersOf(left)).toEqual([100, 20, 0, 80]);
+    const counts = await atOnce(40, (api, n) => use(api, 'other', (n >> 1) % 2 ? 7 : 8));
+    expect(counts).toEqual({ 200: 20, QUOTA_KEY_REUSED: 20 });
+    expect(await atOnce(40, (api) => reserve(api, 'kept', 3))).toEqual({ 200: 40 });
+    expect(await quotaOf(right)).toMatchObject({ reserved: 3 });
+    expect(await atOnce(40, (api) => commit(api, 'kept', 2))).toEqual({ 200: 1, RESERVATION_OVER: 39 });
+    expect(await ledgerOf(left)).toHaveLength(6);
+  });
+
+  it('are never spent beyond a total that is lowered meanwhile', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await having(60);
+      const lower = async (): Promise<number> => {
+        const root = two.services[round % 2]!.as();
+        const body = { quotaBo: { riskReport: 20 } };
+        await resendWhenBusy(() => root.patch(`/system/tenant-api/${tenantId}`, body));
+        return (await quotaOf(left)).used;
+      };
+      const spending = atOnce(80, (api, n) => use(api, `k${n}`));
+      const usedThen = await lower();
+      await spending;
+      const { used, total } = await quotaOf(right);
+      expect(total).toBe(20);
+      // Whoever came after the lowering found nothing, or what was left below it.
+      expect(used).toBeLessThanOrEqual(Math.max(20, usedThen));
+      expect(used).toBeGreaterThanOrEqual(20);
+    }
+  });
+
+  it('give back no more than a key has spent, however often that is asked for', async () => {
+    await having(10);
+    await use(left, 'k', 10);
+    expect(await atOnce(20, (api, n) => refund(api, 'k', `r${n}`, 3))).toEqual({
+      200: 3,
+      REFUND_TOO_LARGE: 17,
+    });
+    expect(await numbersOf(left)).toEqual([10, 1, 0, 9]);
+  });
+
+  it('end a reservation once: by commit, by release, or not at all', async () => {
+    await having(10);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await reserve(left, `k${round}`, 1);
+      const counts = await atOnce(6, (api, n) => (n % 3 ? commit : release)(api, `k${round}`));
+      expect(counts).toEqual({ 200: 1, RESERVATION_OVER: 5 });
+    }
+    const { used, reserved } = await quotaOf(left);
+    expect([used, reserved]).toEqual([(await ledgerOf(right)).length, 0]);
+  });
+
+  it('are counted from the first on where no counter was', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await having(5);
+      // As of a tenant that was made by a version before quotas, while this one ran already.
+      await two.dataSource.manager.delete(QuotaEntity, { tenantId });
+      expect(await numbersOf(left)).toEqual([5, 0, 0, 5]);
+      expect(await atOnce(8, (api, n) => use(api, `k${n}`))).toEqual({ 200: 5, QUOTA_EXCEEDED: 3 });
+      const others = ['enterpriseQuery', 'annualReportQuery', 'chainReport', 'businessReport', 'merchant'];
+      const unused = { tenantId, total: 0, used: 0, reserved: 0, lastSeq: 0 };
+      await two.dataSource.manager.insert(
+        QuotaEntity,
+        others.map((kind) => ({ kind, ...unused })),
+      );
+    }
+  });
+});
