@@ -99,8 +99,16 @@ async function pages(
   express: ServerProcess,
   callers: readonly Caller[],
 ): Promise<Result> {
-  const requests = repeated(callers, PAGES, ({ token }) =>
-    rawRequest('GET', `${CHANGES}?limit=100&kinds=dept`, token),
+  // As followers ask: with the cursor of the page before.
+  const cursors = new Map<Caller, string>();
+  for (const caller of callers) {
+    const { body } = await new ApiClient(service.baseUrl)
+      .as(caller.token)
+      .get(`${CHANGES}?limit=1&kinds=dept`);
+    cursors.set(caller, (body as { data: { nextCursor: string } }).data.nextCursor);
+  }
+  const requests = repeated(callers, PAGES, (caller) =>
+    rawRequest('GET', `${CHANGES}?limit=100&kinds=dept&after=${cursors.get(caller) ?? ''}`, caller.token),
   );
   const sides = [service, express].map((server) => costOf(server, requests));
   await interleave(sides, 3);

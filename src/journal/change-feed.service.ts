@@ -173,14 +173,17 @@ export class ChangeFeed {
     const taken = parts.map(() => 0);
     const rows: ChangeDto[] = [];
     while (rows.length < limit) {
-      const heads = parts.flatMap(({ entries }, part) => {
-        const entry = entries[taken[part] ?? 0];
-        return entry ? [{ part, entry }] : [];
-      });
-      const [first] = heads.toSorted((a, b) => order(a.entry, b.entry));
+      let first: ChangeEntity | undefined;
+      let from = 0;
+      for (const [index, { entries }] of parts.entries()) {
+        const head = entries[taken[index] ?? 0];
+        if (!head || (first && order(first, head) <= 0)) continue;
+        first = head;
+        from = index;
+      }
       if (!first) break;
-      taken[first.part] = (taken[first.part] ?? 0) + 1;
-      rows.push(toChangeDto(first.entry, this.time, caller));
+      taken[from] = (taken[from] ?? 0) + 1;
+      rows.push(toChangeDto(first, this.time, caller));
     }
     const placeIn = (tenantId: string): Position | undefined => {
       const index = parts.findIndex((part) => part.tenantId === tenantId);

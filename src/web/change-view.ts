@@ -1,6 +1,8 @@
-import type { ChangedFields, ChangeEntity, JournalFields } from '../database/change-log';
+import type { ChangeEntity } from '../database/change-log';
 import type { ZonedTime } from '../time/zoned-time';
 import type { ChangeDto } from './change.dto';
+
+type Parsed = Record<'before' | 'after', Record<string, unknown> | null>;
 
 /** The fields that are instants, stored as ISO 8601. */
 const TIMES = ['createTime', 'updateTime'];
@@ -8,7 +10,7 @@ const TIMES = ['createTime', 'updateTime'];
 /** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
 export function toChangeDto(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeDto {
   const { tenantId, version, seq, prev, resourceId, by, requestId } = entry;
-  const { before, after } = JSON.parse(entry.fields) as ChangedFields;
+  const { before, after } = JSON.parse(entry.fields) as Parsed;
   const [from, to = from] = entry.lineage?.split(';') ?? [];
   return {
     tenantId,
@@ -31,12 +33,18 @@ function isReached(lineage: string | undefined, tenantId: string): boolean {
   return lineage === undefined || lineage.includes(`,${tenantId},`);
 }
 
-function shown(fields: JournalFields | null, time: ZonedTime, isVisible: boolean): ChangeDto['before'] {
+/** Changes the fields themselves: they were parsed for this. */
+function shown(
+  fields: Record<string, unknown> | null,
+  time: ZonedTime,
+  isVisible: boolean,
+): ChangeDto['before'] {
   if (!fields) return null;
-  const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
-    if (TIMES.includes(name) && typeof value === 'string') return [name, time.format(new Date(value))];
-    // Of a tenant that has moved in or out, the parent that the caller does not reach.
-    return [name, name === 'tenantParent' && !isVisible ? null : value];
-  });
-  return Object.fromEntries(entries);
+  for (const name of TIMES) {
+    const value = fields[name];
+    if (typeof value === 'string') fields[name] = time.format(new Date(value));
+  }
+  // Of a tenant that has moved in or out, the parent that the caller does not reach.
+  if (!isVisible && 'tenantParent' in fields) fields.tenantParent = null;
+  return fields;
 }

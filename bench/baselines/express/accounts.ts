@@ -108,6 +108,8 @@ route('put', PATH, async (caller, { body }, response) => {
          update_by = ?, update_time = ?, revision = revision + 1 WHERE user_id = ? AND tenant_id = ? AND del_flag = '0'`,
       [...fields, roles.join(','), status, caller.username, new Date(), row.user_id, caller.tenantId],
     );
+    const [before, after] = [userJson(row), body as UserSent];
+    tx.note({ kind: 'user', operation: 'updated', id: row.user_id, before, after, by: caller.username });
   });
   sendDone(response);
 });
@@ -120,6 +122,15 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
          revision = revision + 1 WHERE user_id = ? AND tenant_id = ? AND del_flag = '0'`,
       [caller.username, new Date(), row.user_id, caller.tenantId],
     );
+    const before = userJson(row);
+    tx.note({
+      kind: 'user',
+      operation: 'deleted',
+      id: row.user_id,
+      before,
+      after: null,
+      by: caller.username,
+    });
   });
   sendDone(response);
 });

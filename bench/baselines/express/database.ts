@@ -42,6 +42,8 @@ export async function change(sql: string, values: Value[]): Promise<number> {
 
 /** The statements of one transaction. */
 export class Transaction {
+  readonly notes: Note[] = [];
+
   constructor(private readonly connection: Connection) {}
 
   async read<Row>(sql: string, values: Value[]): Promise<Row[]> {
@@ -51,6 +53,47 @@ export class Transaction {
   change(sql: string, values: Value[]): Promise<Outcome> {
     return this.connection.execute(sql, values);
   }
+
+  /** An entry for the journal, which is written at the end. */
+  note(note: Note): void {
+    this.notes.push(note);
+  }
+}
+
+interface Note {
+  readonly kind: 'dept' | 'tenant' | 'user';
+  readonly operation: 'created' | 'updated' | 'moved' | 'deleted';
+  readonly id: number | string;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly lineage?: string;
+  readonly by: string;
+}
+
+const VERSION = '(SELECT v.tree_ver FROM tenantry_tenant v WHERE v.tenant_id = ?)';
+const PREVIOUS = `COALESCE((SELECT p.version FROM
+  (SELECT MAX(version) AS version FROM tenantry_change WHERE tenant_id = ?) p), 0)`;
+const BATCH = 500;
+
+async function writeJournal(tx: Transaction, tenantId: string): Promise<void> {
+  for (let from = 0; from < tx.notes.length; from += BATCH) {
+    const batch = tx.notes.slice(from, from + BATCH);
+    const lines = batch.map((_, at) => {
+      const prev = from + at === 0 ? PREVIOUS : VERSION;
+      return `(?, ${VERSION}, ?, ${prev}, ?, ?, ?, ?, ?, ?, ?, NULL)`;
+    });
+    const values = batch.flatMap(
+      ({ kind, operation, id, before, after, lineage = null, by }, at): Value[] => [
+        ...[tenantId, tenantId, from + at, tenantId, kind, operation, String(id), lineage],
+        ...[JSON.stringify({ before, after }), by, new Date()],
+      ],
+    );
+    await tx.change(
+      `INSERT INTO tenantry_change (tenant_id, version, seq, prev, kind, operation, resource_id, lineage, fields,
+         changed_by, happened_at, request_id) VALUES ${lines.join(', ')}`,
+      values,
+    );
+  }
 }
 
 const RAISE = "UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = ? AND del_flag = '0'";
@@ -58,7 +101,11 @@ const RECORD = 'INSERT INTO tenantry_unit (unit_id, created_at) VALUES (?, ?)';
 
 /** Raises the version of a tenant's tree, works, and writes the commit record, as every write of the service does. */
 export function inTransaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return holding(RAISE, [tenantId], work);
+  return holding(RAISE, [tenantId], async (tx) => {
+    const result = await work(tx);
+    await writeJournal(tx, tenantId);
+    return result;
+  });
 }
 
 /** The same with another first statement, which must change one row. */

@@ -34,7 +34,16 @@ route('post', PATH, async (caller, request, response) => {
     const parent = await existing(caller, sent.parentId, tx);
     const place = [sent.parentId, `${parent.ancestors},${sent.parentId}`, parent.depth + 1];
     const values = [...columnsOf(sent), ...place, caller.username, new Date(), caller.tenantId];
-    return (await tx.change(ADD, values)).insertId;
+    const { insertId } = await tx.change(ADD, values);
+    const after = {
+      ...sent,
+      createBy: caller.username,
+      createTime: new Date(),
+      updateBy: '',
+      updateTime: null,
+    };
+    tx.note({ kind: 'dept', operation: 'created', id: insertId, before: null, after, by: caller.username });
+    return insertId;
   });
   sendCreated(request, response, id);
 });
@@ -50,10 +59,16 @@ const BELOW = `UPDATE tenantry_dept SET ancestors = CONCAT(TRIM(?), SUBSTR(ances
 async function replace(
   tx: Transaction,
   { tenantId, username }: Caller,
-  deptId: number,
+  dept: DeptRow,
   sent: DeptSent,
+  operation: 'updated' | 'moved' = 'updated',
 ): Promise<void> {
-  await tx.change(REPLACE, [...columnsOf(sent), username, new Date(), deptId, tenantId]);
+  const now = new Date();
+  await tx.change(REPLACE, [...columnsOf(sent), username, now, dept.dept_id, tenantId]);
+  const { deptId: _, ...after } = { ...sent, updateBy: username, updateTime: now };
+  const was = Object.entries(deptJson(dept)).filter(([name]) => name in after);
+  const before = Object.fromEntries(was);
+  tx.note({ kind: 'dept', operation, id: dept.dept_id, before, after, by: username });
 }
 
 async function move(tx: Transaction, caller: Caller, dept: DeptRow, parentId: number): Promise<void> {
@@ -71,8 +86,9 @@ route('put', PATH, async (caller, { body }, response) => {
   await inTransaction(caller.tenantId, async (tx) => {
     const dept = await existing(caller, sent.deptId, tx);
     const { parentId = dept.parent_id } = sent;
-    if (parentId !== dept.parent_id) await move(tx, caller, dept, parentId);
-    await replace(tx, caller, dept.dept_id, sent);
+    const isMoved = parentId !== dept.parent_id;
+    if (isMoved) await move(tx, caller, dept, parentId);
+    await replace(tx, caller, dept, sent, isMoved ? 'moved' : 'updated');
   });
   sendDone(response);
 });
@@ -81,7 +97,7 @@ route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
   await inTransaction(caller.tenantId, async (tx) => {
     const dept = await existing(caller, params.id, tx);
     const { deptName, orderNum, leader, phone, email, status } = deptJson(dept);
-    await replace(tx, caller, dept.dept_id, {
+    await replace(tx, caller, dept, {
       deptName,
       orderNum,
       leader,
@@ -116,6 +132,10 @@ route('put', `${PATH}/order`, async (caller, { body }, response) => {
         caller.tenantId,
       ],
     );
+    for (const row of found) {
+      const [before, after] = [{ orderNum: row.order_num }, { orderNum: deptIds.indexOf(row.dept_id) + 1 }];
+      tx.note({ kind: 'dept', operation: 'updated', id: row.dept_id, before, after, by: caller.username });
+    }
   });
   sendDone(response);
 });
@@ -128,10 +148,12 @@ const DELETE = `UPDATE tenantry_dept SET del_flag = '2', update_by = ?, update_t
 route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
   const id = Number(params.id);
   await inTransaction(caller.tenantId, async (tx) => {
+    const before = deptJson(await existing(caller, id, tx));
     if ((await tx.read(CHILD, [id, caller.tenantId])).length > 0) throw new HttpError(409);
     if ((await tx.read(USER, [id, caller.tenantId])).length > 0) throw new HttpError(409);
     const marked = await tx.change(DELETE, [caller.username, new Date(), id, caller.tenantId]);
     if (marked.affected !== 1) throw new HttpError(404);
+    tx.note({ kind: 'dept', operation: 'deleted', id, before, after: null, by: caller.username });
   });
   sendDone(response);
 });

@@ -10,7 +10,7 @@ import { app, HttpError } from './http';
 
 /**
  * What the operations of the service cost without it: Express 5, jsonwebtoken with a KeyObject, prepared statements of
- * mysql2 or pg, no validation. It sends the same bytes, and keeps the same guarantees in the database. On PostgreSQL only
+ * mysql2 or pg, no validation. It sends the same bytes, and keeps the same guarantees in the database, the journal included. On PostgreSQL only
  * departments are read and written; files, tenants and accounts have the SQL of MariaDB.
  */
 app.get('/health/ready', (_, response) => {

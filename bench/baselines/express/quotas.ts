@@ -1,4 +1,4 @@
-import { holding } from './database';
+import { holding, type Transaction } from './database';
 import { formatTime, HttpError, route, sendDone } from './http';
 
 const OF = 'WHERE kind = ? AND tenant_id = ?';
@@ -59,3 +59,25 @@ route('post', '/system/quota-api/:kind/use', async (caller, { params, body }, re
   });
   sendDone(response, entry);
 });
+
+const KINDS = [
+  'enterpriseQuery',
+  'annualReportQuery',
+  'chainReport',
+  'businessReport',
+  'riskReport',
+  'merchant',
+];
+
+/** The counters of a new tenant. */
+export async function addCounters(
+  tx: Transaction,
+  tenantId: string,
+  totals: Readonly<Record<string, number>>,
+): Promise<void> {
+  await tx.change(
+    `INSERT INTO tenantry_quota (tenant_id, kind, total, used, reserved, last_seq)
+     VALUES ${KINDS.map(() => '(?, ?, ?, 0, 0, 0)').join(', ')}`,
+    KINDS.flatMap((kind) => [tenantId, kind, totals[kind] ?? 0]),
+  );
+}

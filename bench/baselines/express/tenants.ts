@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { inTransaction, read, type Transaction } from './database';
+import { addCounters } from './quotas';
 import {
   forget,
   HttpError,
@@ -184,6 +185,11 @@ route('post', PATH, async (caller, request, response) => {
        VALUES (${columns.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, '0', '')`,
       [...values, next, code, ...place, caller.username, now],
     );
+    await addCounters(tx, code, (request.body as TenantSent).quotaBo ?? {});
+    const after = { ...(request.body as TenantSent), tenantId: code, tenantParent: caller.tenantId };
+    const lineage = `,${parent.ancestors},${caller.tenantId},${code},`;
+    const { username: by } = caller;
+    tx.note({ kind: 'tenant', operation: 'created', id: next, before: null, after, lineage, by });
     return next;
   });
   sendCreated(request, response, id);
@@ -201,6 +207,9 @@ async function replace(
        revision = revision + 1 WHERE id = ? AND del_flag = '0'`,
     [...values, username, new Date(), row.id],
   );
+  const lineage = `,${row.ancestors},${row.tenant_id},`;
+  const before = tenantJson(row);
+  tx.note({ kind: 'tenant', operation: 'updated', id: row.id, before, after: sent, lineage, by: username });
   forget(row.tenant_id);
 }
 
@@ -229,6 +238,12 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
       "UPDATE tenantry_tenant SET del_flag = '2', update_by = ?, update_time = ?, revision = revision + 1 WHERE id = ?",
       [caller.username, new Date(), row.id],
     );
+    const about = {
+      before: tenantJson(row),
+      lineage: `,${row.ancestors},${row.tenant_id},`,
+      by: caller.username,
+    };
+    tx.note({ kind: 'tenant', operation: 'deleted', id: row.id, after: null, ...about });
     forget(row.tenant_id);
   });
   sendDone(response);

@@ -126,5 +126,9 @@ async function addBatch(
     `SELECT dept_id FROM tenantry_dept WHERE tenant_id = ? AND dept_id >= ? ORDER BY dept_id LIMIT ${lines.length}`,
     [caller.tenantId, insertId],
   );
-  lines.forEach(({ path }, at) => made.set(path, { id: ids[at]?.dept_id ?? 0, ancestors: places[at] ?? '' }));
+  lines.forEach(({ path, ...after }, at) => {
+    const id = ids[at]?.dept_id ?? 0;
+    made.set(path, { id, ancestors: places[at] ?? '' });
+    tx.note({ kind: 'dept', operation: 'created', id, before: null, after, by: caller.username });
+  });
 }
