@@ -70,14 +70,10 @@ const KINDS = [
 ];
 
 /** The counters of a new tenant. */
-export async function addCounters(
-  tx: Transaction,
-  tenantId: string,
-  totals: Readonly<Record<string, number>>,
-): Promise<void> {
+export async function addCounters(tx: Transaction, tenantId: string, totals: object): Promise<void> {
   await tx.change(
     `INSERT INTO tenantry_quota (tenant_id, kind, total, used, reserved, last_seq)
      VALUES ${KINDS.map(() => '(?, ?, ?, 0, 0, 0)').join(', ')}`,
-    KINDS.flatMap((kind) => [tenantId, kind, totals[kind] ?? 0]),
+    KINDS.flatMap((kind) => [tenantId, kind, (totals as Record<string, number>)[kind] ?? 0]),
   );
 }
