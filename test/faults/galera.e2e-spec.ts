@@ -8,6 +8,8 @@ import { Chance, faultsSeed } from '../support/chance';
 import type { Follower } from '../support/follower';
 import { aTenantRow } from '../support/seeds';
 import { DeptEntity } from '../../src/dept/dept.entity';
+import { ledgerOf, numbersOf, outcome, use } from '../support/quotas';
+import { aTenantRow, aTenantWith } from '../support/seeds';
 import { GaleraCluster, NODES, type NodeNumber } from './support/galera-cluster';
 import { NodeFollowers } from './support/node-followers';
 import { longestGap, type Outage, strikeOnce, strikes } from './support/node-faults';
@@ -127,6 +129,39 @@ describe('three replicas on three Galera nodes', () => {
       expect(copied).toEqual(names);
     }
     await expectSoundAndEqual();
+  it('gives exactly 500 of a quota of 500 to 1,000 who ask at all three nodes, though one is killed meanwhile', async () => {
+    const nodes = await Promise.all(
+      NODES.map((node) => ChildService.start(database(cluster.urlOf(node)), settings())),
+    );
+    replicas.push(...nodes);
+    const tenantId = await onNode(1, (dataSource) => aTenantWith(dataSource, { riskReport: 500 }));
+    await sleep(300);
+    const apis = nodes.map((node) => node.as({ tenantId }));
+    const outcomes: Record<string, number> = {};
+    let [next, resent] = [0, 0];
+    const spend = async (key: number, at: number): Promise<void> => {
+      const answer = await use(apis[at % 3]!, `k${key}`);
+      if (answer.status === 503) {
+        resent += 1;
+        return spend(key, at + 1);
+      }
+      const told = outcome(answer);
+      outcomes[told] = (outcomes[told] ?? 0) + 1;
+    };
+    const lane = async (): Promise<void> => {
+      while (next < 1000) await spend((next += 1), next);
+    };
+    const spending = Promise.all(Array.from({ length: 24 }, lane));
+    while ((outcomes[200] ?? 0) < 150) await sleep(10);
+    cluster.kill(2);
+    await spending;
+    await cluster.mend(2, 'kill');
+    for (const node of NODES) await cluster.untilFit(node);
+    process.stderr.write(`${JSON.stringify({ ...outcomes, resent })}\n`);
+    expect(outcomes).toEqual({ 200: 500, QUOTA_EXCEEDED: 500 });
+    await expectSoundAndEqual();
+    for (const api of apis) expect(await numbersOf(api)).toEqual([500, 500, 0, 0]);
+    expect(await ledgerOf(apis[0]!)).toHaveLength(500);
   });
 
   it('stays right when two proxies disagree about the writer: opposing moves, and children of what is being deleted', async () => {
