@@ -129,6 +129,8 @@ describe('three replicas on three Galera nodes', () => {
       expect(copied).toEqual(names);
     }
     await expectSoundAndEqual();
+  });
+
   it('gives exactly 500 of a quota of 500 to 1,000 who ask at all three nodes, though one is killed meanwhile', async () => {
     const nodes = await Promise.all(
       NODES.map((node) => ChildService.start(database(cluster.urlOf(node)), settings())),
