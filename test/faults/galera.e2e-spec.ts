@@ -6,7 +6,6 @@ import { openBeside } from '../support/crash-rounds';
 import { RedisServer } from '../support/redis-server';
 import { Chance, faultsSeed } from '../support/chance';
 import type { Follower } from '../support/follower';
-import { aTenantRow } from '../support/seeds';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { ledgerOf, numbersOf, outcome, use } from '../support/quotas';
 import { aTenantRow, aTenantWith } from '../support/seeds';
