@@ -23,6 +23,9 @@ import { availableOf, type LockedQuota } from './locked-quota';
 import { checkedAmount, checkedKey, checkedNote, checkedSeconds, moreThanReserved } from './quota-input';
 import { QuotaRepository } from './quota.repository';
 
+/** Whether a reservation has begun now, was active already, or is over. */
+export type ReserveOutcome = 'begun' | 'active' | 'over';
+
 /**
  * The rules of quotas. A key names a deed, in one tenant and kind: it takes effect once, whoever asks again, and whatever happened
  * to the first answer.
@@ -77,17 +80,13 @@ export class QuotaService {
   /** Keeps a part back for some seconds. The same key and amount again gives the first answer, while it is active. */
   async reserve(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReservationDto> {
     const { reservation } = await this.#reserve(ctx, kind, dto, false);
-    if (reservation === null) throw QuotaErrors.RESERVATION_OVER();
+    if (!reservation) throw QuotaErrors.RESERVATION_OVER();
     return reservation;
   }
 
-  /** As `reserve`; one that was released or has run out begins anew, and null is one that was committed. */
-  async reserveAgain(
-    ctx: RequestContext,
-    kind: string,
-    dto: ReserveQuotaDto,
-  ): Promise<ReservationDto | null> {
-    return (await this.#reserve(ctx, kind, dto, true)).reservation;
+  /** As `reserve`; one that was released or has run out begins anew. Gives what it found, or that it has begun. */
+  async reserveAgain(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReserveOutcome> {
+    return (await this.#reserve(ctx, kind, dto, true)).outcome;
   }
 
   /** Spends what was reserved, or a part of it; the rest is released. */
@@ -145,18 +144,20 @@ export class QuotaService {
     kind: string,
     dto: ReserveQuotaDto,
     beginsAnew: boolean,
-  ): Promise<{ reservation: ReservationDto | null }> {
+  ): Promise<{ outcome: ReserveOutcome; reservation?: ReservationDto }> {
     const amount = checkedAmount(dto.amount);
     const key = checkedKey('key', dto.key);
     const seconds = checkedSeconds(dto.seconds);
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findReservation(key);
       if (before ? before.amount !== amount : await quota.findEntry(key)) throw QuotaErrors.KEY_REUSED();
-      if (before?.state === 'active') return { reservation: this.#toReservationDto(before) };
-      if (before && (!beginsAnew || before.state === 'committed')) return { reservation: null };
+      if (before?.state === 'active')
+        return { outcome: 'active', reservation: this.#toReservationDto(before) };
+      if (before && (!beginsAnew || before.state === 'committed')) return { outcome: 'over' };
       this.#refuseTooMuch(quota, amount);
       const expiresAt = new Date(quota.now.getTime() + seconds * 1000);
-      return { reservation: this.#toReservationDto(await quota.reserve(key, amount, expiresAt)) };
+      const reservation = this.#toReservationDto(await quota.reserve(key, amount, expiresAt));
+      return { outcome: 'begun', reservation };
     });
   }
 
