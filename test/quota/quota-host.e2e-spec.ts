@@ -19,6 +19,7 @@ import { HeaderResolver, Host, system } from '../support/host';
 import { OrderEntity } from '../support/host-tables';
 import { numbersOf, QUOTAS } from '../support/quotas';
 import { aTenantWith } from '../support/seeds';
+import { deferred } from '../support/until';
 
 const clock = new HandClock();
 let onCall: () => Promise<void> = () => Promise.resolve();
@@ -225,12 +226,34 @@ describe('quotas of a host', () => {
       expect(ReportController.calls).toBe(3);
     });
 
-    it('are spent once by equal calls at the same time', async () => {
+    it('let no call run beside an equal one that is under way: it would be for nothing', async () => {
       const once = { 'idempotency-key': 'both' };
-      const answers = await Promise.all([1, 2, 3].map(() => api.post('/reports', {}, once)));
-      for (const { status } of answers) expect([201, 409]).toContain(status);
-      expect(answers.some(({ status }) => status === 201)).toBe(true);
+      const [reached, ended] = [deferred(), deferred()];
+      onCall = async () => {
+        reached.resolve();
+        await ended.promise;
+      };
+      const first = api.post('/reports', {}, once);
+      await reached.promise;
+      expect(json(await api.post('/reports', {}, once))).toMatchObject([409, { reason: 'RESERVATION_OVER' }]);
+      expect(await numbersOf(api)).toEqual([5, 0, 1, 4]);
+      ended.resolve();
+      expect(json(await first)).toEqual([201, { report: 1 }]);
       expect(await numbersOf(api)).toEqual([5, 1, 0, 4]);
+    });
+
+    it('are spent once by equal calls at the same time that give the same', async () => {
+      const once = { 'idempotency-key': 'both' };
+      const answers = await Promise.all([1, 2, 3].map(() => api.post('/reports/render', {}, once)));
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+      expect(await numbersOf(api, 'render')).toEqual([2, 1, 0, 1]);
+    });
+
+    it('are not spared by an id of the request that is sent twice', async () => {
+      const same = { 'x-request-id': 'the-same-id' };
+      expect((await api.post('/reports/render', {}, same)).status).toBe(201);
+      expect((await api.post('/reports/render', {}, same)).status).toBe(409);
+      expect(ReportController.calls).toBe(1);
     });
 
     it('are spent though it took longer than they were reserved, if there is enough', async () => {

@@ -20,12 +20,6 @@ export const QuotaErrors = defineErrors({
     zh: '该 key 已用于另一次操作',
     en: 'The key was used for something else before',
   },
-  KEY_IN_USE: {
-    reason: 'QUOTA_KEY_IN_USE',
-    status: 409,
-    zh: '使用该 key 的请求正在处理中',
-    en: 'A request with this key is being worked on',
-  },
   RESERVATION_NOT_FOUND: {
     reason: 'RESERVATION_NOT_FOUND',
     status: 404,

@@ -17,11 +17,14 @@ import type {
   ReserveQuotaDto,
   UseQuotaDto,
 } from './quota.dto';
-import type { QuotaEntryEntity, ReservationEntity, ReservationState } from './quota.entity';
+import type { QuotaEntryEntity, ReservationEntity } from './quota.entity';
 import { QuotaErrors } from './quota.errors';
 import { availableOf, type LockedQuota } from './locked-quota';
 import { checkedAmount, checkedKey, checkedNote, checkedSeconds, moreThanReserved } from './quota-input';
 import { QuotaRepository } from './quota.repository';
+
+/** Whether a reservation has begun now, was active already, or is over. */
+export type ReserveOutcome = 'begun' | 'active' | 'over';
 
 /**
  * The rules of quotas. A key names a deed, in one tenant and kind: it takes effect once, whoever asks again, and whatever happened
@@ -76,21 +79,14 @@ export class QuotaService {
 
   /** Keeps a part back for some seconds. The same key and amount again gives the first answer, while it is active. */
   async reserve(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReservationDto> {
-    const { reservation } = await this.#reserve(ctx, kind, dto, (state) => state === null);
+    const { reservation } = await this.#reserve(ctx, kind, dto, false);
     if (!reservation) throw QuotaErrors.RESERVATION_OVER();
     return reservation;
   }
 
-  /**
-   * Reserves for one request: a reservation with its key that was released or has run out begins anew. Gives in which state it was
-   * found; null when it was not there.
-   */
-  async reserveFor(
-    ctx: RequestContext,
-    kind: string,
-    dto: ReserveQuotaDto,
-  ): Promise<ReservationState | null> {
-    return (await this.#reserve(ctx, kind, dto, (state) => state !== 'committed')).found;
+  /** As `reserve`; one that was released or has run out begins anew. Gives what it found, or that it has begun. */
+  async reserveAgain(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReserveOutcome> {
+    return (await this.#reserve(ctx, kind, dto, true)).outcome;
   }
 
   /** Spends what was reserved, or a part of it; the rest is released. */
@@ -147,21 +143,21 @@ export class QuotaService {
     ctx: RequestContext,
     kind: string,
     dto: ReserveQuotaDto,
-    mayBegin: (state: ReservationState | null) => boolean,
-  ): Promise<{ found: ReservationState | null; reservation: ReservationDto | null }> {
+    beginsAnew: boolean,
+  ): Promise<{ outcome: ReserveOutcome; reservation?: ReservationDto }> {
     const amount = checkedAmount(dto.amount);
     const key = checkedKey('key', dto.key);
     const seconds = checkedSeconds(dto.seconds);
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findReservation(key);
       if (before ? before.amount !== amount : await quota.findEntry(key)) throw QuotaErrors.KEY_REUSED();
-      const found = before?.state ?? null;
-      if (before?.state === 'active') return { found, reservation: this.#toReservationDto(before) };
-      if (!mayBegin(found)) return { found, reservation: null };
+      if (before?.state === 'active')
+        return { outcome: 'active', reservation: this.#toReservationDto(before) };
+      if (before && (!beginsAnew || before.state === 'committed')) return { outcome: 'over' };
       this.#refuseTooMuch(quota, amount);
       const expiresAt = new Date(quota.now.getTime() + seconds * 1000);
-      const reservation = await quota.reserve(key, amount, expiresAt);
-      return { found, reservation: this.#toReservationDto(reservation) };
+      const reservation = this.#toReservationDto(await quota.reserve(key, amount, expiresAt));
+      return { outcome: 'begun', reservation };
     });
   }
 

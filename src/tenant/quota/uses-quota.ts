@@ -27,7 +27,7 @@ export interface UsesQuotaOptions {
   readonly seconds?: number;
   /**
    * Whether the handler gives the same answer again to the same `Idempotency-Key`. Then it is called again for a key that has spent
-   * already, or is about to, and nothing more is spent. Default `false`: such a request gets a 409.
+   * already, for nothing, and beside an equal request that is under way. Default `false`: such requests get a 409.
    */
   readonly replays?: boolean;
 }
@@ -58,19 +58,20 @@ class UsesQuotaInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<Request>();
     const ctx = contextOf(request);
     const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
-    const key = request.get('idempotency-key') ?? requestIdOf(request);
+    const sent = request.get('idempotency-key');
+    const key = sent ?? requestIdOf(request);
     const wanted = { key, amount, seconds };
-    const found = await this.quotas.reserveFor(ctx, kind, wanted);
-    if (!replays && found === 'committed') throw QuotaErrors.RESERVATION_OVER();
-    if (!replays && found === 'active') throw QuotaErrors.KEY_IN_USE();
-    if (found === 'committed') return next.handle();
+    const outcome = await this.quotas.reserveAgain(ctx, kind, wanted);
+    // The id of a request may be the caller's own, and no handler gives the same again to that.
+    if (outcome !== 'begun' && !(replays && sent !== undefined)) throw QuotaErrors.RESERVATION_OVER();
+    if (outcome === 'over') return next.handle();
     const commit = async (): Promise<void> => {
       try {
         await this.quotas.commit(ctx, kind, key);
       } catch (error) {
         if (!isOver(error)) throw error;
         // It has run out, or an equal request has ended it: it is spent now, if there still is enough.
-        if ((await this.quotas.reserveFor(ctx, kind, wanted)) !== 'committed')
+        if ((await this.quotas.reserveAgain(ctx, kind, wanted)) !== 'over')
           await this.quotas.commit(ctx, kind, key);
       }
     };
