@@ -1,6 +1,7 @@
 import { createTenantryClient, type TenantryClient } from '../../src/client/index';
 import { mintToken } from '../../src/server/testing';
 import { checkConformance, readDocument } from '../support/conformance';
+import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -152,6 +153,36 @@ describe('the typed client', () => {
     expect((await done(api.GET('/system/webhook-api/{id}/deliveries', { params }))).data.rows).toEqual([]);
     await done(api.DELETE('/system/webhook-api/{id}', { params }));
     expect((await api.POST('/system/webhook-api/{id}/ping', { params })).response.status).toBe(404);
+  });
+
+  it('spends quotas, and says what a tenant may do', async () => {
+    const tenantId = await aTenantWith(service.dataSource, { riskReport: 10 });
+    const api = noting(mintToken({ tenantId }));
+    const path = { kind: 'riskReport' };
+    await done(api.POST('/system/quota-api/{kind}/use', { params: { path }, body: { key: 'a', amount: 2 } }));
+    const back = { ofKey: 'a', key: 'b', amount: 1 };
+    await done(api.POST('/system/quota-api/{kind}/refund', { params: { path }, body: back }));
+    for (const key of ['c', 'd']) {
+      const body = { key, amount: 3, seconds: 60 };
+      await done(api.POST('/system/quota-api/{kind}/reservations', { params: { path }, body }));
+    }
+    const commit = { params: { path: { ...path, key: 'c' } }, body: { amount: 2 } };
+    await done(api.POST('/system/quota-api/{kind}/reservations/{key}/commit', commit));
+    const release = { params: { path: { ...path, key: 'd' } } };
+    await done(api.DELETE('/system/quota-api/{kind}/reservations/{key}', release));
+    const { data: entries } = await done(api.GET('/system/quota-api/{kind}/entries', { params: { path } }));
+    expect(entries.rows.map(({ operation, amount }) => [operation, amount])).toEqual([
+      ['commit', 2],
+      ['refund', -1],
+      ['use', 2],
+    ]);
+    const { data: quotas } = await done(api.GET('/system/quota-api'));
+    expect(quotas.find(({ kind }) => kind === 'riskReport')).toMatchObject({ used: 3, available: 7 });
+    const { data: own } = await done(api.GET('/system/entitlement-api'));
+    expect([own.tenantId, own.quotas]).toEqual([tenantId, quotas]);
+    const id = { params: { path: { id: tenantId } } };
+    expect((await done(api.GET('/system/quota-api/{id}', id))).data).toEqual(quotas);
+    expect((await done(api.GET('/system/entitlement-api/{id}', id))).data.tenantId).toBe(tenantId);
   });
 
   it('has called every operation of the document', () => {

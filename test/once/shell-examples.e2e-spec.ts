@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../src/server/testing';
 import { readDocument } from '../support/conformance';
+import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 interface Schema {
@@ -30,6 +31,8 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Nobody can know these before: a token of a session, and an id that the service draws. */
 const NEEDS_A_SECRET = ['refresh'];
 const NEEDS_AN_ID = ['updateTenant', 'patchTenant', 'deleteTenant', 'restoreTenant'];
+/** These spend quotas, of which the platform has none. */
+const NEEDS_A_QUOTA = /Quota$|Reservation$/;
 /** These sign in as the account that an example creates, before another changes its password. */
 const NEEDS_THE_ACCOUNT = ['login', 'token'];
 
@@ -41,6 +44,8 @@ describe('the examples of the document, on a fresh start', () => {
   const schemas = document.components.schemas;
   let service: ServiceUnderTest;
   let admin: ApiClient;
+  let tenantWithQuota: string;
+  let tenantAdmin: ApiClient;
   let deletedTenant: string | undefined;
 
   beforeAll(async () => {
@@ -49,6 +54,8 @@ describe('the examples of the document, on a fresh start', () => {
     const credentials = { username: 'admin', password: 'admin-password' };
     const { body } = await service.anonymous.post('/auth/login', credentials);
     admin = service.anonymous.as((body.data as { accessToken: string }).accessToken);
+    tenantWithQuota = await aTenantWith(service.dataSource, { riskReport: 100 });
+    tenantAdmin = service.as({ tenantId: tenantWithQuota });
   });
   afterAll(() => service.stop());
 
@@ -60,6 +67,7 @@ describe('the examples of the document, on a fresh start', () => {
     if (operationId === 'createUser') return 0;
     if (NEEDS_THE_ACCOUNT.includes(operationId)) return 1;
     if (operationId.startsWith('restore')) return 4;
+    if (operationId.startsWith('refund') || operationId.startsWith('commit')) return 3;
     return operationId === 'logout' ? 5 : method === 'delete' ? 3 : 2;
   };
   const tried = operations
@@ -82,20 +90,32 @@ describe('the examples of the document, on a fresh start', () => {
         const query = operation.parameters
           ?.filter((each) => each.in === 'query' && each.required)
           .map(({ name, schema, example: told }) => `${name}=${String(told ?? schema.example)}`);
-        const example = operation.parameters?.find((each) => each.in === 'path')?.schema.example;
+        const pathOf = (name: string) =>
+          String((name === 'id' ? known : undefined) ?? exampleOf(operation, 'path', name));
+        if (id === 'releaseReservation') await reserve(pathOf('key'));
         const sent =
           known !== undefined && typeof body === 'object' && body !== null && 'id' in body
             ? { ...body, id: known }
             : body;
-        return admin.send(
+        return (NEEDS_A_QUOTA.test(id) ? tenantAdmin : admin).send(
           method.toUpperCase(),
-          `${path.replace('{id}', String(known ?? example))}?${query?.join('&') ?? ''}`,
+          `${path.replace(/\{(\w+)\}/g, (_, name: string) => pathOf(name))}?${query?.join('&') ?? ''}`,
           type === FORM ? new URLSearchParams(sent as Record<string, string>).toString() : sent,
           type ? { 'content-type': type } : {},
         );
       }
     },
   );
+
+  function exampleOf({ parameters = [] }: Operation, place: string, name: string): unknown {
+    return parameters.find((each) => each.in === place && each.name === name)?.schema.example;
+  }
+
+  async function reserve(key: string): Promise<void> {
+    const body = { amount: 1, key, seconds: 60 };
+    const { text, status } = await tenantAdmin.post('/system/quota-api/riskReport/reservations', body);
+    expect([text, status]).toEqual([text, 200]);
+  }
 
   /** One body of each media type. */
   function bodies({ requestBody }: Operation): [type?: string, body?: unknown][] {
@@ -115,6 +135,8 @@ describe('the examples of the document, on a fresh start', () => {
 
   async function someTenant(): Promise<string | undefined> {
     const { body } = await admin.get('/system/tenant-api');
-    return (body.data as { rows: { id: string }[] }).rows.find(({ id }) => id !== '1')?.id;
+    return (body.data as { rows: { id: string }[] }).rows.find(
+      ({ id }) => id !== '1' && id !== tenantWithQuota,
+    )?.id;
   }
 });

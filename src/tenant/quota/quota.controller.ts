@@ -154,7 +154,7 @@ export class QuotaController {
   release(
     @Ctx() ctx: RequestContext,
     @PathText(KIND) kind: string,
-    @PathText(KEY) key: string,
+    @PathText({ ...KEY, example: 'report-2026-0003' }) key: string,
   ): Promise<void> {
     return this.quotas.release(ctx, kind, key);
   }
