@@ -161,6 +161,8 @@ const EXEMPT: readonly RegExp[] = [
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
   // How far the journals of the caller's tenant and of the platform go: numbers alone.
   /^SELECT t\.tenant_id AS code, t\.tree_ver AS version, \(SELECT c\.prev FROM tenantry_change c WHERE c\.tenant_id = t\.tenant_id ORDER BY c\.version, c\.seq LIMIT (1|\?)\) AS kept FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
+  // The six counters of a new tenant, whose code no tenant has yet.
+  /^INSERT INTO tenantry_quota \([\w, ]*\) VALUES (\([?\d, -]*\)(, )?){6}$/,
   // Of no request: every second it is asked whether there is any webhook to send to.
   /^SELECT 1 AS one FROM tenantry_webhook t WHERE t\.status = \? LIMIT (1|\?)$/,
 ];
