@@ -30,6 +30,10 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Nobody can know these before: a token of a session, and an id that the service draws. */
 const NEEDS_A_SECRET = ['refresh'];
 const NEEDS_AN_ID = ['updateTenant', 'patchTenant', 'deleteTenant', 'restoreTenant'];
+/** The example before it has committed the reservation that this one names. */
+const IS_OVER = ['releaseReservation'];
+/** What others need: a key that has spent, and a reservation. */
+const SPENDS = ['useQuota', 'reserveQuota'];
 /** These sign in as the account that an example creates, before another changes its password. */
 const NEEDS_THE_ACCOUNT = ['login', 'token'];
 
@@ -46,6 +50,9 @@ describe('the examples of the document, on a fresh start', () => {
   beforeAll(async () => {
     // The name in the example of a webhook leads nowhere.
     service = await ServiceUnderTest.start({ WEBHOOK_ALLOW_PRIVATE: 'on' });
+    // The platform has nothing to spend: quotas are for those below it.
+    await service.dataSource.query('UPDATE tenantry_tenant SET quota_risk_report = 100');
+    await service.dataSource.query("UPDATE tenantry_quota SET total = 100 WHERE kind = 'riskReport'");
     const credentials = { username: 'admin', password: 'admin-password' };
     const { body } = await service.anonymous.post('/auth/login', credentials);
     admin = service.anonymous.as((body.data as { accessToken: string }).accessToken);
@@ -58,12 +65,12 @@ describe('the examples of the document, on a fresh start', () => {
   // From the top to the bottom of the page; what deletes or ends comes last.
   const place = ({ method, operationId }: { method: string; operationId: string }) => {
     if (operationId === 'createUser') return 0;
-    if (NEEDS_THE_ACCOUNT.includes(operationId)) return 1;
+    if ([...NEEDS_THE_ACCOUNT, ...SPENDS].includes(operationId)) return 1;
     if (operationId.startsWith('restore')) return 4;
     return operationId === 'logout' ? 5 : method === 'delete' ? 3 : 2;
   };
   const tried = operations
-    .filter(({ operationId }) => !NEEDS_A_SECRET.includes(operationId))
+    .filter(({ operationId }) => ![...NEEDS_A_SECRET, ...IS_OVER].includes(operationId))
     .sort((a, b) => place(a) - place(b));
 
   it.each(tried.map((operation) => [operation.operationId, operation] as const))(
@@ -82,14 +89,18 @@ describe('the examples of the document, on a fresh start', () => {
         const query = operation.parameters
           ?.filter((each) => each.in === 'query' && each.required)
           .map(({ name, schema, example: told }) => `${name}=${String(told ?? schema.example)}`);
-        const example = operation.parameters?.find((each) => each.in === 'path')?.schema.example;
+        const inPath = operation.parameters?.filter((each) => each.in === 'path') ?? [];
+        const filled = inPath.reduce(
+          (text, { name, schema }) => text.replace(`{${name}}`, String(known ?? schema.example)),
+          path,
+        );
         const sent =
           known !== undefined && typeof body === 'object' && body !== null && 'id' in body
             ? { ...body, id: known }
             : body;
         return admin.send(
           method.toUpperCase(),
-          `${path.replace('{id}', String(known ?? example))}?${query?.join('&') ?? ''}`,
+          `${filled}?${query?.join('&') ?? ''}`,
           type === FORM ? new URLSearchParams(sent as Record<string, string>).toString() : sent,
           type ? { 'content-type': type } : {},
         );
