@@ -137,40 +137,6 @@ describe('the typed client', () => {
     await done(api.DELETE('/system/user-api/{id}', { params: { path: { id: String(userId) } } }));
   });
 
-  it('spends quotas, and asks what a tenant may do', async () => {
-    const root = noting(mintToken());
-    const made = await root.POST('/system/tenant-api', {
-      body: { tenantName: 'a spender', quotaBo: { riskReport: 10 } },
-    });
-    const id = idIn(made.response);
-    const { data: tenant } = await done(root.GET('/system/tenant-api/{id}', { params: { path: { id } } }));
-    const api = noting(mintToken({ tenantId: tenant.tenantId }));
-    const kind = { path: { kind: 'riskReport' } };
-    const reserve = (key: string) =>
-      done(
-        api.POST('/system/quota-api/{kind}/reservations', {
-          params: kind,
-          body: { key, amount: 2, seconds: 60 },
-        }),
-      );
-    await done(api.POST('/system/quota-api/{kind}/use', { params: kind, body: { key: 'a', amount: 3 } }));
-    await done(api.POST('/system/quota-api/{kind}/refund', { params: kind, body: { ofKey: 'a', key: 'b' } }));
-    await reserve('c');
-    await reserve('d');
-    const of = (key: string) => ({ path: { ...kind.path, key } });
-    await done(api.POST('/system/quota-api/{kind}/reservations/{key}/commit', { params: of('c') }));
-    await done(api.DELETE('/system/quota-api/{kind}/reservations/{key}', { params: of('d') }));
-    const { data: page } = await done(api.GET('/system/quota-api/{kind}/entries', { params: kind }));
-    expect(page.rows.map(({ amount }) => amount)).toEqual([2, -3, 3]);
-    const { data: quotas } = await done(api.GET('/system/quota-api'));
-    expect(quotas.find((each) => each.kind === 'riskReport')?.available).toBe(8);
-    const below = { params: { path: { id } } };
-    expect((await done(root.GET('/system/quota-api/{id}', below))).data).toEqual(quotas);
-    const { data: entitlement } = await done(api.GET('/system/entitlement-api'));
-    expect(entitlement).toMatchObject({ tenantId: tenant.tenantId, quotas });
-    expect((await done(root.GET('/system/entitlement-api/{id}', below))).data).toEqual(entitlement);
-  });
-
   it('follows changes, and manages webhooks', async () => {
     const api = noting(mintToken({ roles: ['superadmin'] }));
     const { data: changes } = await done(
