@@ -76,6 +76,18 @@ describe('the ledger of a quota', () => {
     expect(await numbersOf(api)).toEqual([1_000_000, 21, 0, 999_979]);
   });
 
+  it('takes for a month what readers see as one', async () => {
+    // In Shanghai it is the first of April and the last of April.
+    clock.set('2030-08-20T12:00:00Z');
+    const daysTo = (instant: string) => (clock.now().getTime() - Date.parse(instant)) / DAY_MS;
+    await entriesFrom(['2030-03-31T17:00:00Z', '2030-04-30T15:00:00Z', '2030-04-30T17:00:00Z'].map(daysTo));
+    await clean();
+    expect(await told()).toEqual([
+      ['month', 3, null],
+      ['month', 3, null],
+    ]);
+  });
+
   it('folds many entries in small transactions', async () => {
     clock.set('2030-07-20T12:00:00Z');
     await entriesFrom(Array.from({ length: 1300 }, () => 120));

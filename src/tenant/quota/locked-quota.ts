@@ -152,13 +152,13 @@ export class LockedQuota {
    * Makes one entry for each month of the oldest entries, as far as they are older than this; gives how many there were.
    * The ledger's sum stays the same.
    */
-  async foldEntries(before: Date): Promise<number> {
+  async foldEntries(before: Date, monthOf: (time: Date) => string): Promise<number> {
     const { kind } = this.#state;
     const oldest = await this.#entries.find({ kind }, { order: { seq: 'ASC' }, limit: AT_ONCE });
     const kept = oldest.findIndex(({ createTime }) => createTime >= before);
     const months = new Map<string, QuotaEntryEntity[]>();
     for (const entry of kept < 0 ? oldest : oldest.slice(0, kept)) {
-      const month = entry.createTime.toISOString().slice(0, 7);
+      const month = monthOf(entry.createTime);
       months.set(month, [...(months.get(month) ?? []), entry]);
     }
     let folded = 0;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { HourlyCleaner } from '../../database/hourly-cleaner';
 import { Meter } from '../../database/meter';
 import { Clock } from '../../time/clock';
-import type { LockedQuota, QuotaName } from './locked-quota';
+import type { QuotaName } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,16 +21,16 @@ export class QuotaCleaner extends HourlyCleaner {
 
     const inEach = async (
       names: readonly QuotaName[],
-      work: (quota: LockedQuota) => Promise<number>,
+      work: (name: QuotaName) => Promise<number>,
     ): Promise<number> => {
       let sum = 0;
-      for (const name of names) sum += await quotas.cleaning(name, work);
+      for (const name of names) sum += await work(name);
       return sum;
     };
     const fold = async (): Promise<number> => {
       if (days === 0) return 0;
       const before = expired();
-      return inEach(await quotas.findOldEntries(before), (quota) => quota.foldEntries(before));
+      return inEach(await quotas.findOldEntries(before), (name) => quotas.fold(name, before));
     };
     const forget = async (): Promise<number> => {
       if (days === 0) return 0;
@@ -38,12 +38,14 @@ export class QuotaCleaner extends HourlyCleaner {
       const names = (['committed', 'released', 'expired'] as const).map((state) =>
         quotas.findRanOut(state, before),
       );
-      return inEach((await Promise.all(names)).flat(), (quota) => quota.forgetReservations(before));
+      return inEach((await Promise.all(names)).flat(), (name) =>
+        quotas.cleaning(name, (quota) => quota.forgetReservations(before)),
+      );
     };
     /** Each transaction on a quota begins with it. */
     const markRanOut = async (): Promise<number> => {
-      await inEach(await quotas.findRanOut('active', clock.now()), () => Promise.resolve(0));
-      return 0;
+      const names = await quotas.findRanOut('active', clock.now());
+      return inEach(names, (name) => quotas.cleaning(name, () => Promise.resolve(0)));
     };
     super(meter, {
       'quota entries': { removeExpired: fold },

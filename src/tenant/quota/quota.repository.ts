@@ -9,6 +9,7 @@ import { UnitOfWork } from '../../database/unit-of-work';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock } from '../../time/clock';
+import { ZonedTime } from '../../time/zoned-time';
 import { cutPage, type Page } from '../../web/page';
 import {
   AT_ONCE,
@@ -40,6 +41,7 @@ export class QuotaRepository {
     unitOfWork: UnitOfWork,
     private readonly kinds: QuotaKinds,
     private readonly clock: Clock,
+    private readonly time: ZonedTime,
   ) {
     this.#unitOfWork = unitOfWork;
   }
@@ -109,7 +111,13 @@ export class QuotaRepository {
     return this.#transaction(ctx, kind, work, true, once);
   }
 
-  /** The same for work that spends nothing, of any tenant, deleted or not. */
+  /** Makes one entry for each month of the oldest entries that are older than this; months are those that readers see. */
+  fold(name: QuotaName, before: Date): Promise<number> {
+    const monthOf = (time: Date): string => this.time.day(time).slice(0, 7);
+    return this.cleaning(name, (quota) => quota.foldEntries(before, monthOf));
+  }
+
+  /** As `transaction`, for work that spends nothing; of any tenant, deleted or not. */
   cleaning<T>({ tenantId, kind }: QuotaName, work: (quota: LockedQuota) => Promise<T>): Promise<T> {
     return this.#transaction(RequestContext.system(tenantId), kind, work, false);
   }
