@@ -33,7 +33,8 @@ export const ONCE_SUITES = {
  * database, and of the specs that run once those that start many processes.
  */
 const LONG = {
-  onServer: /^(journal\/(webhook|on-change)|embedding\/(start-checks|host-|events)|dept\/dept-transfer-)/,
+  onServer:
+    /^(journal\/(webhook|on-change)|embedding\/(start-checks|host-|events)|dept\/dept-transfer-|quota\/(entitlement|quota-host))/,
   once: /^once\/(tls|demo|account-commands|settings)/,
 };
 
