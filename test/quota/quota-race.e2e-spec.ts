@@ -100,7 +100,7 @@ describe('quotas that two processes spend at once', () => {
   });
 
   it('end a reservation once: by commit, by release, or not at all', async () => {
-    await having(10);
+    await having(ROUNDS);
     for (let round = 0; round < ROUNDS; round += 1) {
       await reserve(left, `k${round}`, 1);
       const counts = await atOnce(6, (api, n) => (n % 3 ? commit : release)(api, `k${round}`));
