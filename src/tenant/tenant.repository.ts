@@ -21,6 +21,7 @@ import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { goneTenant, raiseTreeVersion } from '../tenancy/tenant-access';
+import { TenantErrors } from '../tenancy/tenant.errors';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
 import { below } from '../tree/tree-table';
@@ -121,6 +122,21 @@ class TenantReader {
 
   findByCode(tenantId: string): Promise<TenantEntity | null> {
     return this.#read((tenants) => tenants.findOne({ tenantId, ...LIVE }));
+  }
+
+  /** The same; refuses when there is none. */
+  async get(id: string): Promise<TenantEntity> {
+    const tenant = await this.find(id);
+    if (!tenant) throw TenantErrors.NOT_FOUND();
+    return tenant;
+  }
+
+  /** The tenant that the context acts in; refuses when it is deleted. */
+  async getOwn(): Promise<TenantEntity> {
+    const { tenantId, callerTenantId } = this.ctx;
+    const tenant = await this.findByCode(tenantId);
+    if (!tenant) throw goneTenant(tenantId, callerTenantId);
+    return tenant;
   }
 
   /** Whether there is such a tenant, deleted or not. */

@@ -35,9 +35,7 @@ export class TenantService {
   ) {}
 
   async get(ctx: RequestContext, id: string): Promise<TenantDto> {
-    const tenant = await this.tenants.in(ctx).find(id);
-    if (!tenant) throw TenantErrors.NOT_FOUND();
-    return toTenantDto(tenant);
+    return toTenantDto(await this.tenants.in(ctx).get(id));
   }
 
   /** The caller's own tenant. */

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../tenancy/request-context';
-import { goneTenant } from '../../tenancy/tenant-access';
-import { TenantErrors } from '../../tenancy/tenant.errors';
 import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
 import { menusOf } from '../menus';
-import { QuotaService } from '../quota/quota.service';
+import { QuotaRepository } from '../quota/quota.repository';
 import { toTenantDto } from '../tenant.mapper';
 import { tenantState } from '../tenant-state';
 import { TenantRepository } from '../tenant.repository';
@@ -20,22 +18,19 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export class EntitlementService {
   constructor(
     private readonly tenants: TenantRepository,
-    private readonly quotas: QuotaService,
+    private readonly quotas: QuotaRepository,
     private readonly clock: Clock,
     private readonly time: ZonedTime,
   ) {}
 
   /** Of the caller's tenant. */
   async of(ctx: RequestContext): Promise<EntitlementDto> {
-    const tenant = await this.tenants.in(ctx).findByCode(ctx.tenantId);
-    if (!tenant) throw goneTenant(ctx.tenantId, ctx.callerTenantId);
-    return this.#entitlementOf(ctx, tenant);
+    return this.#entitlementOf(ctx, await this.tenants.in(ctx).getOwn());
   }
 
   /** Of a tenant at or below the caller's, by its internal id. */
   async ofTenant(ctx: RequestContext, id: string): Promise<EntitlementDto> {
-    const tenant = await this.tenants.in(ctx).find(id);
-    if (!tenant) throw TenantErrors.NOT_FOUND();
+    const tenant = await this.tenants.in(ctx).get(id);
     return this.#entitlementOf(ctx.below(tenant.tenantId), tenant);
   }
 
@@ -47,7 +42,8 @@ export class EntitlementService {
 
   async requireMenus(ctx: RequestContext, menuIds: readonly number[]): Promise<void> {
     const own = await this.tenants.in(ctx).findOwnPackage();
-    const missing = menuIds.filter((menuId) => !own || !menusOf(own).includes(menuId));
+    const licensed = own ? menusOf(own) : [];
+    const missing = menuIds.filter((menuId) => !licensed.includes(menuId));
     if (missing.length > 0) throw EntitlementErrors.MENU_NOT_LICENSED({ ids: missing });
   }
 
@@ -62,7 +58,7 @@ export class EntitlementService {
       daysLeft: endTime === null ? null : Math.max(0, daysBetween(today, endTime)),
       menuIds: menusOf(tenant),
       accounts: { limit: accountCount, used: await this.tenants.in(ctx).countOwnAccounts() },
-      quotas: await this.quotas.of(ctx),
+      quotas: await this.quotas.findAll(ctx, tenant),
       rules: toTenantDto(tenant).ruleBo,
     };
   }

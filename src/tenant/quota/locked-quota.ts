@@ -18,7 +18,6 @@ export const COUNTED = ['kind', 'total', 'used', 'reserved', 'lastSeq'] as const
 /** So few that no other statement waits for long. */
 export const AT_ONCE = 500;
 const AMOUNT = ['amount'] as const;
-const KEY_AND_AMOUNT = ['key', 'amount'] as const;
 
 /** Which quota it is. */
 export type QuotaName = Pick<QuotaEntity, 'tenantId' | 'kind'>;
@@ -36,7 +35,7 @@ export function availableOf({ total, used, reserved }: QuotaState): number | nul
   return total < 0 ? null : Math.max(0, total - used - reserved);
 }
 
-export async function findTenant(manager: EntityManager, ctx: RequestContext): Promise<TenantEntity> {
+async function findTenant(manager: EntityManager, ctx: RequestContext): Promise<TenantEntity> {
   const tenant = await new TenantBound(manager, TenantEntity, ctx).findOne({ delFlag: '0' });
   if (!tenant) throw goneTenant(ctx.tenantId, ctx.callerTenantId);
   return tenant;
@@ -191,7 +190,7 @@ export class LockedQuota {
 
   async #markExpired(): Promise<void> {
     const due = { kind: this.#state.kind, state: 'active', expiresAt: LessThanOrEqual(this.now) } as const;
-    const ranOut = await this.#reservations.pick(due, KEY_AND_AMOUNT);
+    const ranOut = await this.#reservations.pick(due, AMOUNT);
     if (ranOut.length === 0) return;
     await this.#reservations.update(due, { state: 'expired' });
     await this.#count({ reserved: ranOut.reduce((rest, { amount }) => rest - amount, this.#state.reserved) });

@@ -11,16 +11,10 @@ import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
 import { cutPage, type Page } from '../../web/page';
-import {
-  AT_ONCE,
-  COUNTED,
-  findTenant,
-  LockedQuota,
-  totalIn,
-  type QuotaName,
-  type QuotaState,
-} from './locked-quota';
+import { AT_ONCE, availableOf, COUNTED, LockedQuota, totalIn, type QuotaName } from './locked-quota';
+import type { TenantEntity } from '../tenant.entity';
 import { QuotaKinds } from './quota-kinds';
+import type { QuotaDto } from './quota.dto';
 import {
   QuotaEntity,
   QuotaEntryEntity,
@@ -46,10 +40,9 @@ export class QuotaRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  /** All kinds. What has run out counts as available, whether or not anyone has marked it. */
-  findAll(ctx: RequestContext): Promise<QuotaState[]> {
+  /** All kinds of the context's tenant. What has run out counts as available, whether or not anyone has marked it. */
+  findAll(ctx: RequestContext, tenant: TenantEntity): Promise<QuotaDto[]> {
     return this.#read(ctx, async (manager) => {
-      const tenant = await findTenant(manager, ctx);
       const counters = await new TenantBound(manager, QuotaEntity, ctx).pick({}, COUNTED);
       // After the counters: what is marked meanwhile is then shown as reserved a moment longer, never twice as available.
       const due = { state: 'active', expiresAt: LessThanOrEqual(this.clock.now()) } as const;
@@ -59,7 +52,8 @@ export class QuotaRepository {
         const over = ranOut.filter((each) => each.kind === kind).reduce((sum, { amount }) => sum + amount, 0);
         const total = counter?.total ?? this.kinds.defaultTotal(kind) ?? totalIn(tenant, kind);
         const reserved = Math.max(0, (counter?.reserved ?? 0) - over);
-        return { kind, total, used: counter?.used ?? 0, reserved };
+        const state = { kind, total, used: counter?.used ?? 0, reserved };
+        return { ...state, available: availableOf(state) };
       });
     });
   }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { Meter } from '../../database/meter';
 import type { RequestContext } from '../../tenancy/request-context';
-import { TenantErrors } from '../../tenancy/tenant.errors';
 import { ZonedTime } from '../../time/zoned-time';
 import { Cursors, type PageView } from '../../web/page';
 import type { PageQuery } from '../../web/page-query.dto';
@@ -43,15 +42,13 @@ export class QuotaService {
 
   /** All quotas of the caller's tenant. */
   async of(ctx: RequestContext): Promise<QuotaDto[]> {
-    const states = await this.quotas.findAll(ctx);
-    return states.map((state) => ({ ...state, available: availableOf(state) }));
+    return this.quotas.findAll(ctx, await this.tenants.in(ctx).getOwn());
   }
 
   /** The same of a tenant at or below the caller's, by its internal id. */
   async ofTenant(ctx: RequestContext, id: string): Promise<QuotaDto[]> {
-    const tenant = await this.tenants.in(ctx).find(id);
-    if (!tenant) throw TenantErrors.NOT_FOUND();
-    return this.of(ctx.below(tenant.tenantId));
+    const tenant = await this.tenants.in(ctx).get(id);
+    return this.quotas.findAll(ctx.below(tenant.tenantId), tenant);
   }
 
   /** A page of the ledger, the newest first. */
