@@ -1,10 +1,9 @@
 import { Column, Entity, Index, PrimaryColumn, type EntityManager } from 'typeorm';
+import { daysBefore } from '../time/clock';
 import { ascii, text } from './columns';
 import { IdempotencyErrors } from './database.errors';
 import type { IdempotentRequest } from './idempotent-request';
 import { ScopedTable } from './scoped-table';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** How long the JSON may be that a repeated request is answered from. */
 const MAX_BYTES = 64 * 1024;
@@ -71,7 +70,7 @@ function recordsOf(manager: EntityManager): ScopedTable<CommitRecord> {
 }
 
 export function dayBefore(now: Date): Date {
-  return new Date(now.getTime() - DAY_MS);
+  return daysBefore(now, 1);
 }
 
 /**

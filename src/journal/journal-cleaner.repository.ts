@@ -5,10 +5,9 @@ import { HourlyCleaner } from '../database/hourly-cleaner';
 import { Meter } from '../database/meter';
 import { ScopedTable } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
-import { Clock } from '../time/clock';
+import { Clock, daysBefore } from '../time/clock';
 import { ChangeReader } from './change-reader.repository';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** So few that no other statement waits for long. */
 const ROWS = 500;
 const PLACE = ['tenantId', 'happenedAt'] as const;
@@ -51,7 +50,7 @@ export class JournalCleaner extends HourlyCleaner {
 
     const removeExpired = async (): Promise<number> => {
       if (days === 0) return 0;
-      const expired = new Date(clock.now().getTime() - days * DAY_MS);
+      const expired = daysBefore(clock.now(), days);
       for (;;) {
         const range = from === null ? LessThan(expired) : And(MoreThan(from), LessThan(expired));
         const found = await unitOfWork.withoutTransaction((manager) =>

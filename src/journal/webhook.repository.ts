@@ -10,7 +10,7 @@ import { RequestContext } from '../tenancy/request-context';
 import { treeLock } from '../tenancy/tenant-access';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { Clock } from '../time/clock';
+import { Clock, daysBefore } from '../time/clock';
 import { cutPage, type Page } from '../web/page';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from './subscription.entity';
 import { endOf, NOT_FAILING, treeVersionOf, type Wanted } from './subscription.repository';
@@ -19,7 +19,7 @@ import type { Outcome } from './webhook-sender';
 export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
 type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId'>;
 
-const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const KEPT_DAYS = 30;
 
 export function subscriptionOf(webhookId: number): string {
   return `webhook:${webhookId}`;
@@ -111,7 +111,7 @@ export class WebhookRepository {
 
   /** Removes some of the deliveries that are older than 30 days; gives how many. */
   removeExpired(): Promise<number> {
-    const expired = { sentAt: LessThan(new Date(this.clock.now().getTime() - KEPT_MS)) };
+    const expired = { sentAt: LessThan(daysBefore(this.clock.now(), KEPT_DAYS)) };
     return this.#do((manager) => removeSome(manager, DeliveryEntity, 'deliveryId', expired));
   }
 

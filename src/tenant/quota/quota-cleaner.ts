@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { HourlyCleaner } from '../../database/hourly-cleaner';
 import { Meter } from '../../database/meter';
-import { Clock } from '../../time/clock';
+import { Clock, daysBefore } from '../../time/clock';
 import type { QuotaName } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** How long entries of the ledger are kept. */
 export abstract class QuotaKeeping {
@@ -17,7 +15,7 @@ export abstract class QuotaKeeping {
 @Injectable()
 export class QuotaCleaner extends HourlyCleaner {
   constructor(quotas: QuotaRepository, { days }: QuotaKeeping, clock: Clock, meter: Meter) {
-    const expired = (): Date => new Date(clock.now().getTime() - days * DAY_MS);
+    const expired = (): Date => daysBefore(clock.now(), days);
 
     const inEach = async (
       names: readonly QuotaName[],
