@@ -43,7 +43,12 @@ const project = (displayName, testMatch, more = {}) => ({
   ...more,
 });
 
+const withCheapPasswords = {
+  moduleNameMapper: { '^@node-rs/argon2$': '<rootDir>/test/support/cheap-argon2.ts' },
+};
+
 const onDatabase = (database) => ({
+  ...withCheapPasswords,
   globals: { TEST_DATABASE: database },
   setupFilesAfterEnv: ['<rootDir>/test/support/examine-after-each.ts'],
 });
@@ -63,7 +68,7 @@ const onPostgres = {
 const each = 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
 const onSqlite = inSuites ? 'test/suites/!(once-)*.ts' : each;
 // Processes take long to start: on servers, what is about them is left to `npm run test:long`.
-const onServer = inSuites ? 'test/suites/!(once-|processes)*.ts' : each;
+const onServer = inSuites && process.env.LONG !== '1' ? 'test/suites/!(once-|processes)*.ts' : onSqlite;
 
 /** @type {import('jest').Config} */
 module.exports = {
@@ -73,7 +78,7 @@ module.exports = {
   reporters: ['default', ['<rootDir>/test/support/loud-reporter.js', { messages: leftOut }]],
   projects: [
     project('unit', ['src/**/*.spec.ts', 'test/**/*.spec.ts']),
-    project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts'),
+    project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts', withCheapPasswords),
     project('sqlite', onSqlite, onDatabase('sqlite')),
     ...(hasMariadb ? [project('mariadb', onServer, onMariadb)] : []),
     ...(hasPostgres ? [project('postgres', onServer, onPostgres)] : []),

@@ -70,11 +70,13 @@ describe('ZonedTime', () => {
 
   it.each(ZONES)('reads back what it writes in %s', (timeZone) => {
     const zoned = new ZonedTime(timeZone);
+    const wrong: string[] = [];
     for (let time = Date.UTC(2010, 0, 1); time < Date.UTC(2013, 0, 1); time += STEP_MS) {
       const text = zoned.format(new Date(time));
       const from = zoned.parse(text)?.from;
-      expect(from && zoned.format(from)).toBe(text);
+      if (!from || zoned.format(from) !== text) wrong.push(text);
     }
+    expect(wrong).toEqual([]);
   });
 
   it('reads nothing else', () => {

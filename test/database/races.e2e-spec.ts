@@ -15,7 +15,7 @@ const TENANTS = '/system/tenant-api';
 /** SQLite has one writer, whatever the tenant. */
 const LANES = onServer ? 4 : 1;
 const DEPT_ROUNDS = times(200, 32);
-const ROUNDS = times(200, 30);
+const ROUNDS = times(200, 20);
 /** Creates at once. */
 const MANY = times(50, 20);
 

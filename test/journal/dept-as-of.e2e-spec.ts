@@ -112,7 +112,7 @@ describe('departments at a version', () => {
     const chance = new Chance(SEEDED.seed ?? 1);
     let isWriting = true;
     const write = async () => {
-      for (let n = 0; n < times(400, 60); n += 1) {
+      for (let n = 0; n < times(400, 25); n += 1) {
         const [deptId, parentId] = [chance.pick(ids), chance.pick([0, ...ids])];
         const kind = chance.below(4);
         if (kind < 2) await api.patch(`${PATH}/${deptId}`, { parentId, deptName: `${n}` });

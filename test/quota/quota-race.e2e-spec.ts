@@ -20,6 +20,7 @@ import { until } from '../support/until';
 import { resendWhenBusy } from '../support/when-busy';
 
 const ROUNDS = times(50, 6);
+const TOTAL = times(500, 100);
 
 describe('quotas that two processes spend at once', () => {
   let two: TwoServices;
@@ -49,12 +50,13 @@ describe('quotas that two processes spend at once', () => {
     return counts;
   }
 
-  it('give exactly 500 of 500 to 1,000 who ask', async () => {
-    await having(500);
-    expect(await atOnce(1000, (api, n) => use(api, `k${n}`))).toEqual({ 200: 500, QUOTA_EXCEEDED: 500 });
-    expect(await numbersOf(left)).toEqual([500, 500, 0, 0]);
+  it(`give exactly ${TOTAL} of ${TOTAL} to twice as many who ask`, async () => {
+    await having(TOTAL);
+    const outcomes = await atOnce(2 * TOTAL, (api, n) => use(api, `k${n}`));
+    expect(outcomes).toEqual({ 200: TOTAL, QUOTA_EXCEEDED: TOTAL });
+    expect(await numbersOf(left)).toEqual([TOTAL, TOTAL, 0, 0]);
     const entries = await ledgerOf(right);
-    expect(entries.map(({ available }) => available)).toEqual(Array.from({ length: 500 }, (_, n) => n));
+    expect(entries.map(({ available }) => available)).toEqual(Array.from({ length: TOTAL }, (_, n) => n));
   });
 
   it('are spent once for a key, whoever sends it', async () => {

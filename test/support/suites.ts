@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { isLong } from './long-run';
 
 /** At once: Jest wants to know all tests of a file before any of them runs. */
 const load = createRequire(__filename);
@@ -11,13 +12,12 @@ const TESTS = join(__dirname, '..');
  * `npm test` runs these suites, `npx jest` runs every spec by itself.
  */
 export const SUITES = {
-  accounts: /^(auth|user|http)\//,
+  'accounts-and-tenants': /^(auth|user|http|tenant|tenancy)\//,
   database: /^(database|embedding)\//,
   departments: /^dept\//,
   journal: /^journal\//,
   processes: /^(cli|process)\//,
   quotas: /^quota\//,
-  tenants: /^(tenant|tenancy)\//,
 } as const;
 
 /** The same for specs that run once, whatever the database. */
@@ -28,14 +28,23 @@ export const ONCE_SUITES = {
     /^once\/(usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
 } as const;
 
+/** Specs that `npm run test:long` runs with more rounds than `npm test`. */
+const AT_LENGTH =
+  /(races?|property|programs|replay|as-of|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement)\.e2e/;
+
 /**
- * What `npm test` leaves to `npm run test:long`, whose patterns in package.json name the same: on servers what hardly depends on the
- * database, and of the specs that run once those that start many processes.
+ * Specs that `npm test` leaves to `npm run test:long`, by how their path begins: on servers what hardly depends on the database, and
+ * elsewhere what starts many processes.
  */
-const LONG = {
-  onServer:
-    /^(journal\/(webhook|on-change)|embedding\/(start-checks|host-|events)|dept\/dept-transfer-|quota\/(entitlement|quota-host))/,
-  once: /^once\/(tls|demo|account-commands|settings)/,
+const LEFT_TO_LONG = {
+  once: ['once/account-commands', 'once/demo', 'once/settings', 'once/tls'],
+  onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
+  onServer: [
+    ...['auth/sign-in', 'cli/', 'dept/dept-fields', 'dept/dept-transfer', 'http/metrics', 'process/'],
+    ...['embedding/events', 'embedding/host-', 'embedding/start-checks', 'tenant/tenant-fields'],
+    ...['journal/change-replay', 'journal/on-change', 'journal/webhook'],
+    ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
+  ],
 };
 
 /** Every spec below `test/` that `npm test` runs over HTTP. */
@@ -45,10 +54,17 @@ export function specs(): string[] {
     .sort();
 }
 
-/** Brings the specs of a suite into the file that calls it. */
+/** Brings the specs of a suite into the file that calls it: those of `npm test`, or those of `npm run test:long`. */
 export function bringSuite(name: keyof typeof SUITES | keyof typeof ONCE_SUITES): void {
   const pattern = { ...SUITES, ...ONCE_SUITES }[name];
-  const isLong = (path: string) =>
-    LONG.once.test(path) || (globalThis.TEST_DATABASE !== 'sqlite' && LONG.onServer.test(path));
-  for (const path of specs().filter((each) => pattern.test(each) && !isLong(each))) load(join(TESTS, path));
+  const isInRun = isLong
+    ? (path: string) => isLeft(path) || AT_LENGTH.test(path)
+    : (path: string) => !isLeft(path);
+  for (const path of specs().filter((each) => pattern.test(each) && isInRun(each))) load(join(TESTS, path));
+}
+
+function isLeft(path: string): boolean {
+  const { once, onFile, onServer } = LEFT_TO_LONG;
+  const onDatabase = globalThis.TEST_DATABASE === 'sqlite' ? onFile : onServer;
+  return (path.startsWith('once/') ? once : onDatabase).some((beginning) => path.startsWith(beginning));
 }

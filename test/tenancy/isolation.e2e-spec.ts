@@ -6,7 +6,7 @@ import { routesOf, type Route } from '../support/routes';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 /** Of more than five thousand; test/faults/at-length.e2e-spec.ts sends them all. */
-const SHARE = 0.08;
+const SHARE = 0.05;
 
 /** They take no id but that of a session: signInAndOut (test/support/isolation/run.ts) calls them. */
 const OF_SESSIONS = ['logout', 'refresh', 'token'];

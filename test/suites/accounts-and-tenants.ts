@@ -1,3 +1,3 @@
 import { bringSuite } from '../support/suites';
 
-bringSuite('tenants');
+bringSuite('accounts-and-tenants');
