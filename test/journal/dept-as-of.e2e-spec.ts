@@ -7,7 +7,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
 const RUNS = times(80, 4);
-const STEPS = 25;
+const STEPS = times(25, 15);
 /** Programs that run side by side, each in a tenant of its own. */
 const LANES = 4;
 /** Departments that are older than the journal. */

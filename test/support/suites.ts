@@ -15,9 +15,8 @@ export const SUITES = {
   'accounts-and-tenants': /^(auth|user|http|tenant|tenancy)\//,
   database: /^(database|embedding)\//,
   departments: /^dept\//,
-  journal: /^journal\//,
+  'journal-and-quotas': /^(journal|quota)\//,
   processes: /^(cli|process)\//,
-  quotas: /^quota\//,
 } as const;
 
 /** The same for specs that run once, whatever the database. */
@@ -37,11 +36,12 @@ const AT_LENGTH =
  * elsewhere what starts many processes.
  */
 const LEFT_TO_LONG = {
-  once: ['once/account-commands', 'once/demo', 'once/settings', 'once/tls'],
+  once: ['once/account-commands', 'once/demo', 'once/platform', 'once/settings', 'once/tls'],
   onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
   onServer: [
-    ...['auth/sign-in', 'cli/', 'dept/dept-fields', 'dept/dept-transfer', 'http/metrics', 'process/'],
-    ...['embedding/events', 'embedding/host-', 'embedding/start-checks', 'tenant/tenant-fields'],
+    ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-transfer', 'tenant/tenant-fields'],
+    ...['embedding/events', 'embedding/host-', 'embedding/start-checks'],
+    ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
     ...['journal/change-replay', 'journal/on-change', 'journal/webhook'],
     ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
   ],

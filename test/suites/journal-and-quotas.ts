@@ -1,3 +1,3 @@
 import { bringSuite } from '../support/suites';
 
-bringSuite('quotas');
+bringSuite('journal-and-quotas');

@@ -1,3 +1,0 @@
-import { bringSuite } from '../support/suites';
-
-bringSuite('journal');
