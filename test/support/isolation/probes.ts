@@ -162,7 +162,8 @@ export const PROBES: readonly Probe[] = [
     { ...searches, thing: 'deptCursor', needs: 'manager', own: 'INVALID_INPUT', unknown: 'INVALID_INPUT' },
     [['listChanges', 'after', `GET ${CHANGES}?after=<id>`]],
   ),
-  ...probes({ ...writes, unknown: 'EMPTY', deleted: 'OK' }, [
+  // Ids of tenants are longer than those of departments, so none is too long here.
+  ...probes({ ...writes, unknown: 'EMPTY', deleted: 'OK', huge: 'EMPTY' }, [
     ['listChanges', 'id', `GET ${CHANGES}?kind=dept&id=<id>`],
     ['listChanges', 'id, newest first', `GET ${CHANGES}?kind=dept&order=desc&id=<id>`],
   ]),

@@ -67,14 +67,15 @@ async function byGeneralLog(
   // The log tells values only of statements that are prepared from now on: by new connections.
   await seeThreads();
   const old = [...threads];
-  for (const id of old) await dataSource.query(`KILL ${id}`).catch(() => undefined);
-  await until(async () => {
+  const endOld = async (): Promise<boolean> => {
     threads.clear();
-    return seeThreads().then(
-      () => !old.some((id) => threads.has(id)),
-      () => false,
-    );
-  });
+    await seeThreads();
+    const left = old.filter((id) => threads.has(id));
+    for (const id of left) await dataSource.query(`KILL ${id}`);
+    return left.length === 0;
+  };
+  // The connection that kills is among them, and then fails.
+  await until(() => endOld().catch(() => false));
   try {
     await work(async (phase) => {
       await seeThreads();

@@ -41,6 +41,8 @@ const ORDER = [
 
 /** Ids of ten digits, so that one cannot be in an answer by chance. */
 const FIRST_ID = 4_100_000_000;
+/** From a department's id to an account's: further than probes make departments. */
+const TO_USERS = 100_000;
 
 /** The quotas that probes spend: nobody has a limit. */
 const SPENT = [
@@ -92,13 +94,13 @@ async function furnished(dataSource: DataSource, anonymous: ApiClient, bare: Bar
   const deleted = await aDept(api, { deptName: `${rowMark} deleted`, ...fields });
   await api.delete(`/system/dept-api/${deleted}`);
   const account = (values: Partial<AccountEntity>) => accountRow(dataSource, tenantId, values);
-  const gone = from + 502;
+  const gone = from + TO_USERS + 2;
   const users = {
-    live: await account({ userId: from + 501, username: `${rowMark} user`, deptId: live }),
+    live: await account({ userId: from + TO_USERS + 1, username: `${rowMark} user`, deptId: live }),
     deleted: await account({ userId: gone, username: `${rowMark} left`, delFlag: '2', nameKey: gone }),
   };
   // A second one, so that the list has a second page.
-  await account({ userId: from + 503, username: `${rowMark} other` });
+  await account({ userId: from + TO_USERS + 3, username: `${rowMark} other` });
   const session = `00000000-0000-4000-8000-${String(from).padStart(12, '0')}`;
   const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000), endedAt: null };
   const row = { sessionId: session, tenantId, userId: users.live, refreshHash: rowMark, ...times };
