@@ -52,10 +52,10 @@ export function shapeOf(statement: string): string {
   return table === undefined ? words : `${verb} ${table}`;
 }
 
-/** The state of a caller and its tenant is remembered for five seconds: no request is told by these. */
-const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant)$/;
+/** The state of a caller and its tenant is cached for five seconds, and a worker polls for webhooks: no request is told by these. */
+const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant|webhook)$/;
 
-/** Shapes of statements without the lookups of what is remembered; only for work that reads none of these tables itself. */
+/** Shapes of statements without the lookups of what is cached or polled; only for work that reads none of these tables itself. */
 export function withoutStateLookups(statements: readonly string[]): string[] {
   return statements.map(shapeOf).filter((shape) => !STATE_LOOKUP.test(shape));
 }

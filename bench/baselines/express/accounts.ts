@@ -14,6 +14,7 @@ import {
   route,
   sendDone,
   sendRead,
+  tellChangeCursor,
   type Caller,
 } from './http';
 import { findTenant } from './tenants';
@@ -71,6 +72,7 @@ async function existing(
 }
 
 route('get', PATH, async (caller, { query }, response) => {
+  await tellChangeCursor(caller, response);
   const limit = Number(query.limit);
   const [after = 0] = placeIn(query.cursor) ?? [];
   const found = await read<AccountRow>(

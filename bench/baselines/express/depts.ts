@@ -7,6 +7,7 @@ import {
   placeIn,
   route,
   sendRead,
+  tellChangeCursor,
   type Caller,
 } from './http';
 
@@ -88,6 +89,7 @@ export async function existing(
 }
 
 route('get', PATH, async (caller, { query }, response) => {
+  await tellChangeCursor(caller, response);
   const limit = Number(query.limit);
   const after = placeIn(query.cursor);
   const { parentId } = query;

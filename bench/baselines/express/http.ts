@@ -95,13 +95,13 @@ export function isServed(tenantId: string): Promise<boolean> {
 
 const memory = new Map<string, { readonly until: number; readonly value: Promise<unknown> }>();
 
-/** Remembers an answer for five seconds, as the service does. */
-function remembered<T>(name: string, find: () => Promise<T>): Promise<T> {
+/** Remembers an answer for as long as the service does. */
+function remembered<T>(name: string, find: () => Promise<T>, forMs = REMEMBERED_MS): Promise<T> {
   const now = performance.now();
   const known = memory.get(name);
   if (known && known.until > now) return known.value as Promise<T>;
   const value = find();
-  memory.set(name, { until: now + REMEMBERED_MS, value });
+  memory.set(name, { until: now + forMs, value });
   return value;
 }
 
@@ -144,21 +144,37 @@ export async function pageOf<T>(
   if (!hasMore) return { rows, nextCursor: null, hasMore };
   rows.length = limit;
   const last = rows[limit - 1];
-  const text = Buffer.from(JSON.stringify(last && keyOf(last))).toString('base64url');
   const { limit: _, cursor: __, ...filters } = query;
-  const sealed = JSON.stringify([
-    [list, tenantId, Object.entries(filters).map(([k, v]) => [k, Number(v)])],
-    text,
-  ]);
+  const sealed = [list, tenantId, Object.entries(filters).map(([k, v]) => [k, Number(v)])];
+  return { rows, nextCursor: await seal(sealed, last && keyOf(last)), hasMore };
+}
+
+async function seal(list: unknown[], place: unknown): Promise<string> {
+  const text = Buffer.from(JSON.stringify(place)).toString('base64url');
   cursorKey ??= read<{ value: string }>(
     "SELECT value FROM tenantry_setting WHERE name = 'cursor-key'",
     [],
   ).then(([row]) => createSecretKey(row?.value ?? '', 'hex'));
-  const seal = createHmac('sha256', await cursorKey)
-    .update(sealed)
-    .digest()
-    .subarray(0, 16);
-  return { rows, nextCursor: `${text}.${seal.toString('base64url')}`, hasMore };
+  const hmac = createHmac('sha256', await cursorKey).update(JSON.stringify([list, text]));
+  return `${text}.${hmac.digest().subarray(0, 16).toString('base64url')}`;
+}
+
+const CURSOR_MS = 1000;
+export const PLATFORM = '000000';
+/** The last place of a version in the journal. */
+const LAST = 2 ** 31 - 1;
+
+/** Tells where in the journal a list begins. */
+export async function tellChangeCursor({ tenantId }: Caller, response: Response): Promise<void> {
+  const find = async (): Promise<string> => {
+    const states = await read<{ code: string; version: number }>(
+      'SELECT tenant_id AS code, tree_ver AS version FROM tenantry_tenant WHERE tenant_id IN (?, ?)',
+      [tenantId, PLATFORM],
+    );
+    const [own, platform] = [tenantId, PLATFORM].map((each) => states.find(({ code }) => code === each));
+    return seal(['change', tenantId], [own?.version, LAST, platform?.version, LAST]);
+  };
+  response.setHeader('X-Change-Cursor', await remembered(`cursor ${tenantId}`, find, CURSOR_MS));
 }
 
 /** The place that a cursor names; its signature is not checked here. */

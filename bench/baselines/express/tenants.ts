@@ -6,16 +6,16 @@ import {
   HttpError,
   pageOf,
   placeIn,
+  PLATFORM,
   route,
   sendCreated,
   sendDone,
   sendRead,
+  tellChangeCursor,
   type Caller,
 } from './http';
 
 const PATH = '/system/tenant-api';
-/** Every write to the tree of tenants holds the platform's row. */
-const PLATFORM = '000000';
 const EPOCH = Date.UTC(2024, 0, 1);
 const LISTED = `t.id, t.tenant_id, t.tenant_name, t.tenant_parent, t.start_time, t.end_time, t.contact_user_name,
   t.contact_phone, t.company_name, t.status, t.account_count`;
@@ -103,6 +103,7 @@ export async function findTenant(
 }
 
 route('get', PATH, async (caller, { query }, response) => {
+  await tellChangeCursor(caller, response);
   const limit = Number(query.limit);
   const [after = ''] = placeIn(query.cursor) ?? [];
   const own = await findTenant(caller, 'tenant_id', caller.tenantId);
@@ -116,8 +117,7 @@ route('get', PATH, async (caller, { query }, response) => {
   const rows = found.map((row) =>
     Object.assign(summary(row), { state: stateOf(row), hasChildren: row.has_children === 1 }),
   );
-  const keyOf = (row: (typeof rows)[number]) => [row.id];
-  sendRead(response, await pageOf('tenant', caller, query, { rows, limit, keyOf }));
+  sendRead(response, await pageOf('tenant', caller, query, { rows, limit, keyOf: (row) => [row.id] }));
 });
 
 function stateOf({ status }: TenantRow): string {
@@ -129,7 +129,7 @@ route('get', `${PATH}/:id`, async (caller, { params }, response) => {
   sendRead(response, tenantJson(row), row.revision);
 });
 
-/** Writes to the tree of tenants, for a caller whose own tenant still exists. */
+/** Writes to the tree of tenants, which hold the platform's row, for a caller whose own tenant still exists. */
 function inTenantTree<T>({ tenantId }: Caller, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return inTransaction(PLATFORM, async (tx) => {
     const sql = "SELECT 1 FROM tenantry_tenant WHERE tenant_id = ? AND del_flag = '0'";

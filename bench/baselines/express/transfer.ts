@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { inTransaction, type Transaction, type Value } from './database';
 import type { DeptRow } from './depts';
-import { HttpError, route, sendDone, type Caller } from './http';
+import { HttpError, route, sendDone, tellChangeCursor, type Caller } from './http';
 import { pool } from './mysql';
 
 const PATH = '/system/dept-api';
@@ -18,8 +18,9 @@ const ALL = `SELECT dept_id, parent_id, dept_name, order_num, leader, phone, ema
   FROM tenantry_dept FORCE INDEX (ix_dept_subtree) WHERE tenant_id = ? AND del_flag = '0'
   ORDER BY ancestors, order_num, dept_id`;
 
-route('get', `${PATH}/export`, ({ tenantId }, _, response) => {
-  return new Promise((resolve, reject) => {
+route('get', `${PATH}/export`, async (caller, _, response) => {
+  await tellChangeCursor(caller, response);
+  await new Promise<void>((resolve, reject) => {
     pool.getConnection((error, connection) => {
       if (error) {
         reject(error);
@@ -30,7 +31,7 @@ route('get', `${PATH}/export`, ({ tenantId }, _, response) => {
       response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
       response.setHeader('Content-Disposition', 'attachment; filename="departments.ndjson"');
       connection
-        .execute(ALL, [tenantId])
+        .execute(ALL, [caller.tenantId])
         .on('result', (result) => {
           const row = result as unknown as ExportRow;
           const above = paths.get(row.parent_id);
