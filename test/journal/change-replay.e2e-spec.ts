@@ -9,7 +9,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 import { TwoServices } from '../support/two-services';
 
 const DEPTS = '/system/dept-api';
-const RUNS = times(60, 8);
+const RUNS = times(32, 8);
 const STEPS = 30;
 
 type Fields = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
-const RUNS = times(40, 4);
+const RUNS = times(24, 4);
 const STEPS = times(25, 15);
 /** Programs that run side by side, each in a tenant of its own. */
 const LANES = 4;

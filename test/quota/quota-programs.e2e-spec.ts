@@ -7,7 +7,7 @@ import { commit, ledgerOf, numbersOf, outcome, refund, release, reserve, use } f
 import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
-const RUNS = times(60, 5);
+const RUNS = times(30, 5);
 const STEPS = 30;
 /** One that is open has at least an hour left or none: how long the test takes does not matter. */
 const HOUR = 3600;
