@@ -5,8 +5,9 @@ import { killServerOften, killServiceOften, swallowCommits, type CrashReport } f
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { runIsolation } from '../support/isolation/run';
-import { mariadbBinary } from '../support/server-binaries.js';
+import { mariadbBinary, postgresFolder } from '../support/server-binaries.js';
 import { startMortalMariadb } from '../support/mariadb-server';
+import { startPostgres, type PostgresServer } from '../support/postgres-server';
 import { memoryMb } from '../support/process-memory';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -18,10 +19,17 @@ const RECOVERY_MS = 5000;
 const GROWTH = 2;
 const WARM_UP = 1000;
 
-const DATABASES: [string, () => Promise<ThrowAwayDatabase>, number][] = [
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres(postgresFolder()!);
+});
+afterAll(() => postgres.stop());
+
+const SERVERS: [string, () => Promise<ThrowAwayDatabase>, number][] = [
   ['MariaDB', emptyDatabase, 20_000],
-  ['SQLite', throwAwayDatabase, 5_000],
+  ['PostgreSQL', () => throwAwayDatabase({ server: postgres.url }), 20_000],
 ];
+const DATABASES: typeof SERVERS = [...SERVERS, ['SQLite', throwAwayDatabase, 5_000]];
 const print = (name: string, report: unknown) => process.stderr.write(`${name}: ${JSON.stringify(report)}\n`);
 
 /** The runs of test/database, test/process, test/http and test/tenancy at full length. */
@@ -38,18 +46,21 @@ describe('crashes under write load lose and double nothing', () => {
     await database.drop();
   });
 
-  it('10 of MariaDB', async () => {
-    const server = await startMortalMariadb(mariadbBinary() ?? 'mariadbd');
+  it.each([
+    ['MariaDB', () => startMortalMariadb(mariadbBinary()!)],
+    ['PostgreSQL', () => startPostgres(postgresFolder()!, { isDurable: true })],
+  ])('10 of %s', async (name, start) => {
+    const server = await start();
     const database = await throwAwayDatabase({ server: server.url });
-    judge('server', await killServerOften(server, database, 10, new Chance(faultsSeed('kill MariaDB'))));
+    judge(name, await killServerOften(server, database, 10, new Chance(faultsSeed(`kill ${name}`))));
     await database.drop();
     await server.stop();
   });
 
-  it('100 lost answers to COMMIT', async () => {
-    const database = await emptyDatabase();
-    const report = await swallowCommits(database, 100, new Chance(faultsSeed('unknown commits')));
-    print('unknown commits', report);
+  it.each(SERVERS)('100 lost answers to COMMIT of %s', async (name, makeDatabase) => {
+    const database = await makeDatabase();
+    const report = await swallowCommits(database, 100, new Chance(faultsSeed(`unknown commits of ${name}`)));
+    print(`unknown commits of ${name}`, report);
     expect(report).toMatchObject({ swallowed: 100, problems: [], untold: [] });
     expect(report.hung).toBeGreaterThan(0);
     await database.drop();
