@@ -2,7 +2,8 @@
 export { DeptModule, DeptServicesModule } from './dept/dept.module';
 export type { HttpStatusMode } from './web/envelope';
 export { TenantServicesModule, TenantModule } from './tenant/tenant.module';
-export { TenantryModule, type TenantryExtras, type TenantryOptions } from './tenantry.module';
+export { TenantryModule } from './tenantry.module';
+export type { TenantryExtras, TenantryOptions } from './tenantry-options';
 
 // The database.
 export { entities, entitiesFor } from './entities';

@@ -3,7 +3,6 @@ import {
   Global,
   Inject,
   Module,
-  type CanActivate,
   type DynamicModule,
   type OnModuleInit,
   type Provider,
@@ -21,68 +20,26 @@ import { Meter, SilentMeter } from './database/meter';
 import { JournalModule, JournalServicesModule } from './journal/journal.module';
 import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './web/change-cursor';
-import { WebhookSettings, type WebhookOptions } from './journal/webhook-sender';
+import { WebhookSettings } from './journal/webhook-sender';
 import { Cursors } from './web/page';
 import { documentSecurity } from './web/organisation-controller';
-import { StatusPolicy, type HttpStatusMode } from './web/envelope';
-import { setDefaultLanguage, type Language } from './web/request';
+import { StatusPolicy } from './web/envelope';
+import { setDefaultLanguage } from './web/request';
 import { HostGuards } from './web/roles.guard';
 import { TenantBoundModule } from './tenancy/tenant-bound.repository';
 import type { TenantOwned } from './tenancy/tenant-bound';
-import { Ceilings, type CeilingOptions } from './tenant/ceilings';
+import { Ceilings } from './tenant/ceilings';
 import { QuotaKeeping } from './tenant/quota/quota-cleaner';
-import { QuotaKinds, type QuotaKind } from './tenant/quota/quota-kinds';
+import { QuotaKinds } from './tenant/quota/quota-kinds';
 import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
 import { ScopeCheck, StartChecks } from './start-checks';
 import { Doctor } from './doctor/doctor';
+import { optionsProblem, type TenantryExtras, type TenantryOptions } from './tenantry-options';
 import { TenantryTransaction } from './tenantry-transaction';
 import { AccountDirectory } from './tenant/account.entity';
 import { UserDirectory } from './tenancy/tenant-access';
-
-/** What a host tells the library. */
-export interface TenantryOptions {
-  /** Identifies the caller. Without it an application with routes does not start. */
-  readonly principalResolver: PrincipalResolver;
-  /** Says which departments have users. Default: the accounts of this library. */
-  readonly userDirectory?: UserDirectory;
-  /** Zone of `createTime` and `updateTime`, and of the days of a service period. Default `Asia/Shanghai`. */
-  readonly timeZone?: string;
-  /**
-   * Guards of yours that run before Tenantry's on its controllers, for platforms whose guards stand on each controller:
-   * classes or instances. Default: none.
-   */
-  readonly guards?: readonly (CanActivate | Type<CanActivate>)[];
-  /** Of messages, where the caller's `Accept-Language` prefers neither. Default `zh`. */
-  readonly language?: Language;
-  /** Default `match-code`. */
-  readonly httpStatusMode?: HttpStatusMode;
-  /** How many days the journal keeps its entries; 0 keeps all of them. Default 400. */
-  readonly journalKeepDays?: number;
-  /** How many days the ledger of quotas keeps single entries; 0 keeps all of them. Default 400. */
-  readonly quotaKeepDays?: number;
-  /** Kinds of quotas beside the six of a tenant. Default: none. */
-  readonly quotaKinds?: readonly QuotaKind[];
-  /** Whether what a parent has limits what its children may have. Default: it does not. */
-  readonly ceilings?: CeilingOptions;
-  /** Default: the system's clock. */
-  readonly clock?: Clock;
-  /** Is told of waits, repeats and failures of writes. Default: none. */
-  readonly meter?: Meter;
-  /** Where webhooks may lead. Default: to public addresses by `https`. */
-  readonly webhooks?: WebhookOptions;
-}
-
-/** What decides the structure, before any provider exists: it stands beside `useFactory`, not in what that gives. */
-export interface TenantryExtras {
-  /** `false` mounts no routes; the services are there all the same. Default `true`. */
-  readonly controllers?: boolean;
-  /** Names of the security schemes in the host's OpenAPI document; each is enough. Default `bearer`, as of `addBearerAuth()`. */
-  readonly securitySchemes?: readonly string[];
-  /** Name of the host's TypeORM DataSource. Default: the one without a name. */
-  readonly dataSource?: string;
-}
 
 /** `default` is what TypeORM's module calls a DataSource without a name. */
 const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default', securitySchemes: ['bearer'] };
@@ -187,6 +144,8 @@ export class TenantryModule extends ConfigurableModuleClass implements OnModuleI
   onModuleInit(): void {
     const roots = [...this.modules.values()].filter(({ metatype }) => metatype === TenantryModule);
     if (roots.length > 1) throw new Error('TenantryModule.forRoot stands twice in this application.');
+    const problem = optionsProblem(this.options);
+    if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
     setDefaultLanguage(this.host, this.options.language ?? 'zh');
   }
 

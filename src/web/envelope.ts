@@ -51,7 +51,8 @@ export function refusalHeaders(row: ErrorRow): Record<string, string> {
 }
 
 /** Whether the HTTP status says what `code` says, or is always 200 for clients that look only at `code`. */
-export type HttpStatusMode = 'match-code' | 'always-200';
+export const HTTP_STATUS_MODES = ['match-code', 'always-200'] as const;
+export type HttpStatusMode = (typeof HTTP_STATUS_MODES)[number];
 
 /** The HTTP status that goes with an envelope's `code`. */
 export class StatusPolicy {

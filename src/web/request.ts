@@ -43,7 +43,8 @@ export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionC
   return { signal: gone.signal, begin: () => void response.emit(IDLE) };
 });
 
-export type Language = 'zh' | 'en';
+export const LANGUAGES = ['zh', 'en'] as const;
+export type Language = (typeof LANGUAGES)[number];
 
 const LANGUAGE = 'tenantry language';
 

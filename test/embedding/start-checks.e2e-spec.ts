@@ -111,6 +111,19 @@ describe('a host that cannot work with the library', () => {
     );
   });
 
+  it('is told which option does not go', async () => {
+    const told = (wrong: object) => start({ options: { principalResolver, ...wrong } });
+    const days = 'must be a whole number of days from 0 (all are kept) to 36500, not';
+    // In other systems this keeps all; here it would remove all.
+    expect(await told({ journalKeepDays: -1 })).toBe(`Tenantry cannot start: journalKeepDays ${days} -1.`);
+    expect(await told({ quotaKeepDays: NaN })).toBe(`Tenantry cannot start: quotaKeepDays ${days} NaN.`);
+    expect(await told({ language: 'de' })).toMatch(/language must be one of zh, en, not de/);
+    expect(await told({ httpStatusMode: 'always-201' })).toMatch(
+      /one of match-code, always-200, not always-201/,
+    );
+    expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is no guard/);
+  });
+
   it('is told that guards and options cannot depend on a request', async () => {
     for (const guard of [GuardOfRequest, GuardWithRequest]) {
       const options = { principalResolver, guards: [guard] };
