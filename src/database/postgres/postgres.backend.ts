@@ -70,7 +70,11 @@ export async function openConnection(location: ServerLocation): Promise<Client> 
   const client = new Client({ ...options, connectionTimeoutMillis: 5000 });
   // Without a listener, a connection that is cut would end the process.
   client.on('error', () => undefined);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    // The driver's own words for it are about its protocol.
+    if (!(error as Error).message.includes('client password must be')) throw error;
+    throw new Error('The database server asks for a password, and DATABASE_URL has none.', { cause: error });
+  });
   return client;
 }
 
