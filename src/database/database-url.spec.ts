@@ -35,6 +35,8 @@ describe('DATABASE_URL', () => {
     'mysql:nothing',
     'postgres://u@h',
     'pg://u@h/d',
+    'postgres://u:p%zz@h/d',
+    'postgres://u@%2Fvar%2Frun%2Fpostgresql/d',
   ])('refuses %p', (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow('must be sqlite:');
   });
@@ -75,6 +77,11 @@ describe('DATABASE_URL', () => {
       ['db/org?ssl=true#x', 'must be sqlite:'],
     ])('refuses %s', (rest, message) => {
       expect(() => at(rest)).toThrow(message);
+    });
+
+    it('names the options of the database that is asked for', () => {
+      const refusal = 'the options are ssl, ssl-ca, ssl-verify, sslmode, sslrootcert, schema';
+      expect(() => parseDatabaseUrl('postgres://me@db/org?application_name=x')).toThrow(refusal);
     });
 
     it.each([

@@ -28,6 +28,7 @@ const SHAPE =
   'must be sqlite:<file>, mysql://user:password@host:3306/database or postgres://user:password@host:5432/database, ' +
   'with ?ssl=true for TLS (special characters percent-encoded)';
 const OPTIONS = ['ssl', 'ssl-ca', 'ssl-verify'];
+const POSTGRES_OPTIONS = [...OPTIONS, 'sslmode', 'sslrootcert', 'schema'];
 /** The words of PostgreSQL's own addresses, in those above. `require` checks the certificate, too. */
 const SSL_MODES: Readonly<Partial<Record<string, readonly [string, string][]>>> = {
   disable: [['ssl', 'false']],
@@ -65,21 +66,35 @@ function sqliteLocation(rest: string): DatabaseLocation {
 }
 
 function serverLocation(kind: ServerLocation['kind'], defaultPort: number, url: URL): ServerLocation {
-  const database = decodeURIComponent(url.pathname.slice(1));
-  if (!url.hostname || !database || database.includes('/') || url.hash) throw new Error(SHAPE);
+  const [database = '', username = '', password = ''] = decoded(
+    url.pathname.slice(1),
+    url.username,
+    url.password,
+  );
+  // A host that is encoded is the path of a Unix socket.
+  const hasHost = url.hostname !== '' && !url.hostname.includes('%');
+  if (!hasHost || !database || database.includes('/') || url.hash) throw new Error(SHAPE);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const schema = kind === 'postgres' ? takeSchema(url.searchParams) : undefined;
-  const tls = readTls(url.searchParams, host);
+  const tls = readTls(url.searchParams, host, kind === 'postgres' ? POSTGRES_OPTIONS : OPTIONS);
   return {
     kind,
     host,
     port: url.port ? Number(url.port) : defaultPort,
-    username: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    username,
+    password,
     database,
     ...(schema !== undefined && { schema }),
     ...(tls && { tls }),
   };
+}
+
+function decoded(...parts: string[]): string[] {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    throw new Error(SHAPE);
+  }
 }
 
 function takeSchema(options: URLSearchParams): string | undefined {
@@ -105,10 +120,14 @@ function withoutSslMode(url: URL): URL {
 }
 
 /** An option that was ignored, such as one about TLS, would be worse than none: what is not known is refused. */
-function readTls(options: URLSearchParams, host: string): DatabaseTls | undefined {
+function readTls(
+  options: URLSearchParams,
+  host: string,
+  allNames: readonly string[],
+): DatabaseTls | undefined {
   for (const name of options.keys()) {
     if (!OPTIONS.includes(name))
-      throw new Error(`${unknownOption(name)}; the options are ${OPTIONS.join(', ')}`);
+      throw new Error(`${unknownOption(name)}; the options are ${allNames.join(', ')}`);
     if (options.getAll(name).length > 1) throw new Error(`has the option ${name} twice`);
   }
   const [ssl, caFile, verify] = OPTIONS.map((name) => options.get(name));

@@ -13,6 +13,8 @@ export type Fault = 'conflict' | 'busy' | 'unreachable' | 'lost' | 'crowded' | '
 
 /** The code of an error of our own: there was no connection. */
 export const NO_CONNECTION = 'TENANTRY_NO_CONNECTION';
+/** Another: a connection was given up, because it could not use its prepared statements any more. */
+export const UNPREPARED_IN_TRANSACTION = 'TENANTRY_UNPREPARED';
 
 /** By the number, code or message of the error. The codes of five characters are PostgreSQL's. */
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
@@ -25,12 +27,16 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [1927, 'unreachable'], // connection killed
   [1290, 'unreachable'], // read-only: a replica, or a primary that is being relieved
   [1836, 'unreachable'], // the same, in MySQL
+  [1317, 'unreachable'], // the statement was cancelled
+  [1969, 'unreachable'], // it took longer than the server allows
+  [3024, 'unreachable'], // the same, in MySQL
   ['40001', 'conflict'], // serialization failure
   ['40P01', 'conflict'], // deadlock
   ['55P03', 'conflict'], // lock wait timeout
   ['53300', 'unreachable'], // too many connections
   ['57P03', 'unreachable'], // starting up, or shutting down
   ['25006', 'unreachable'], // read-only: a standby
+  ['57014', 'unreachable'], // the statement was cancelled, or took longer than the server allows
   ['08001', 'unreachable'],
   ['08004', 'unreachable'],
   ['timeout expired', 'unreachable'], // pg's, before a connection came about
@@ -50,6 +56,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['There was an error establishing an SSL connection', 'unreachable'],
   [NO_CONNECTION, 'crowded'],
   ['timeout exceeded when trying to connect', 'crowded'], // all connections of pg's pool are in use
+  [UNPREPARED_IN_TRANSACTION, 'lost'],
   [1180, 'lost'], // error during COMMIT
   [1021, 'lost'], // the disk is full; at COMMIT the outcome is unknown
   [1114, 'lost'], // the same, in the words of InnoDB

@@ -92,7 +92,7 @@ export class LockedDeptTree {
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
-    return this.#depts.find(withIds(deptIds));
+    return this.#depts.find(withIds(deptIds), { order: { deptId: 'ASC' } });
   }
 
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {

@@ -3,6 +3,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const REGULAR_FROM = Date.UTC(1973, 0, 1);
 const REGULAR_UNTIL = Date.UTC(9999, 0, 1);
 const MAX_DAYS = 4000;
+/** In UTC: not every database has dates before or after these years. */
+const FIRST = Date.parse('0001-01-01T00:00:00Z');
+const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A day, or a time of a day with a fraction and an offset from UTC where they are told. */
 export const TIME_PATTERN =
@@ -58,9 +61,7 @@ export class ZonedTime {
     const instantOf = (time: number): number =>
       offset === undefined ? this.#instantOf(time) : time - offsetIn(offset);
     const [from, until] = [instantOf(wall), instantOf(wall + length) - 1];
-    return Number.isNaN(from) || Number.isNaN(until)
-      ? null
-      : { from: new Date(from), until: new Date(until) };
+    return from >= FIRST && until <= LAST ? { from: new Date(from), until: new Date(until) } : null;
   }
 
   formatOrNull(instant: Date | null): string | null {

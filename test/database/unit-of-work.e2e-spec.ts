@@ -91,6 +91,46 @@ if (onServer) {
       expect(tries).toBe(2);
     });
 
+    it('is replayed when the server cancels a statement that takes too long', async () => {
+      const slow = onPostgres
+        ? ["SET LOCAL statement_timeout = '20ms'", 'SELECT pg_sleep(20)']
+        : ['SET STATEMENT max_statement_time = 0.02 FOR SELECT * FROM seq_1_to_10000 a, seq_1_to_10000000 b'];
+      let tries = 0;
+      await service.app.get(UnitOfWork, { strict: false }).run(
+        '000000',
+        (unit) => raiseTreeVersion(unit, '000000'),
+        async ({ manager }) => {
+          tries += 1;
+          if (tries === 1) for (const sql of slow) await manager.query(sql);
+        },
+      );
+      expect(tries).toBe(2);
+    });
+
+    it('is replayed when the table of a prepared statement was altered', async () => {
+      const api = service.as();
+      const deptId = await aDept(api);
+      const change = async (leader: string) => (await api.patch(`${PATH}/${deptId}`, { leader })).status;
+      expect(await change('before')).toBe(200);
+      const dialect = dialectOf(service.dataSource);
+      for (const type of ['varchar(65)', 'varchar(64)']) {
+        await service.dataSource.query(dialect.changeType('tenantry_dept', 'leader', type)!);
+        // More than once: it must not stay so on any connection.
+        for (let n = 0; n < 3; n += 1) expect([type, await change(`after ${n}`)]).toEqual([type, 200]);
+      }
+    });
+
+    if (onPostgres)
+      it('is replayed when the server has forgotten the statements that were prepared', async () => {
+        const api = service.as();
+        const deptId = await aDept(api);
+        for (let n = 0; n < 3; n += 1) {
+          // As the reset of a connection pooler does.
+          await service.dataSource.query('DEALLOCATE ALL');
+          expect((await api.patch(`${PATH}/${deptId}`, { leader: `${n}` })).status).toBe(200);
+        }
+      });
+
     it('is replayed after a deadlock', async () => {
       const api = service.as();
       const deptId = await aDept(api);

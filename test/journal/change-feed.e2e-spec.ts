@@ -87,6 +87,7 @@ describe('following what changes', () => {
     for (const query of [
       ...['kinds=dept,x', 'kinds=', 'kind=x', 'limit=0', 'limit=501', 'wait=26', 'wait=-1', 'order=up'],
       ...['from=yesterday', 'to=2026-13-01', 'id=x', 'wait=1&order=desc'],
+      ...['from=0000-01-01T00:00:00Z', 'to=9999-12-31T23:59:59-14:00'],
     ])
       expect([query, ...(await problemOf(query))]).toEqual([query, 400, 'INVALID_INPUT']);
   });

@@ -4,6 +4,7 @@ import { nextCommits } from '../support/commit-faults';
 import { changePage, cursorNow } from '../support/follower';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { onPostgres } from '../support/test-database';
 
 const DEPTS = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
@@ -192,6 +193,25 @@ describe('what the journal records', () => {
       ['moved', null, b.tenantId],
       ['deleted', b.tenantId, undefined],
     ]);
+  });
+
+  it('of many that are deleted at once: an entry for each, in the order of their ids', async () => {
+    const { api } = await inNewTenant();
+    const deptIds: number[] = [];
+    const userIds: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      deptIds.push(await aDept(api));
+      userIds.push(await aUser(api, { username: `user ${n}` }));
+    }
+    // PostgreSQL puts the new version of a row behind the others, and reads a small table from its beginning.
+    await api.patch(`${DEPTS}/${deptIds[0]}`, { leader: 'Li' });
+    await api.put(USERS, { userId: userIds[0], username: 'renamed' });
+    if (onPostgres) await service.dataSource.query('ANALYZE');
+    const after = await cursorNow(api);
+    await api.delete(`${DEPTS}/${deptIds.toReversed().join(',')}`);
+    await api.delete(`${USERS}/${userIds.toReversed().join(',')}`);
+    const { rows } = await changePage(api, { after });
+    expect(rows.map(({ id }) => id)).toEqual([...deptIds, ...userIds]);
   });
 
   it('of the first account: that the system made it', async () => {

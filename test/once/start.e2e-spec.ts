@@ -1,6 +1,11 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
+import { startPostgres } from '../support/postgres-server';
+import { postgresFolder } from '../support/server-binaries.js';
 
 describe('a start', () => {
   const place = new FreshPlace();
@@ -29,4 +34,21 @@ describe('a start', () => {
     expect(service.printed).toMatch(/Admin +admin \/ \S{24} .*EADDRINUSE/s);
     taken.close();
   });
+
+  const bin = postgresFolder();
+  if (bin !== undefined)
+    it('without the password that PostgreSQL asks for says so', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tenantry-hba-'));
+      chmodSync(folder, 0o755);
+      writeFileSync(join(folder, 'hba'), 'host all somebody all scram-sha-256\nhost all all all trust\n');
+      const server = await startPostgres(bin, { settings: [`hba_file=${join(folder, 'hba')}`] });
+      const DATABASE_URL = `${server.url.replace('postgres@', 'somebody@')}/postgres`;
+      const service = ChildService.spawn({ ...place.settings(), DATABASE_URL }, place.database.folder);
+      expect(await service.ended()).toBe(1);
+      expect(service.printed).toContain(
+        'The database server asks for a password, and DATABASE_URL has none.',
+      );
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
 });

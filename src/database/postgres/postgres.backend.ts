@@ -8,8 +8,12 @@ import { DescribedDataSource } from '../entity-columns';
 import { readAuthorities, untilReachable } from '../server-start';
 import { SilenceLimit } from '../silence-limit';
 
-/** Of each session. The lock wait is a third of a unit's time, so that a unit that did not get the lock is still replayed. */
-const SESSION = '-c TimeZone=UTC -c default_transaction_isolation=read\\ committed -c lock_timeout=1s';
+/**
+ * Of each session, whatever the database or the user is set to. The lock wait is a third of a unit's time, so that a unit that
+ * did not get the lock is still replayed. The driver reads no dates but those of ISO.
+ */
+const SESSION =
+  '-c TimeZone=UTC -c DateStyle=ISO -c default_transaction_isolation=read\\ committed -c lock_timeout=1s';
 
 export class PostgresBackend implements Backend {
   constructor(private readonly location: ServerLocation) {}
@@ -17,7 +21,7 @@ export class PostgresBackend implements Backend {
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     await untilReachable(async () => {
       const client = await this.#connect();
-      await client.end();
+      await refuseOtherEncodings(client).finally(() => client.end());
     }, onWait);
     const { host, port, username, password, database, schema } = this.location;
     const silence = new SilenceLimit();
@@ -41,6 +45,9 @@ export class PostgresBackend implements Backend {
     const client = await this.#connect();
     try {
       await client.query(`SET lock_timeout = '${LOCK_WAIT_S}s'`);
+      // Those of the database or the user would end the wait, or this connection while it holds the lock.
+      await client.query(`SELECT set_config(name, '0', false) FROM pg_settings
+        WHERE name IN ('statement_timeout', 'idle_session_timeout')`);
       await client.query("SELECT pg_advisory_lock(hashtext('tenantry'))");
       return () => client.end();
     } catch (error) {
@@ -63,8 +70,20 @@ export async function openConnection(location: ServerLocation): Promise<Client> 
   const client = new Client({ ...options, connectionTimeoutMillis: 5000 });
   // Without a listener, a connection that is cut would end the process.
   client.on('error', () => undefined);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    // The driver's own words for it are about its protocol.
+    if (!(error as Error).message.includes('client password must be')) throw error;
+    throw new Error('The database server asks for a password, and DATABASE_URL has none.', { cause: error });
+  });
   return client;
+}
+
+/** In others a text may have no place, or is longer than it looks. */
+async function refuseOtherEncodings(client: Client): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>('SHOW server_encoding');
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== 'UTF8')
+    throw new Error(`The database is encoded in ${encoding}; it must be created with ENCODING 'UTF8'.`);
 }
 
 function securityOf({ tls }: ServerLocation): { ssl?: ConnectionOptions & TlsOptions } {

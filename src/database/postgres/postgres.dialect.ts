@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Pool, PoolClient } from 'pg';
 import { afterByRowValues, raiseByReturning, type Dialect, type Execute } from '../dialect';
+import { UNPREPARED_IN_TRANSACTION } from '../retry-policy';
 
-/** The statement was forgotten, or its table altered: its text can still be sent. In a transaction it is too late for that. */
+/** The statement was forgotten, or its table altered: its text can still be sent. */
 const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '0A000']);
 
 /** Names of prepared statements, by their texts. */
@@ -50,8 +51,12 @@ function executeOn(client: PoolClient, isInTransaction: boolean): Execute {
     const { rows, rowCount } = await client
       .query<Record<string, unknown>>({ name: nameOf(text), ...statement })
       .catch((error: unknown) => {
-        if (isInTransaction || !UNPREPARED.has((error as { code?: unknown }).code)) throw error;
-        return client.query<Record<string, unknown>>(statement);
+        if (!UNPREPARED.has((error as { code?: unknown }).code)) throw error;
+        if (!isInTransaction) return client.query<Record<string, unknown>>(statement);
+        // Too late for the text. The next try needs another connection: this one would use the statement again.
+        client.end().catch(() => undefined);
+        const message = 'A prepared statement is no longer valid.';
+        throw Object.assign(new Error(message, { cause: error }), { code: UNPREPARED_IN_TRANSACTION });
       });
     return { rows, affected: rowCount ?? 0, insertId: 0 };
   };

@@ -135,7 +135,7 @@ export class LockedAccounts {
   }
 
   findMany(userIds: readonly number[]): Promise<AccountEntity[]> {
-    return this.#accounts.find({ userId: In([...userIds]), ...LIVE });
+    return this.#accounts.find({ userId: In([...userIds]), ...LIVE }, { order: { userId: 'ASC' } });
   }
 
   count(): Promise<number> {
