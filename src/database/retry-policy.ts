@@ -16,6 +16,9 @@ export const NO_CONNECTION = 'TENANTRY_NO_CONNECTION';
 /** Another: a connection was given up, because it could not use its prepared statements any more. */
 export const UNPREPARED_IN_TRANSACTION = 'TENANTRY_UNPREPARED';
 
+/** The account is refused, as for a while when its password is changed. */
+const ACCESS_DENIED: readonly unknown[] = [1045, '28000', '28P01'];
+
 /** By the number, code or message of the error. The codes of five characters are PostgreSQL's. */
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
@@ -105,6 +108,7 @@ export function faultOf(error: unknown): Fault {
   if (typeof raw !== 'object' || raw === null) return 'fatal';
   const known = [raw.errno, raw.code, raw.message].map((key) => FAULTS.get(key as string)).find(Boolean);
   if (known) return known;
+  if (isAccessDenied(error)) return 'unreachable';
   const sqlite = typeof raw.errcode === 'number' ? raw.errcode & PRIMARY : 0;
   if (sqlite === SQLITE_BUSY) return 'busy';
   if (SQLITE_DISK.includes(sqlite)) return 'lost';
@@ -115,8 +119,16 @@ export function faultOf(error: unknown): Fault {
 }
 
 export function isDuplicate(error: unknown): boolean {
+  return isOneOf(DUPLICATE_KEYS, error);
+}
+
+export function isAccessDenied(error: unknown): boolean {
+  return isOneOf(ACCESS_DENIED, error);
+}
+
+function isOneOf(codes: readonly unknown[], error: unknown): boolean {
   const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
-  return DUPLICATE_KEYS.includes(raw?.errno ?? raw?.code);
+  return codes.includes(raw?.errno ?? raw?.code);
 }
 
 /** Waits between tries in milliseconds, doubling, and the number of tries. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faultOf } from './retry-policy';
+import { faultOf, isAccessDenied } from './retry-policy';
 
 /** How long a start waits for a database server that is itself still starting. */
 const START_WAIT_MS = 30_000;
@@ -13,11 +13,19 @@ export async function untilReachable<T>(connect: () => Promise<T>, onWait?: () =
       return await connect();
     } catch (error) {
       refuseUntrusted(error);
-      if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
+      // At the start the password is more likely wrong than being changed.
+      const isHopeless = faultOf(error) === 'fatal' || isAccessDenied(error);
+      if (isHopeless || Date.now() > giveUp) throw withMessage(error);
       if (tries === 0) onWait?.();
       await sleep(500);
     }
   }
+}
+
+/** The error of a connection to several addresses at once has a code, and an empty message. */
+function withMessage(error: unknown): unknown {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message === '' ? new Error(code, { cause: error }) : error;
 }
 
 export function readAuthorities(file: string): string {

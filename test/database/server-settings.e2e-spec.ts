@@ -2,7 +2,8 @@ import { createDataSource, withMigrationLock } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { aDept, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { emptyDatabase, onPostgres } from '../support/test-database';
+import { emptyDatabase, onPostgres, onServer } from '../support/test-database';
+import { until } from '../support/until';
 
 /** Settings that an operator may give to a database of PostgreSQL, for other programs. */
 const ODD_SETTINGS = [
@@ -24,6 +25,26 @@ async function withSettings(settings: readonly string[]): Promise<ThrowAwayDatab
   return database;
 }
 
+const ACCOUNT = `tenantry_worker_${process.env.JEST_WORKER_ID ?? '1'}`;
+/** How an account is made, refused and admitted again. */
+const ROTATION = onPostgres
+  ? {
+      make: [`DROP ROLE IF EXISTS ${ACCOUNT}`, `CREATE ROLE ${ACCOUNT} LOGIN SUPERUSER`],
+      refuse: [
+        `ALTER ROLE ${ACCOUNT} NOLOGIN`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${ACCOUNT}'`,
+      ],
+      admit: [`ALTER ROLE ${ACCOUNT} LOGIN`],
+    }
+  : {
+      make: [
+        `CREATE OR REPLACE USER ${ACCOUNT}@'%' IDENTIFIED BY 'old'`,
+        `GRANT ALL ON *.* TO ${ACCOUNT}@'%'`,
+      ],
+      refuse: [`ALTER USER ${ACCOUNT}@'%' IDENTIFIED BY 'new'`, `KILL USER ${ACCOUNT}`],
+      admit: [`ALTER USER ${ACCOUNT}@'%' IDENTIFIED BY 'old'`],
+    };
+
 describe('the settings of the server', () => {
   it('do not matter: times and texts are read as they were written', async () => {
     const service = await ServiceUnderTest.on(await withSettings(ODD_SETTINGS));
@@ -39,6 +60,33 @@ describe('the settings of the server', () => {
       expect(seconds).toBeGreaterThanOrEqual(before);
       expect(seconds).toBeLessThanOrEqual(Date.now() / 1000);
     }
+    await service.stop();
+  });
+
+  if (!onServer) return;
+
+  it('may refuse the account for a while, as when its password is changed', async () => {
+    const database = await emptyDatabase();
+    const admin = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    const change = async (statements: string[]) => {
+      for (const sql of statements) await admin.query(sql);
+    };
+    await change(ROTATION.make);
+    const own = Object.assign(new URL(database.url), { username: ACCOUNT, password: 'old' });
+    const service = await ServiceUnderTest.on({ ...database, url: own.href });
+    const api = service.as();
+    const deptId = await aDept(api);
+    await change(ROTATION.refuse);
+    const asked = [api.get(`/system/dept-api/${deptId}`), api.post('/system/dept-api', {})];
+    for (const answer of await Promise.all(asked)) {
+      expect(answer).toMatchObject({ status: 503, body: { data: { reason: 'DATABASE_UNAVAILABLE' } } });
+      expect(answer.headers).toHaveProperty('retry-after');
+    }
+    // A start says so at once: the address is probably wrong.
+    await expect(createDataSource(parseDatabaseUrl(own.href))).rejects.toThrow(ACCOUNT);
+    await change(ROTATION.admit);
+    await until(async () => (await api.post('/system/dept-api', {})).status === 200);
+    await admin.destroy();
     await service.stop();
   });
 

@@ -88,10 +88,8 @@ async function open(location: DatabaseLocation): Promise<DataSource> {
   try {
     return await (await createDataSource(location, sayWaiting)).initialize();
   } catch (error) {
-    // Errors of a connection to several addresses at once have a code and no message.
-    const { message, code } = error as NodeJS.ErrnoException;
-    const reason = message === '' ? String(code) : message;
-    throw new Error(`Could not open the database ${describeDatabase(location)}: ${reason}`, { cause: error });
+    const { message } = error as Error;
+    throw new Error(`Could not open the database ${describeDatabase(location)}: ${message}`, { cause: error });
   }
 }
 
