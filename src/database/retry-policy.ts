@@ -25,9 +25,12 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [1927, 'unreachable'], // connection killed
   [1290, 'unreachable'], // read-only: a replica, or a primary that is being relieved
   [1836, 'unreachable'], // the same, in MySQL
+  [1969, 'conflict'], // the session's limit of time for a statement; it may have waited for a lock
+  [3024, 'conflict'], // the same, in MySQL
   ['40001', 'conflict'], // serialization failure
   ['40P01', 'conflict'], // deadlock
   ['55P03', 'conflict'], // lock wait timeout
+  ['57014', 'conflict'], // the session's limit of time for a statement, or pg_cancel_backend
   ['53300', 'unreachable'], // too many connections
   ['57P03', 'unreachable'], // starting up, or shutting down
   ['25006', 'unreachable'], // read-only: a standby
@@ -65,6 +68,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['08003', 'lost'],
   ['08006', 'lost'],
   ['08007', 'lost'], // the outcome of COMMIT is unknown
+  ['Query read timeout', 'lost'], // pg's own limit, of a host's choice; the server may go on
   ['Connection terminated', 'lost'],
   ['Connection terminated unexpectedly', 'lost'],
   ['Client has encountered a connection error and is not queryable', 'lost'],
