@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { copyPlatform, install, packTarball, runHost } from '../support/packed';
+import { itIsAPlatform } from '../support/platform-rules';
 import { startPostgres, type PostgresServer } from '../support/postgres-server';
 import { postgresFolder } from '../support/server-binaries.js';
 
@@ -16,7 +17,7 @@ describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (ty
   });
   afterAll(async () => {
     await server.stop();
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it.each([
@@ -28,5 +29,13 @@ describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (ty
     const all = { ...shape, database: 'postgres', type: 'commonjs', url: database.url } as const;
     expect(runHost(folder, all)).toBe('/system/dept-api/1 Sales\n');
     await database.drop();
+  });
+
+  // The last one: it removes the folder.
+  describe('that is the example platform', () => {
+    itIsAPlatform(
+      () => folder,
+      () => throwAwayDatabase({ server: server.url }),
+    );
   });
 });
