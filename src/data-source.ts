@@ -1,18 +1,12 @@
-import type { DataSource, MigrationInterface } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { DatabaseLocation } from './database/database-url';
-import type { Backend } from './database/dialect';
+import type { Backend, OwnTables } from './database/dialect';
 import { migrations } from './database/migrations/index';
 import type * as MysqlFile from './database/mysql/mysql.backend';
 import type * as PostgresFile from './database/postgres/postgres.backend';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
 import { entities } from './entities';
 import { loadPart } from './errors/load-part';
-
-/** Tables of a host beside those of the library. */
-export interface OwnTables {
-  readonly entities?: readonly (new () => object)[];
-  readonly migrations?: readonly (new () => MigrationInterface)[];
-}
 
 /** A DataSource for this location, not yet initialised. `onWait` is called when the server is not there yet. */
 export async function createDataSource(

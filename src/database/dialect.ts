@@ -1,4 +1,4 @@
-import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
+import type { DataSource, DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The level that transactions must ask for; none where it is the default. */
 export type Isolation = 'READ COMMITTED' | undefined;
@@ -76,6 +76,12 @@ export interface PoolState {
   readonly used: number;
   readonly idle: number;
   readonly waiting: number;
+}
+
+/** Tables of a host beside those of the library. */
+export interface OwnTables {
+  readonly entities?: readonly (new () => object)[];
+  readonly migrations?: readonly (new () => MigrationInterface)[];
 }
 
 export type Tables = Pick<DataSourceOptions, 'entities' | 'migrations'>;

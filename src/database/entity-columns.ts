@@ -1,4 +1,10 @@
-import { DataSource, getMetadataArgsStorage, type ColumnOptions, type DataSourceOptions } from 'typeorm';
+import {
+  DataSource,
+  getMetadataArgsStorage,
+  type ColumnOptions,
+  type DataSourceOptions,
+  type ValueTransformer,
+} from 'typeorm';
 
 type Entity = new () => object;
 
@@ -7,6 +13,15 @@ const POSTGRES_TYPES: Readonly<Partial<Record<string, ColumnOptions['type']>>> =
   datetime: 'timestamp with time zone',
   mediumtext: 'text',
 };
+
+/** Of a time. A host may have given the driver a parser of its own: for numbers, or for objects of a library. */
+const instant: ValueTransformer = {
+  to: (value: unknown) => value,
+  from: (value: unknown) => (value == null || value instanceof Date ? value : new Date(Number(value))),
+};
+
+/** What `inPostgres` may add to a column; named, so that it is taken away again. */
+const NOTHING_ADDED: object = { transformer: undefined };
 
 const decorated = new WeakMap<ColumnOptions, ColumnOptions>();
 
@@ -18,9 +33,9 @@ const decorated = new WeakMap<ColumnOptions, ColumnOptions>();
 export function describeColumnsFor(type: DataSourceOptions['type'], entities: readonly Entity[]): () => void {
   const classes = new Set<unknown>(entities.flatMap(partsOf));
   const columns = getMetadataArgsStorage().columns.filter(({ target }) => classes.has(target));
-  const before = columns.map(({ options }) => ({ ...options }));
+  const before = columns.map(({ options }) => ({ ...NOTHING_ADDED, ...options }));
   for (const { options } of columns) {
-    const original = decorated.get(options) ?? { ...options };
+    const original = decorated.get(options) ?? { ...NOTHING_ADDED, ...options };
     decorated.set(options, original);
     Object.assign(options, original, type === 'postgres' && inPostgres(original));
   }
@@ -46,7 +61,12 @@ export class DescribedDataSource extends DataSource {
 
 function inPostgres({ type, collation }: ColumnOptions): ColumnOptions {
   const named = POSTGRES_TYPES[String(type)];
-  return { ...(named && { type: named }), ...(collation !== undefined && { charset: '', collation: 'C' }) };
+  const read = type === 'datetime' && { transformer: instant };
+  return {
+    ...(named && { type: named }),
+    ...read,
+    ...(collation !== undefined && { charset: '', collation: 'C' }),
+  };
 }
 
 /** The classes that have columns of this entity: itself, those that it extends, those that are embedded. */

@@ -50,6 +50,7 @@ describe('what a database error says about its unit of work', () => {
     [{ code: '53100' }, 'lost'],
     [{ code: '08006' }, 'lost'],
     [{ message: 'Connection terminated unexpectedly' }, 'lost'],
+    [{ message: 'Query read timeout' }, 'lost'],
     [new QueryRunnerAlreadyReleasedError(), 'lost'],
     [{ code: '22021' }, 'fatal'],
     [{ code: '22P02' }, 'fatal'],

@@ -75,6 +75,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['08003', 'lost'],
   ['08006', 'lost'],
   ['08007', 'lost'], // the outcome of COMMIT is unknown
+  ['Query read timeout', 'lost'], // pg's own limit, of a host's choice; the server may go on
   ['Connection terminated', 'lost'],
   ['Connection terminated unexpectedly', 'lost'],
   ['Client has encountered a connection error and is not queryable', 'lost'],

@@ -1,4 +1,11 @@
-import type { EntityManager, EntityTarget, FindOptionsWhere, SelectQueryBuilder } from 'typeorm';
+import type {
+  EntityManager,
+  EntityMetadata,
+  EntityTarget,
+  FindOptionsWhere,
+  SelectQueryBuilder,
+} from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
 import { firstIdOf, type Rows } from '../database/dialect';
@@ -64,7 +71,7 @@ export class HostTable<E extends TenantOwned> {
       .into(this.#entity)
       .values(rows.map((row) => ({ ...row, ...this.#own }) as Values<E>))
       .updateEntity(false);
-    const [id] = dataSource.getMetadata(this.#entity).generatedColumns;
+    const id = countedColumn(dataSource.getMetadata(this.#entity));
     if (id && dialect.returning('') !== '')
       insert.returning(`${dataSource.driver.escape(id.databaseName)} AS id`);
     const { raw } = (await insert.execute()) as { raw: unknown };
@@ -92,4 +99,12 @@ export class HostTable<E extends TenantOwned> {
   #select(where: Where<E>): SelectQueryBuilder<E> {
     return this.#manager.createQueryBuilder(this.#entity, 't').where(where).andWhere(this.#own);
   }
+}
+
+/** The ways of TypeORM to say that a database counts; PostgreSQL has both. */
+const COUNTED: ReadonlySet<unknown> = new Set(['increment', 'identity']);
+
+/** The column whose numbers the database counts; it need not be the key. */
+export function countedColumn({ generatedColumns }: EntityMetadata): ColumnMetadata | undefined {
+  return generatedColumns.find(({ generationStrategy }) => COUNTED.has(generationStrategy));
 }

@@ -1,6 +1,6 @@
 import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import type { HostTable, RowsWanted } from './host-table';
+import { countedColumn, type HostTable, type RowsWanted } from './host-table';
 import type { TenantOwned } from './tenant-bound';
 
 /** Marks TypeORM's own objects, whichever copy of TypeORM has made them. */
@@ -54,9 +54,7 @@ export class TenantRows<E extends TenantOwned> {
     if (rows.length === 0) throw new Error('There is no row to insert.');
     const own = rows.map((row) => this.#checkedValues(row));
     const first = await this.#write((table) => table.insert(...own));
-    const counted = this.#access.metadata.generatedColumns.find(
-      ({ generationStrategy }) => generationStrategy === 'increment',
-    );
+    const counted = countedColumn(this.#access.metadata);
     const isCounted = counted && own.every((row) => counted.getEntityValue(row) === undefined);
     return isCounted ? first : null;
   }

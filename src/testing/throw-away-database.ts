@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { parseDatabaseUrl, type ServerLocation } from '../database/database-url';
-import { createDataSource, loadMysql, loadPostgres, type OwnTables } from '../data-source';
+import type { OwnTables } from '../database/dialect';
+import { createDataSource, loadMysql, loadPostgres } from '../data-source';
 
 /** Where a throw-away database is made. */
 export interface ThrowAwayOptions {

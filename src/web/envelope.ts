@@ -95,11 +95,14 @@ export function inEnvelope(
   const response = context.switchToHttp().getResponse<Response>();
   return results.pipe(
     map((result) => {
-      const answer = result instanceof StreamableFile ? result : enveloped(request, response, result);
+      const { seen, sent } =
+        result instanceof StreamableFile
+          ? { seen: result, sent: result }
+          : enveloped(request, response, result);
       keepAnswer(response, () => {
-        httpAdapter.reply(response, answer);
+        httpAdapter.reply(response, sent);
       });
-      return answer;
+      return seen;
     }),
   );
 }
@@ -121,35 +124,48 @@ export function releaseAnswer(response: Response): void {
   Reflect.deleteProperty(response, 'send');
 }
 
-function enveloped(request: Request, response: Response, result: unknown): unknown {
+/** What is sent is a text by now. Interceptors of a host see an object: some of them fail at anything else. */
+interface Answer {
+  readonly seen: Envelope<unknown>;
+  readonly sent: string;
+}
+
+function enveloped(request: Request, response: Response, result: unknown): Answer {
+  response.type('json');
   if (request.method === 'GET' || request.method === 'HEAD') {
     // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
     delete request.headers['cache-control'];
     return tagged(response, result ?? null);
   }
-  if (!(result instanceof Created)) return success(result ?? null);
+  if (!(result instanceof Created)) return answerOf(result ?? null);
   // Below the path that was called, so that it stays right where a host has moved the routes.
   const [path = ''] = request.originalUrl.split('?');
   response.setHeader('Location', `${path.replace(/\/+$/, '')}/${result.id}`);
-  return success(result.data);
+  return answerOf(result.data);
 }
 
 /**
  * What was read, under a strong entity tag: the revision of the row that it shows, or a hash of its text. Express answers
  * 304 by itself when the client has it already.
  */
-function tagged(response: Response, data: unknown): unknown {
+function tagged(response: Response, data: unknown): Answer {
   response.setHeader('Cache-Control', 'private, no-cache');
+  const answer = answerOf(data);
   const revision = revisionOf(data);
-  if (revision !== undefined) {
-    response.setHeader('ETag', tagOf(revision));
-    return success(data);
-  }
-  const text =
+  response.setHeader(
+    'ETag',
+    revision === undefined
+      ? `"${createHash('sha1').update(answer.sent).digest('base64url')}"`
+      : tagOf(revision),
+  );
+  return answer;
+}
+
+function answerOf(data: unknown): Answer {
+  const seen = success(data);
+  const sent =
     data instanceof JsonText
       ? JSON.stringify(success(null)).replace(/null\}$/, () => `${data.text}}`)
-      : JSON.stringify(success(data));
-  response.setHeader('ETag', `"${createHash('sha1').update(text).digest('base64url')}"`);
-  response.type('json');
-  return text;
+      : JSON.stringify(seen);
+  return { seen, sent };
 }

@@ -159,6 +159,36 @@ describe('what a host has for all of its routes', () => {
       }
     }
 
+    /** As awesome-nest-boilerplate does it, for translations: it asks for metadata of every answer. */
+    @Injectable()
+    class ObjectsOnlyInterceptor implements NestInterceptor {
+      intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
+        return next.handle().pipe(
+          map((result: object) => {
+            Reflect.getMetadataKeys(result);
+            if ('data' in result) result.data = 'of the host';
+            return result;
+          }),
+        );
+      }
+    }
+
+    it('that takes every answer for an object finds one, also where the text is made already', async () => {
+      const host = await hostWith(APP_INTERCEPTOR, ObjectsOnlyInterceptor);
+      expect(await answersOf(host)).toEqual(without);
+      const api = host.as();
+      const asked = ['', '/tree', '/export', '/1', '/1/ancestors', '/1/history'].map((rest) =>
+        api.get(PATH + rest),
+      );
+      const others = ['/system/change-api', '/system/quota-api', '/system/tenant-api'].map((path) =>
+        api.get(path),
+      );
+      const answers = await Promise.all([...asked, ...others]);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(answers.filter(({ text }) => text.includes('of the host'))).toEqual([]);
+      await host.stop();
+    });
+
     it('wraps the answers of the host, not those of Tenantry', async () => {
       const host = await hostWith(APP_INTERCEPTOR, WrappingInterceptor, ClassSerializerInterceptor);
       expect(JSON.parse((await host.anonymous.get('/host')).text)).toEqual({

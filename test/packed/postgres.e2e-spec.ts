@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { throwAwayDatabase } from '../../src/server/testing';
-import { copyPlatform, install, packTarball, runHost } from '../support/packed';
+import { compile, copyPlatform, install, packTarball, runHost } from '../support/packed';
+import { itIsAPlatform } from '../support/platform-rules';
 import { startPostgres, type PostgresServer } from '../support/postgres-server';
 import { postgresFolder } from '../support/server-binaries.js';
 
@@ -12,11 +14,11 @@ describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (ty
   beforeAll(async () => {
     server = await startPostgres(postgresFolder()!);
     folder = copyPlatform();
-    install(folder, packTarball(folder), `typeorm@${typeorm}`, 'pg@8');
+    install(folder, packTarball(folder), `typeorm@${typeorm}`, 'pg@8', '@types/express@5');
   });
   afterAll(async () => {
     await server.stop();
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it.each([
@@ -28,5 +30,28 @@ describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (ty
     const all = { ...shape, database: 'postgres', type: 'commonjs', url: database.url } as const;
     expect(runHost(folder, all)).toBe('/system/dept-api/1 Sales\n');
     await database.drop();
+  });
+
+  it('compiles against the types of the package, without those of drivers', () => {
+    const strict = join(folder, 'strict');
+    mkdirSync(strict);
+    const compilerOptions = {
+      module: 'nodenext',
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: ['node'],
+    };
+    writeFileSync(join(strict, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    writeFileSync(join(strict, 'index.ts'), "export * from 'tenantry';\nexport * from 'tenantry/testing';\n");
+    compile(strict);
+  });
+
+  // The last one: it removes the folder.
+  describe('that is the example platform', () => {
+    itIsAPlatform(
+      () => folder,
+      () => throwAwayDatabase({ server: server.url }),
+    );
   });
 });
