@@ -89,7 +89,9 @@ async function open(location: DatabaseLocation): Promise<DataSource> {
     return await (await createDataSource(location, sayWaiting)).initialize();
   } catch (error) {
     const { message } = error as Error;
-    throw new Error(`Could not open the database ${describeDatabase(location)}: ${message}`, { cause: error });
+    throw new Error(`Could not open the database ${describeDatabase(location)}: ${message}`, {
+      cause: error,
+    });
   }
 }
 
