@@ -49,6 +49,7 @@ const withCheapPasswords = {
 
 const onDatabase = (database) => ({
   ...withCheapPasswords,
+  ...(database !== 'postgres' && { testPathIgnorePatterns: ['<rootDir>/test/\\w+/postgres-'] }),
   globals: { TEST_DATABASE: database },
   setupFilesAfterEnv: ['<rootDir>/test/support/examine-after-each.ts'],
 });

@@ -60,7 +60,10 @@ export function bringSuite(name: keyof typeof SUITES | keyof typeof ONCE_SUITES)
   const isInRun = isLong
     ? (path: string) => isLeft(path) || AT_LENGTH.test(path)
     : (path: string) => !isLeft(path);
-  for (const path of specs().filter((each) => pattern.test(each) && isInRun(each))) load(join(TESTS, path));
+  const isForDatabase = (path: string) =>
+    globalThis.TEST_DATABASE === 'postgres' || !path.includes('/postgres-');
+  const chosen = specs().filter((each) => pattern.test(each) && isInRun(each) && isForDatabase(each));
+  for (const path of chosen) load(join(TESTS, path));
 }
 
 function isLeft(path: string): boolean {

@@ -19,7 +19,7 @@ import {
 } from '../../src/index';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { system } from '../support/host';
-import { emptyDatabase, onPostgres } from '../support/test-database';
+import { emptyDatabase } from '../support/test-database';
 
 /** Its key is not counted, another of its columns is. */
 @Entity('host_invoice')
@@ -67,7 +67,7 @@ const PARSERS: Record<string, (text: string) => unknown> = {
   'an object of a library': (text) => new LibraryTime(text),
 };
 
-(onPostgres ? describe : describe.skip)('a host that has its own ways with the driver of PostgreSQL', () => {
+describe('a host that has its own ways with the driver of PostgreSQL', () => {
   let database: ThrowAwayDatabase;
   let app: INestApplicationContext;
 
