@@ -73,7 +73,7 @@ const settings = z.object({
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 or loopback, with commas between them',
     )
     .default(0),
-  MAX_IN_WORK: requests.default(32),
+  MAX_IN_WORK: requests.default(16),
   MAX_WAITING: requests.default(128),
   MAX_WAIT_MS: wholeNumber(1, 60_000, 'must be a number of milliseconds').default(2000),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a number of connections').default(5000),
