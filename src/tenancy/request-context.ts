@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { OpenUnit } from '../database/open-unit';
+import { takeParamType } from './param-type';
 import { isPrincipal, type Principal } from './principal';
 import { ROLES, type Role } from './roles';
 import { isTenantCode } from './tenant-code';
@@ -88,6 +89,12 @@ export function contextOf(request: Scoped): RequestContext {
 }
 
 /** The request's context, as a handler's argument. */
-export const Ctx = createParamDecorator((_: unknown, execution: ExecutionContext): RequestContext =>
-  contextOf(execution.switchToHttp().getRequest<Request>()),
+export const Ctx = createParamDecorator(
+  (_: unknown, execution: ExecutionContext): RequestContext =>
+    contextOf(execution.switchToHttp().getRequest<Request>()),
+  [
+    (target, key, index) => {
+      if (key !== undefined) takeParamType(target, key, index);
+    },
+  ],
 );

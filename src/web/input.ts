@@ -1,12 +1,13 @@
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type PipeTransform, type Type } from '@nestjs/common';
 import { ApiBody, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { HttpErrors } from '../errors/http.errors';
+import { takeParamType } from '../tenancy/param-type';
 import { BodyPipe } from './body.pipe';
 
 /**
- * The body and the query of a handler, each checked by its class. These are decorators of our own, because the pipes of a
- * host that validate or convert (Nest's, those for Zod and i18n) leave such parameters alone.
+ * The body and the query of a handler, each checked by its class. These are decorators of our own, and the class is not to be
+ * seen, because pipes of a host that validate or convert leave such parameters alone.
  */
 
 const NOT_AN_OBJECT = {
@@ -22,56 +23,48 @@ export function inputType(part: Part, target: object, key: string | symbol): Typ
   return Reflect.getMetadata(`tenantry:${part}`, target, key) as Type | undefined;
 }
 
-/** Remembers the class for the documentation, which Nest finds only for its own decorators. */
-function keepsType(part: Part): ParameterDecorator {
+const body = createParamDecorator((_: unknown, context: ExecutionContext): unknown => {
+  const sent: unknown = context.switchToHttp().getRequest<Request>().body;
+  refuseNonObject(sent);
+  return sent;
+});
+
+const optionalBody = createParamDecorator((_: unknown, context: ExecutionContext): unknown => {
+  const sent: unknown = context.switchToHttp().getRequest<Request>().body ?? {};
+  refuseNonObject(sent);
+  return sent;
+});
+
+const query = createParamDecorator((_: unknown, context: ExecutionContext): object => ({
+  ...context.switchToHttp().getRequest<Request>().query,
+}));
+
+/** Checks what a decorator reads by the class of its parameter, and remembers the class for the documentation. */
+function checked(part: Part, reads: (pipe: PipeTransform) => ParameterDecorator): ParameterDecorator {
   return (target, key, index) => {
     if (key === undefined) return;
-    // Compilers such as esbuild emit none.
-    const types = Reflect.getMetadata('design:paramtypes', target, key) as Type[] | undefined;
-    Reflect.defineMetadata(`tenantry:${part}`, types?.[index], target, key);
+    const metatype = takeParamType(target, key, index);
+    Reflect.defineMetadata(`tenantry:${part}`, metatype, target, key);
+    const transform = (value: unknown) => pipe.transform(value, { type: 'custom', metatype });
+    reads({ transform })(target, key, index);
   };
 }
 
-function marksOptional(target: object, key: string | symbol | undefined): void {
-  if (key !== undefined) Reflect.defineMetadata('tenantry:optional', true, target, key);
-}
-
-const body = createParamDecorator(
-  (_: unknown, context: ExecutionContext): unknown => {
-    const sent: unknown = context.switchToHttp().getRequest<Request>().body;
-    refuseNonObject(sent);
-    return sent;
-  },
-  [keepsType('body')],
-);
-
-const optionalBody = createParamDecorator(
-  (_: unknown, context: ExecutionContext): unknown => {
-    const sent: unknown = context.switchToHttp().getRequest<Request>().body ?? {};
-    refuseNonObject(sent);
-    return sent;
-  },
-  [keepsType('body'), marksOptional],
-);
-
-const query = createParamDecorator(
-  (_: unknown, context: ExecutionContext): object => ({
-    ...context.switchToHttp().getRequest<Request>().query,
-  }),
-  [keepsType('query')],
-);
-
 export function JsonBody(): ParameterDecorator {
-  return body(pipe);
+  return checked('body', body);
 }
 
 /** A body that may be left out; it is then an object without fields. */
 export function OptionalJsonBody(): ParameterDecorator {
-  return optionalBody(pipe);
+  const decorate = checked('body', optionalBody);
+  return (target, key, index) => {
+    if (key !== undefined) Reflect.defineMetadata('tenantry:optional', true, target, key);
+    decorate(target, key, index);
+  };
 }
 
 export function QueryParams(): ParameterDecorator {
-  return query(pipe);
+  return checked('query', query);
 }
 
 /** Documents the body and the query of a handler, with an example of the body where its class does not tell enough. */

@@ -1,4 +1,5 @@
 import {
+  BadRequestException,
   Body,
   Catch,
   ClassSerializerInterceptor,
@@ -18,10 +19,11 @@ import {
   type Type,
 } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import { IsInt } from 'class-validator';
+import { plainToInstance } from 'class-transformer';
+import { IsInt, validate } from 'class-validator';
 import type { Response } from 'express';
 import { map, tap, type Observable } from 'rxjs';
-import { TenantryModule } from '../../src/index';
+import { Ctx, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
 import { HeaderResolver, Host } from '../support/host';
 
 const PATH = '/system/dept-api';
@@ -35,6 +37,12 @@ class HostController {
   @Get()
   get(): object {
     return { own: true };
+  }
+
+  @TenantScoped()
+  @Get('tenant')
+  tenant(@Ctx() ctx: RequestContext): object {
+    return { tenantId: ctx.tenantId };
   }
 
   @Post()
@@ -54,6 +62,17 @@ class ZodLikePipe implements PipeTransform {
   }
 }
 
+/** As the documentation of Nest has it, under "Class validator": it asks for the class, not for the kind of parameter. */
+class HandWrittenPipe implements PipeTransform {
+  async transform(value: unknown, { metatype }: ArgumentMetadata): Promise<unknown> {
+    const plain: unknown[] = [undefined, String, Boolean, Number, Array, Object];
+    if (plain.includes(metatype)) return value;
+    const errors = await validate(plainToInstance(metatype as Type<object>, value));
+    if (errors.length > 0) throw new BadRequestException('Validation failed');
+    return value;
+  }
+}
+
 const PIPES: Record<string, PipeTransform> = {
   ValidationPipe: new ValidationPipe(),
   whitelist: new ValidationPipe({ whitelist: true }),
@@ -70,7 +89,9 @@ const PIPES: Record<string, PipeTransform> = {
     transform: true,
     exceptionFactory: () => new Error('the words of the host'),
   }),
+  validateCustomDecorators: new ValidationPipe({ validateCustomDecorators: true, forbidUnknownValues: true }),
   'a pipe like that of nestjs-zod': new ZodLikePipe(),
+  'a pipe written by hand': new HandWrittenPipe(),
 };
 
 function hostWith(provide: string, ...values: unknown[]): Promise<Host> {
@@ -130,6 +151,7 @@ describe('what a host has for all of its routes', () => {
     it.each(Object.keys(PIPES))('does not touch what is sent to Tenantry: %s', async (name) => {
       const host = await hostWith(APP_PIPE, PIPES[name]);
       expect(await answersOf(host)).toEqual(without);
+      expect((await host.as().get('/host/tenant')).text).toBe('{"tenantId":"000000"}');
       const own = await host.anonymous.post('/host', { count: 'x' });
       if (name !== 'a pipe like that of nestjs-zod') expect(own.status).toBeGreaterThanOrEqual(400);
       await host.stop();
