@@ -131,9 +131,10 @@ export function decoratedMethods<T>(
     const prototype = Object.getPrototypeOf(instance) as Record<string, Method> | null;
     return scanner.getAllMethodNames(prototype).flatMap((name) => {
       const method = prototype?.[name];
-      const where = `${instance.constructor.name}.${name}`;
       const call: Method = (argument) => method?.call(instance, argument);
-      return (method ? marksOf(method) : []).map((mark) => ({ mark, where, isSingleton, call }));
+      // Only of those with marks: a host may have providers that allow no look at their fields outside of a request.
+      const where = (): string => `${instance.constructor.name}.${name}`;
+      return (method ? marksOf(method) : []).map((mark) => ({ mark, where: where(), isSingleton, call }));
     });
   });
 }

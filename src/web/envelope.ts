@@ -74,6 +74,11 @@ export class Created {
 /** JSON that is made already, because it is too long to be made in one go. */
 export class JsonText {
   constructor(readonly text: string) {}
+
+  /** For interceptors of a host that keep the answer, and give it again by themselves. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
 }
 
 /** Wraps what a handler returns; nothing returned is `data: null`. */
@@ -107,8 +112,22 @@ export function inEnvelope(
   );
 }
 
+const METHODS = ['json', 'send'] as const;
+/** What puts back the methods of a response that middleware of a host may have replaced, to see what is sent. */
+const releases = new WeakMap<Response, () => void>();
+
 /** Sends this answer when Nest replies, whatever interceptors of a host have made of it in the meantime. */
 function keepAnswer(response: Response, reply: () => void): void {
+  // An interceptor may have run the handler before.
+  releaseAnswer(response);
+  const replaced = METHODS.map((name) => Object.getOwnPropertyDescriptor(response, name));
+  releases.set(response, () => {
+    METHODS.forEach((name, at) => {
+      const before = replaced[at];
+      if (before) Object.defineProperty(response, name, before);
+      else Reflect.deleteProperty(response, name);
+    });
+  });
   const send = (): Response => {
     releaseAnswer(response);
     reply();
@@ -120,8 +139,8 @@ function keepAnswer(response: Response, reply: () => void): void {
 
 /** Lets something else be answered: a refusal, after an interceptor of the host has failed. */
 export function releaseAnswer(response: Response): void {
-  Reflect.deleteProperty(response, 'json');
-  Reflect.deleteProperty(response, 'send');
+  releases.get(response)?.();
+  releases.delete(response);
 }
 
 /** What is sent is a text by now. Interceptors of a host see an object: some of them fail at anything else. */

@@ -29,9 +29,13 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
       return;
     }
     releaseAnswer(response);
+    // It may be that of an answer at which an interceptor of the host has failed, and would make a 304 of a refusal with 200.
+    response.removeHeader('ETag');
+    for (const [name, value] of Object.entries(refusalHeaders(refusal.row)))
+      // A guard of the host may have said itself how to sign in.
+      if (!response.hasHeader(name)) response.setHeader(name, value);
     response
       .status(this.statuses.statusFor(refusal.row.status))
-      .set(refusalHeaders(refusal.row))
       .type('json')
       .json(failure(refusal, requestId, languageOf(request)));
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   BadRequestException,
   Body,
@@ -7,26 +8,32 @@ import {
   Get,
   HttpStatus,
   Injectable,
+  Module,
   Post,
+  UnauthorizedException,
   ValidationPipe,
   type ArgumentMetadata,
   type ArgumentsHost,
   type CallHandler,
+  type CanActivate,
   type ExceptionFilter,
   type ExecutionContext,
+  type MiddlewareConsumer,
   type NestInterceptor,
+  type NestModule,
   type PipeTransform,
   type Type,
 } from '@nestjs/common';
-import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { plainToInstance } from 'class-transformer';
 import { IsInt, validate } from 'class-validator';
-import type { Response } from 'express';
-import { map, tap, type Observable } from 'rxjs';
+import type { NextFunction, Request, Response } from 'express';
+import { map, of, tap, type Observable } from 'rxjs';
 import { Ctx, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
 import { HeaderResolver, Host } from '../support/host';
 
 const PATH = '/system/dept-api';
+const EMPTY_PAGE = '{"code":200,"msg":"操作成功","data":{"rows":[],"nextCursor":null,"hasMore":false}}';
 
 class CountDto {
   @IsInt() count!: number;
@@ -234,12 +241,110 @@ describe('what a host has for all of its routes', () => {
       await host.stop();
     });
 
+    it('that keeps answers, and gives them again by itself, gives what was sent', async () => {
+      const kept = new Map<string, unknown>();
+      @Injectable()
+      class CachingInterceptor implements NestInterceptor {
+        intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+          const { method, url } = context.switchToHttp().getRequest<Request>();
+          if (kept.has(url)) return of(kept.get(url));
+          return next.handle().pipe(tap((answer) => method === 'GET' && kept.set(url, answer)));
+        }
+      }
+      const host = await hostWith(APP_INTERCEPTOR, CachingInterceptor);
+      await host.as().post(PATH, { deptName: 'a' });
+      for (const path of [PATH, `${PATH}/tree`, `${PATH}/1`, '/system/quota-api']) {
+        const first = await host.as().get(path);
+        expect(kept.has(path)).toBe(true);
+        expect((await host.as().get(path)).text).toBe(first.text);
+      }
+      await host.stop();
+    });
+
+    it.each(['match-code', 'always-200'] as const)(
+      'that fails is never a 304: %s',
+      async (httpStatusMode) => {
+        const host = await Host.start({
+          imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), httpStatusMode })],
+          providers: [{ provide: APP_INTERCEPTOR, useClass: FailingInterceptor }],
+        });
+        const tag = `"${createHash('sha1').update(EMPTY_PAGE).digest('base64url')}"`;
+        const { body, headers } = await host.as().get(PATH, { 'if-none-match': tag });
+        expect(body.code).toBe(500);
+        expect(headers.etag).not.toBe(tag);
+        await host.stop();
+      },
+    );
+
     it('that fails is a failure, not the answer', async () => {
       const host = await hostWith(APP_INTERCEPTOR, FailingInterceptor);
       const { status, refusal } = await host.as().get(`${PATH}?limit=1`);
       expect([status, refusal.reason]).toEqual([500, 'INTERNAL_ERROR']);
       await host.stop();
     });
+  });
+
+  it('middleware that replaces methods of the response sees what Tenantry sends', async () => {
+    const seen: unknown[] = [];
+    @Module({})
+    class LogModule implements NestModule {
+      configure(consumer: MiddlewareConsumer): void {
+        const see = (_: Request, response: Response, next: NextFunction): void => {
+          const send = response.send.bind(response);
+          response.send = (text: unknown) => {
+            if (typeof text === 'string') seen.push(text);
+            return send(text);
+          };
+          next();
+        };
+        consumer.apply(see).forRoutes('*path');
+      }
+    }
+    const host = await Host.start({
+      imports: [LogModule, TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+      providers: [{ provide: APP_INTERCEPTOR, useClass: ClassSerializerInterceptor }],
+    });
+    const asked = [
+      await host.as().get(PATH),
+      await host.as().get(`${PATH}/tree`),
+      await host.as().post(PATH, { deptName: 'a' }),
+      await host.as().get(`${PATH}/999`),
+      await host.anonymous.get(PATH),
+    ];
+    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 404, 401]);
+    expect(seen).toEqual(asked.map(({ text }) => text));
+    await host.stop();
+  });
+
+  it('a guard says itself how to sign in', async () => {
+    class BasicGuard implements CanActivate {
+      canActivate(context: ExecutionContext): boolean {
+        context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', 'Basic realm="host"');
+        throw new UnauthorizedException();
+      }
+    }
+    const host = await hostWith(APP_GUARD, BasicGuard);
+    const { status, headers } = await host.as().get(PATH);
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Basic realm="host"']);
+    await host.stop();
+  });
+
+  it('a provider that allows no look at its fields, like the strict proxies of nestjs-cls', async () => {
+    const proxy = new Proxy(
+      {},
+      {
+        get: (_, name) => {
+          if (name === 'constructor') throw new Error('This has not been resolved yet.');
+          return undefined;
+        },
+      },
+    );
+    const host = await Host.start({
+      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+      providers: [{ provide: 'proxy', useValue: proxy }],
+    });
+    expect((await host.as().get(PATH)).status).toBe(200);
+    await host.stop();
   });
 
   it('a filter gets the errors of the host, not the refusals of Tenantry', async () => {
