@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { catchError, concatMap, from, last, map, type Observable } from 'rxjs';
+import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { decoratedMethods } from '../../database/domain-events';
 import { Refusal } from '../../errors/refusal';
 import { contextOf, type RequestContext } from '../../tenancy/request-context';
@@ -54,7 +54,12 @@ class UsesQuotaInterceptor implements NestInterceptor {
     private readonly quotas: QuotaService,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
+  /** A promise goes on when an interceptor of the host, such as one for timeouts, does not wait for it any longer. */
+  intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    return defer(() => this.#run(context, next));
+  }
+
+  async #run(context: ExecutionContext, next: CallHandler<unknown>): Promise<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
     const ctx = contextOf(request);
     const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
@@ -64,7 +69,8 @@ class UsesQuotaInterceptor implements NestInterceptor {
     const outcome = await this.quotas.reserveAgain(ctx, kind, wanted);
     // The id of a request may be the caller's own, and no handler gives the same again to that.
     if (outcome !== 'begun' && !(replays && sent !== undefined)) throw QuotaErrors.RESERVATION_OVER();
-    if (outcome === 'over') return next.handle();
+    const handle = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
+    if (outcome === 'over') return handle();
     const commit = async (): Promise<void> => {
       try {
         await this.quotas.commit(ctx, kind, key);
@@ -75,14 +81,14 @@ class UsesQuotaInterceptor implements NestInterceptor {
           await this.quotas.commit(ctx, kind, key);
       }
     };
-    return next.handle().pipe(
-      last(null, undefined),
-      concatMap((result) => from(commit()).pipe(map(() => result))),
-      catchError(async (error: unknown) => {
-        await this.#release(ctx, kind, key);
-        throw error;
-      }),
-    );
+    try {
+      const result = await handle();
+      await commit();
+      return result;
+    } catch (error) {
+      await this.#release(ctx, kind, key);
+      throw error;
+    }
   }
 
   async #release(ctx: RequestContext, kind: string, key: string): Promise<void> {
