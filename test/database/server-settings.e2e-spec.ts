@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import { createDataSource, withMigrationLock } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { aDept, type ThrowAwayDatabase } from '../../src/server/testing';
@@ -48,6 +49,12 @@ async function withSettings(
   return { ...database, url: own.href };
 }
 
+/** On the server of this run, in none of its databases. */
+async function administrator(): Promise<DataSource> {
+  const url = `${process.env.TENANTRY_TEST_SERVER!}/mysql`;
+  return (await createDataSource(parseDatabaseUrl(url))).initialize();
+}
+
 const PLAIN = `tenantry_plain_${process.env.JEST_WORKER_ID ?? '1'}`;
 const ACCOUNT = `tenantry_worker_${process.env.JEST_WORKER_ID ?? '1'}`;
 /** How an account is made, refused and admitted again. */
@@ -72,9 +79,7 @@ const ROTATION = onPostgres
 describe('the settings of the server', () => {
   if (onMariadb) {
     afterEach(async () => {
-      const admin = await (
-        await createDataSource(parseDatabaseUrl(`${process.env.TENANTRY_TEST_SERVER!}/mysql`))
-      ).initialize();
+      const admin = await administrator();
       await admin.query("SET GLOBAL init_connect = ''");
       await admin.destroy();
     });
@@ -145,6 +150,28 @@ describe('the settings of the server', () => {
     expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
     await database.drop();
   });
+
+  if (onMariadb) {
+    it.each([
+      ['be locked', `ALTER USER ${PLAIN}@'%' ACCOUNT LOCK`],
+      ['have a limit', `ALTER USER ${PLAIN}@'%' WITH MAX_QUERIES_PER_HOUR 1`],
+      ['be refused by the database', `REVOKE ALL ON *.* FROM ${PLAIN}@'%'`],
+      ['have settings that fail', "SET GLOBAL init_connect = 'SELECT * FROM nowhere.nothing'"],
+      ['only read', 'SET GLOBAL init_connect = "SET tx_read_only = 1"'],
+    ])('let the account %s: then writes are a 503', async (_name, sql) => {
+      const database = await withSettings([], ['@nothing = 1']);
+      const service = await ServiceUnderTest.on(database);
+      const admin = await administrator();
+      await admin.query(sql.replace('*.*', `${new URL(database.url).pathname.slice(1)}.*`));
+      await admin.query(`KILL USER ${PLAIN}`);
+      expect(await service.as().post('/system/dept-api', {})).toMatchObject({
+        status: 503,
+        body: { data: { reason: 'DATABASE_UNAVAILABLE' } },
+      });
+      await admin.destroy();
+      await service.stop();
+    });
+  }
 
   const binary = mariadbBinary();
   if (onMariadb && binary !== undefined) {
