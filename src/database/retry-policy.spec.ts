@@ -32,6 +32,8 @@ describe('what a database error says about its unit of work', () => {
     [{ errno: 1317 }, 'unreachable'],
     [{ errno: 1969 }, 'unreachable'],
     [{ errno: 3024 }, 'unreachable'],
+    [{ errcode: 8 }, 'unreachable'],
+    [{ errcode: 1032 }, 'unreachable'],
     [{ errno: 1180 }, 'lost'],
     [{ errno: 1021 }, 'lost'],
     [{ errno: 1114 }, 'lost'],

@@ -96,6 +96,8 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
 /** MySQL's and PostgreSQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
 const DUPLICATE_KEYS: readonly unknown[] = [1062, '23505'];
 const SQLITE_BUSY = 5;
+/** The file cannot be written, or is not in its place. */
+const SQLITE_READONLY = 8;
 /** The disk fails, or is full. */
 const SQLITE_DISK = [10, 13];
 /** SQLite's extended codes have the plain one in their lowest byte. */
@@ -116,6 +118,7 @@ export function faultOf(error: unknown): Fault {
   if (isAccessDenied(error)) return 'unreachable';
   const sqlite = typeof raw.errcode === 'number' ? raw.errcode & PRIMARY : 0;
   if (sqlite === SQLITE_BUSY) return 'busy';
+  if (sqlite === SQLITE_READONLY) return 'unreachable';
   if (SQLITE_DISK.includes(sqlite)) return 'lost';
   // mysql2 names no code when it is asked to use a connection that it has already lost.
   return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
