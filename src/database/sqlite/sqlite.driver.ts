@@ -66,7 +66,7 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return OWN_TYPES.get(column.type) ?? super.normalizeType(column);
   }
 
-  /** Leaves everything in the file itself, for those who copy it: closing does not, while statements are prepared. */
+  /** Leaves everything in the file itself, for those who copy it: after closing alone it was still in the -wal file. */
   override async disconnect(): Promise<void> {
     this.#reader?.close();
     this.#reader = undefined;
