@@ -16,8 +16,8 @@ export const NO_CONNECTION = 'TENANTRY_NO_CONNECTION';
 /** Another: a connection was given up, because it could not use its prepared statements any more. */
 export const UNPREPARED_IN_TRANSACTION = 'TENANTRY_UNPREPARED';
 
-/** The account is refused, as for a while when its password is changed. */
-const ACCESS_DENIED: readonly unknown[] = [1045, '28000', '28P01'];
+/** The account is refused, as for a while when its password is changed: also where it is locked, or by this database or host. */
+const ACCESS_DENIED: readonly unknown[] = [1045, 1044, 1130, 1698, 3118, 4151, '28000', '28P01'];
 
 /** By the number, code or message of the error. The codes of five characters are PostgreSQL's. */
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
@@ -25,11 +25,14 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [1205, 'conflict'], // lock wait timeout
   [1040, 'unreachable'], // too many connections
   [1203, 'unreachable'], // too many connections of this user
+  [1226, 'unreachable'], // the same, or another limit of the account
+  [1129, 'unreachable'], // this host is blocked after too many broken connections
   [1047, 'unreachable'], // a Galera node without quorum
   [1053, 'unreachable'], // server shutdown
   [1927, 'unreachable'], // connection killed
   [1290, 'unreachable'], // read-only: a replica, or a primary that is being relieved
   [1836, 'unreachable'], // the same, in MySQL
+  [1792, 'unreachable'], // the same, of transactions
   [1317, 'unreachable'], // the statement was cancelled
   [1969, 'unreachable'], // it took longer than the server allows
   [3024, 'unreachable'], // the same, in MySQL
@@ -85,6 +88,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['ECONNRESET', 'lost'],
   ['EPIPE', 'lost'],
   ['ERR_STREAM_DESTROYED', 'lost'], // closed for its silence in the very moment of a statement
+  ['ERR_STREAM_WRITE_AFTER_END', 'lost'], // the server refused the settings of the session
   ['ETIMEDOUT', 'lost'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'lost'],
 ]);
@@ -92,6 +96,8 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
 /** MySQL's and PostgreSQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
 const DUPLICATE_KEYS: readonly unknown[] = [1062, '23505'];
 const SQLITE_BUSY = 5;
+/** The file cannot be written, or is not in its place. */
+const SQLITE_READONLY = 8;
 /** The disk fails, or is full. */
 const SQLITE_DISK = [10, 13];
 /** SQLite's extended codes have the plain one in their lowest byte. */
@@ -112,6 +118,7 @@ export function faultOf(error: unknown): Fault {
   if (isAccessDenied(error)) return 'unreachable';
   const sqlite = typeof raw.errcode === 'number' ? raw.errcode & PRIMARY : 0;
   if (sqlite === SQLITE_BUSY) return 'busy';
+  if (sqlite === SQLITE_READONLY) return 'unreachable';
   if (SQLITE_DISK.includes(sqlite)) return 'lost';
   // mysql2 names no code when it is asked to use a connection that it has already lost.
   return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')

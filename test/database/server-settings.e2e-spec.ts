@@ -1,8 +1,11 @@
+import type { DataSource } from 'typeorm';
 import { createDataSource, withMigrationLock } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { aDept, type ThrowAwayDatabase } from '../../src/server/testing';
+import { startLoggingMariadb } from '../support/mariadb-server';
+import { mariadbBinary } from '../support/server-binaries';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { emptyDatabase, onPostgres, onServer } from '../support/test-database';
+import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
 import { until } from '../support/until';
 
 /** Settings that an operator may give to a database of PostgreSQL, for other programs. */
@@ -15,16 +18,44 @@ const ODD_SETTINGS = [
   ...['standard_conforming_strings = off', "client_encoding = 'LATIN1'", "timezone = 'America/St_Johns'"],
 ];
 
-async function withSettings(settings: readonly string[]): Promise<ThrowAwayDatabase> {
+/** The same for sessions on MariaDB. */
+const ODD_VARIABLES = [
+  ...['autocommit = 0', 'completion_type = 2', 'foreign_key_checks = 0', "sql_mode = 'ORACLE,ANSI_QUOTES'"],
+  ...['sql_select_limit = 1', 'sql_safe_updates = 1', 'max_join_size = 1', "time_zone = '-03:30'"],
+  ...["character_set_client = 'latin1'", "character_set_results = 'latin1'", "tx_isolation = 'SERIALIZABLE'"],
+];
+
+/** An empty database, with these settings on PostgreSQL, or these variables of its sessions on MariaDB. */
+async function withSettings(
+  settings: readonly string[],
+  variables: readonly string[],
+): Promise<ThrowAwayDatabase> {
   const database = await emptyDatabase();
-  if (!onPostgres) return database;
+  if (!onServer) return database;
   const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
   const name = String(dataSource.options.database);
-  for (const setting of settings) await dataSource.query(`ALTER DATABASE ${name} SET ${setting}`);
+  const statements = onPostgres
+    ? settings.map((setting) => `ALTER DATABASE ${name} SET ${setting}`)
+    : [
+        `CREATE OR REPLACE USER ${PLAIN}@'%' IDENTIFIED BY 'plain'`,
+        `GRANT ALL ON ${name}.* TO ${PLAIN}@'%'`,
+        // It does not reach the accounts of other tests, which are administrators.
+        `SET GLOBAL init_connect = "SET ${variables.join(', ')}"`,
+      ];
+  for (const sql of statements) await dataSource.query(sql);
   await dataSource.destroy();
-  return database;
+  if (onPostgres) return database;
+  const own = Object.assign(new URL(database.url), { username: PLAIN, password: 'plain' });
+  return { ...database, url: own.href };
 }
 
+/** On the server of this run, in none of its databases. */
+async function administrator(): Promise<DataSource> {
+  const url = `${process.env.TENANTRY_TEST_SERVER!}/mysql`;
+  return (await createDataSource(parseDatabaseUrl(url))).initialize();
+}
+
+const PLAIN = `tenantry_plain_${process.env.JEST_WORKER_ID ?? '1'}`;
 const ACCOUNT = `tenantry_worker_${process.env.JEST_WORKER_ID ?? '1'}`;
 /** How an account is made, refused and admitted again. */
 const ROTATION = onPostgres
@@ -46,8 +77,16 @@ const ROTATION = onPostgres
     };
 
 describe('the settings of the server', () => {
+  if (onMariadb) {
+    afterEach(async () => {
+      const admin = await administrator();
+      await admin.query("SET GLOBAL init_connect = ''");
+      await admin.destroy();
+    });
+  }
+
   it('do not matter: times and texts are read as they were written', async () => {
-    const service = await ServiceUnderTest.on(await withSettings(ODD_SETTINGS));
+    const service = await ServiceUnderTest.on(await withSettings(ODD_SETTINGS, ODD_VARIABLES));
     const api = service.as();
     const before = Math.floor(Date.now() / 1000);
     const deptId = await aDept(api, { deptName: "a\\'b é 部" });
@@ -60,6 +99,8 @@ describe('the settings of the server', () => {
       expect(seconds).toBeGreaterThanOrEqual(before);
       expect(seconds).toBeLessThanOrEqual(Date.now() / 1000);
     }
+    await aDept(api, { deptName: '部', parentId: deptId });
+    expect((await api.get('/system/dept-api')).body.data).toMatchObject({ rows: [{}, { deptName: '部' }] });
     await service.stop();
   });
 
@@ -90,16 +131,17 @@ describe('the settings of the server', () => {
     await service.stop();
   });
 
-  if (!onPostgres) return;
-
   it('may end statements early: a start still waits for another that prepares the database', async () => {
-    const database = await withSettings(["statement_timeout = '50ms'", "idle_session_timeout = '50ms'"]);
+    const database = await withSettings(
+      ["statement_timeout = '50ms'", "idle_session_timeout = '50ms'"],
+      ['max_statement_time = 0.05', 'wait_timeout = 1'],
+    );
     const location = parseDatabaseUrl(database.url);
     const order: string[] = [];
     const prepare = (name: string) =>
       withMigrationLock(location, async () => {
         order.push(`${name} begins`);
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await new Promise((resolve) => setTimeout(resolve, onPostgres ? 300 : 1500));
         order.push(`${name} ends`);
       });
     const first = prepare('a');
@@ -108,6 +150,42 @@ describe('the settings of the server', () => {
     expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
     await database.drop();
   });
+
+  if (onMariadb) {
+    it.each([
+      ['be locked', `ALTER USER ${PLAIN}@'%' ACCOUNT LOCK`],
+      ['have a limit', `ALTER USER ${PLAIN}@'%' WITH MAX_QUERIES_PER_HOUR 1`],
+      ['be refused by the database', `REVOKE ALL ON *.* FROM ${PLAIN}@'%'`],
+      ['have settings that fail', "SET GLOBAL init_connect = 'SELECT * FROM nowhere.nothing'"],
+      ['only read', 'SET GLOBAL init_connect = "SET tx_read_only = 1"'],
+    ])('let the account %s: then writes are a 503', async (_name, sql) => {
+      const database = await withSettings([], ['@nothing = 1']);
+      const service = await ServiceUnderTest.on(database);
+      const admin = await administrator();
+      await admin.query(sql.replace('*.*', `${new URL(database.url).pathname.slice(1)}.*`));
+      await admin.query(`KILL USER ${PLAIN}`);
+      expect(await service.as().post('/system/dept-api', {})).toMatchObject({
+        status: 503,
+        body: { data: { reason: 'DATABASE_UNAVAILABLE' } },
+      });
+      await admin.destroy();
+      await service.stop();
+    });
+  }
+
+  const binary = mariadbBinary();
+  if (onMariadb && binary !== undefined) {
+    it('must not log statements: InnoDB would refuse every write', async () => {
+      const server = await startLoggingMariadb(binary, 'STATEMENT');
+      const location = parseDatabaseUrl(`${server.url}/information_schema`);
+      await expect(createDataSource(location)).rejects.toThrow(
+        'The database server has binlog_format=STATEMENT; it must be MIXED or ROW.',
+      );
+      await server.stop();
+    });
+  }
+
+  if (!onPostgres) return;
 
   it.each(['LATIN1', 'SQL_ASCII'])('must be UTF8: a database in %s is refused', async (encoding) => {
     const database = await emptyDatabase();

@@ -66,6 +66,13 @@ export async function startTlsMariadb(binary: string, { cert, key }: Certificate
   return startIn(folder, binary, settings, { rejectUnauthorized: false });
 }
 
+/** A server with a binary log of this format. */
+export async function startLoggingMariadb(binary: string, format: string): Promise<MariadbServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-logging-'));
+  mkdirSync(join(folder, 'data'));
+  return startIn(folder, binary, [...DURABLE, '--log-bin=log', '--server-id=1', `--binlog-format=${format}`]);
+}
+
 async function startIn(
   folder: string,
   binary: string,

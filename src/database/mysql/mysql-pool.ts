@@ -1,16 +1,7 @@
 import { connect } from 'node:net';
 import { createPool, type Pool, type PoolOptions } from 'mysql2';
 import type { SilenceLimit } from '../silence-limit';
-
-/**
- * READ COMMITTED: under REPEATABLE READ a plain read before the tree's lock would freeze a stale view. The lock wait is
- * a third of a unit's time, so that a unit that did not get the lock is still replayed.
- */
-const SESSION = [
-  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  `SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
-     innodb_lock_wait_timeout = 1`,
-];
+import { SESSION } from './mysql-session';
 
 /** TypeORM's option `driver`: mysql2, with our settings on each connection. */
 export class MysqlPool {

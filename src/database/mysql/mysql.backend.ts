@@ -9,6 +9,12 @@ import { readAuthorities, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
 import { SilenceLimit } from '../silence-limit';
 import { MysqlPool } from './mysql-pool';
+import { SESSION } from './mysql-session';
+
+interface Variable extends RowDataPacket {
+  readonly Variable_name: string;
+  readonly Value: string;
+}
 
 export class MysqlBackend implements Backend {
   constructor(private readonly location: ServerLocation) {}
@@ -41,6 +47,7 @@ export class MysqlBackend implements Backend {
   async lock(): Promise<Unlock> {
     const connection = await this.#connect();
     try {
+      await setNoLimits(connection);
       const [rows] = await connection.query<RowDataPacket[]>('SELECT GET_LOCK(?, ?) AS got', [
         `tenantry:${this.location.database}`.slice(0, 64),
         LOCK_WAIT_S,
@@ -67,9 +74,13 @@ export class MysqlBackend implements Backend {
   async #findType(onWait?: () => void): Promise<'mysql' | 'mariadb'> {
     return untilReachable(async () => {
       const connection = await this.#connect();
-      const [rows] = await connection.query('SELECT VERSION() AS version');
-      await connection.end();
-      return JSON.stringify(rows).includes('MariaDB') ? 'mariadb' : 'mysql';
+      try {
+        await refuseStatementLog(connection);
+        const [rows] = await connection.query('SELECT VERSION() AS version');
+        return JSON.stringify(rows).includes('MariaDB') ? 'mariadb' : 'mysql';
+      } finally {
+        await connection.end();
+      }
     }, onWait);
   }
 
@@ -79,10 +90,40 @@ export class MysqlBackend implements Backend {
 }
 
 /** A connection outside any pool. */
-export function openConnection(location: ServerLocation): Promise<Connection> {
+export async function openConnection(location: ServerLocation): Promise<Connection> {
   const { host, port, username: user, password, database } = location;
   const options = { host, port, user, password, database, ...securityOf(location), connectTimeout: 5000 };
-  return createConnection(options);
+  const connection = await createConnection(options);
+  // Without a listener, a connection that is cut while nothing runs on it would end the process.
+  connection.on('error', () => undefined);
+  try {
+    for (const sql of SESSION) await connection.query(sql);
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+}
+
+/** The server's own limits would end the wait for the lock, or this connection while it holds it. MySQL has other names. */
+async function setNoLimits(connection: Connection): Promise<void> {
+  await connection.query('SET SESSION wait_timeout = 86400');
+  for (const limit of await variables(connection, 'max_statement_time', 'max_execution_time'))
+    await connection.query(`SET SESSION ${limit.Variable_name} = 0`);
+}
+
+/** InnoDB refuses every write under READ COMMITTED while the binary log is to have their statements. */
+async function refuseStatementLog(connection: Connection): Promise<void> {
+  const values = (await variables(connection, 'log_bin', 'binlog_format')).map(({ Value }) => Value);
+  if (values.includes('ON') && values.includes('STATEMENT'))
+    throw new Error('The database server has binlog_format=STATEMENT; it must be MIXED or ROW.');
+}
+
+async function variables(connection: Connection, ...names: string[]): Promise<Variable[]> {
+  const [rows] = await connection.query<Variable[]>('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [
+    names,
+  ]);
+  return rows;
 }
 
 function securityOf({ tls }: ServerLocation): { ssl?: SslOptions } {
@@ -94,6 +135,6 @@ function securityOf({ tls }: ServerLocation): { ssl?: SslOptions } {
 
 /** Whether the server replicates its writes to others and theirs to it (Galera). */
 async function isCluster(connection: Connection): Promise<boolean> {
-  const [rows] = await connection.query<RowDataPacket[]>("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
-  return rows[0]?.Value === 'ON';
+  const [row] = await variables(connection, 'wsrep_on');
+  return row?.Value === 'ON';
 }

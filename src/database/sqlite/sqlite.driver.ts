@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ColumnType, QueryResult, QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
@@ -20,6 +22,9 @@ const WAIT_LIMIT: WaitLimit = {
   refusal: () => Object.assign(new Error('The SQLite database is busy.'), { errcode: 5 }),
 };
 
+/** SQLite's own code for it, which it does not give in WAL mode. */
+const SQLITE_READONLY_MOVED = 1032;
+
 /**
  * TypeORM's SQLite driver hands ONE query runner to every caller: two concurrent transactions become one, and
  * the rollback of either takes the other's acknowledged work with it. This one gives each caller its own
@@ -30,6 +35,8 @@ export class SqliteDriver extends BetterSqlite3Driver {
   readonly #mutex = new Mutex();
   readonly #reads = new SqliteReadRunner(this, () => this.#openReader());
   #reader: SqliteConnection | undefined;
+  #path = '';
+  #inode: bigint | undefined;
 
   override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
 
@@ -59,22 +66,52 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return OWN_TYPES.get(column.type) ?? super.normalizeType(column);
   }
 
+  /** Leaves everything in the file itself, for those who copy it: after closing alone it was still in the -wal file. */
   override async disconnect(): Promise<void> {
     this.#reader?.close();
     this.#reader = undefined;
+    try {
+      (this.databaseConnection as SqliteConnection | undefined)?.pragma('wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The disk may be full: it stays in the file beside it, and is found there.
+    }
     await super.disconnect();
   }
 
   protected override async createDatabaseConnection(): Promise<SqliteConnection> {
     const writer = (await super.createDatabaseConnection()) as SqliteConnection;
     writer.pragma('synchronous = FULL');
+    refuseReadOnly(this.options.database);
+    this.#path = resolve(this.options.database);
+    this.#inode = inodeOf(this.#path);
     this.#reader = new SqliteConnection(this.options.database, { readonly: true, timeout: 5000 });
     return writer;
+  }
+
+  /** What is written to a file that is gone, or no longer in its place, is lost when the process ends. */
+  refuseMoved(): void {
+    if (inodeOf(this.#path) === this.#inode) return;
+    throw Object.assign(new Error('The SQLite file was removed or replaced. Restart the service.'), {
+      errcode: SQLITE_READONLY_MOVED,
+    });
   }
 
   #openReader(): SqliteConnection {
     if (!this.#reader) throw new Error('The SQLite database is not open.');
     return this.#reader;
+  }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+/** SQLite opens such a file without a word, and refuses each write. */
+function refuseReadOnly(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new Error(`The SQLite file ${path} cannot be written.`, { cause: error });
   }
 }
 
@@ -97,17 +134,18 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   #release: Release | undefined;
 
   constructor(
-    driver: BetterSqlite3Driver,
+    private readonly file: SqliteDriver,
     private readonly mutex: Mutex,
     private readonly reads: SqliteReadRunner,
   ) {
-    super(driver);
+    super(file);
   }
 
   override async startTransaction(level?: IsolationLevel): Promise<void> {
     if (this.#release) return super.startTransaction(level);
     this.#release = await this.mutex.acquire(WAIT_LIMIT);
     try {
+      this.file.refuseMoved();
       await super.startTransaction(level);
     } catch (error) {
       this.#endTransaction();
@@ -135,6 +173,7 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   override async query(sql: string, parameters?: unknown[], structured?: boolean): Promise<QueryResult> {
+    if (!this.isTransactionActive) this.file.refuseMoved();
     if (!this.isTransactionActive && READS.test(sql)) {
       return (await this.reads.query(sql, parameters, structured)) as QueryResult;
     }
