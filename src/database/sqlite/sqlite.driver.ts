@@ -71,7 +71,7 @@ export class SqliteDriver extends BetterSqlite3Driver {
     this.#reader?.close();
     this.#reader = undefined;
     try {
-      (this.databaseConnection as SqliteConnection | undefined)?.pragma('wal_checkpoint(TRUNCATE)');
+      (this.databaseConnection as SqliteConnection | undefined)?.pragma('wal_checkpoint(PASSIVE)');
     } catch {
       // The disk may be full: it stays in the file beside it, and is found there.
     }
