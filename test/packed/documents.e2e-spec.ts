@@ -116,7 +116,7 @@ describe('the documents for hosts', () => {
   });
 
   it('tell every option', () => {
-    const source = readFileSync(join(ROOT, 'src', 'tenantry.module.ts'), 'utf8');
+    const source = readFileSync(join(ROOT, 'src', 'tenantry-options.ts'), 'utf8');
     const options = [...source.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]);
     const told = [...section(read('docs/embedding.md'), 'Options').matchAll(/^\| `(\w+)` \|/gm)].map(
       (match) => match[1],
