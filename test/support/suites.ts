@@ -32,15 +32,15 @@ const AT_LENGTH =
   /(races?|property|programs|replay|as-of|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement)\.e2e/;
 
 /**
- * Specs that `npm test` leaves to `npm run test:long`, by how their path begins: on servers what hardly depends on the database, and
- * elsewhere what starts many processes.
+ * Specs that `npm test` leaves to `npm run test:long`, by how their path begins: on servers what hardly depends on the database or
+ * takes long, and elsewhere what starts many processes.
  */
 const LEFT_TO_LONG = {
   once: ['once/account-commands', 'once/demo', 'once/platform', 'once/settings', 'once/tls'],
   onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
   onServer: [
     ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-transfer', 'tenant/tenant-fields'],
-    ...['embedding/events', 'embedding/host-', 'embedding/start-checks'],
+    ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
     ...['journal/change-replay', 'journal/on-change', 'journal/webhook'],
     ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
