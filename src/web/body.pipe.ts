@@ -9,9 +9,6 @@ import { objectTypeOf } from './fields';
  * Keys the class does not know are ignored.
  */
 export class BodyPipe extends ValidationPipe {
-  /** Classes whose fields may all be left out: an empty object has passed their rules. */
-  readonly #allOptional = new WeakSet<Type>();
-
   constructor() {
     super({
       transform: true,
@@ -28,20 +25,8 @@ export class BodyPipe extends ValidationPipe {
     value: unknown,
     metadata: Parameters<ValidationPipe['transform']>[1],
   ): Promise<unknown> {
-    const { metatype: type } = metadata;
-    const known = pickKnownFields(value, type);
-    if (!type || !isEmptyObject(known)) return super.transform(known, metadata);
-    if (this.#allOptional.has(type)) return new type();
-    const checked: unknown = await super.transform(known, metadata);
-    this.#allOptional.add(type);
-    return checked;
+    return super.transform(pickKnownFields(value, metadata.metatype), metadata);
   }
-}
-
-function isEmptyObject(value: unknown): boolean {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
-  );
 }
 
 function problemsOf(error: ValidationError, path = ''): FieldProblem[] {
