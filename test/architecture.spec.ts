@@ -29,7 +29,9 @@ function load(): SourceFile[] {
 }
 
 /** The rooms of the library, from the top: each may import those before it. */
-const LIBRARY = 'errors time database tree tenancy web journal tenant dept doctor (door)'.split(' ');
+const LIBRARY = 'errors time concurrency database tree tenancy web journal tenant dept doctor (door)'.split(
+  ' ',
+);
 /** Entry points of the package beside the library; they may import all of it. */
 const ENTRIES = ['client', 'testing'];
 /** Resources, which do not import each other. */
@@ -207,7 +209,7 @@ describe('the house', () => {
 
   it('has few enough rooms to be known by heart', () => {
     const rooms = [...new Set(files.map(({ path }) => roomOf(path)))];
-    expect(rooms.filter((room) => !room.startsWith('server/')).length).toBeLessThanOrEqual(14);
+    expect(rooms.filter((room) => !room.startsWith('server/')).length).toBeLessThanOrEqual(16);
     expect(rooms.filter((room) => room.startsWith('server/')).length).toBeLessThanOrEqual(10);
   });
 

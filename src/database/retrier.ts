@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseErrors } from './database.errors';
 import type { Meter } from './meter';
-import { inTime } from './mutex';
+import { inTime } from '../concurrency/mutex';
 import { BUDGET_MS, faultOf, NO_CONNECTION, type Fault, type RetryBudget } from './retry-policy';
 
 /** For a connection of the pool, and for making one. */

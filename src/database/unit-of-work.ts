@@ -10,7 +10,7 @@ import { dialectOf } from './dialects';
 import { DomainEvents, type DomainEvent } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
-import { KeyedMutex } from './mutex';
+import { KeyedMutex } from '../concurrency/mutex';
 import { OpenUnit } from './open-unit';
 import { abandon, asInterruption, Interrupted, Retrier, type Attempt } from './retrier';
 import { isDuplicate, RetryBudget } from './retry-policy';

@@ -23,6 +23,8 @@ export class RequestContext {
   readonly sessionId: string | null;
   /** The caller's own tenant; another than `tenantId` while the caller acts in a tenant below it. */
   readonly callerTenantId: string;
+  /** The top-level tenant that the caller's is or is below: who can make child tenants cannot multiply limits by them. */
+  readonly topTenantId: string;
   /** The open unit of work that statements are part of. */
   readonly unit: OpenUnit | null;
   /** Of the HTTP request, for the journal. */
@@ -40,6 +42,7 @@ export class RequestContext {
     this.subject = of.subject;
     this.sessionId = of.sessionId ?? null;
     this.callerTenantId = of.callerTenantId ?? of.tenantId;
+    this.topTenantId = of.topTenantId ?? this.callerTenantId;
     this.unit = of.unit ?? null;
     this.requestId = of.requestId ?? null;
     Object.freeze(this);
@@ -51,11 +54,15 @@ export class RequestContext {
     throw new Error('This needs a RequestContext.');
   }
 
-  /** For a principal that a host's own sign-in has found; `requestId` goes into the journal. */
-  static of(principal: Principal, requestId: string | null = null): RequestContext {
+  /** For a principal that a host's own sign-in has found; `requestId` goes into the journal, `topTenantId` shares limits. */
+  static of(
+    principal: Principal,
+    requestId: string | null = null,
+    topTenantId = principal.tenantId,
+  ): RequestContext {
     if (!isPrincipal(principal)) throw new Error('This is not a principal.');
     const { tenantId, username, roles, subject, sessionId = null } = principal;
-    return new RequestContext({ tenantId, username, roles, subject, sessionId, requestId });
+    return new RequestContext({ tenantId, username, roles, subject, sessionId, requestId, topTenantId });
   }
 
   /** For code of the host that no user asked for: jobs, imports, seeds. It may do everything in its tenant. */

@@ -10,9 +10,15 @@ import type { Refusal } from '../errors/refusal';
 import type { RequestContext } from './request-context';
 import { TenantErrors } from './tenant.errors';
 
-/** May users of this tenant be served now? A port; it refuses by throwing. */
+/** What is known of a tenant without a query per request. A port. */
 export abstract class TenantAdmission {
-  abstract admit(tenantId: string): Promise<void> | void;
+  /**
+   * Refuses by throwing when users of this tenant may not be served now. Gives the top-level tenant that it is or is below: all
+   * tenants of that branch share limits.
+   */
+  abstract admit(tenantId: string): Promise<string>;
+  /** The top-level tenant as far as it is remembered, or else the tenant itself: for fair shares, not for access. */
+  abstract knownTopTenantOf(tenantId: string): string;
 }
 
 /** Which departments have users? A port: a host with accounts of its own answers from them. */

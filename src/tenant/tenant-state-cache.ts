@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { DomainEvents } from '../database/domain-events';
 import { FactCache } from '../tenancy/fact-cache';
 import { NOT_SERVED, TenantAdmission } from '../tenancy/tenant-access';
@@ -15,6 +16,7 @@ import { TenantRepository } from './tenant.repository';
 @Injectable()
 export class TenantStateCache extends TenantAdmission {
   readonly #facts = new FactCache<TenantFacts | null>();
+  readonly #topTenants = new LRUCache<string, string>({ max: 10_000 });
 
   constructor(
     private readonly tenants: TenantRepository,
@@ -37,13 +39,25 @@ export class TenantStateCache extends TenantAdmission {
     this.#facts.clear();
   }
 
-  override async admit(tenantId: string): Promise<void> {
+  override async admit(tenantId: string): Promise<string> {
     const state = await this.stateOf(tenantId);
     if (state !== 'ACTIVE') throw NOT_SERVED[state]();
+    return this.knownTopTenantOf(tenantId);
+  }
+
+  override knownTopTenantOf(tenantId: string): string {
+    return this.#topTenants.get(tenantId) ?? tenantId;
   }
 
   async stateOf(tenantId: string): Promise<TenantState> {
-    const facts = await this.#facts.lookUp(tenantId, () => this.tenants.findFacts(tenantId));
+    const facts = await this.#facts.lookUp(tenantId, () => this.#find(tenantId));
     return facts ? tenantState(facts, this.time.day(this.clock.now())) : 'DELETED';
+  }
+
+  async #find(tenantId: string): Promise<TenantFacts | null> {
+    const facts = await this.tenants.findFacts(tenantId);
+    // Below the root `0` and the platform.
+    if (facts) this.#topTenants.set(tenantId, facts.ancestors.split(',')[2] ?? tenantId);
+    return facts;
   }
 }

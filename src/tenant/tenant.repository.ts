@@ -33,7 +33,7 @@ import { TENANT_LISTED, TenantEntity, type TenantListRow } from './tenant.entity
 
 type Where = FindOptionsWhere<TenantEntity>;
 
-const FACTS = ['status', 'delFlag', 'startTime', 'endTime'] as const;
+const FACTS = ['ancestors', 'status', 'delFlag', 'startTime', 'endTime'] as const;
 
 /** Which tenants are looked for; what is absent does not matter. */
 export interface TenantCriteria {
@@ -64,7 +64,7 @@ export class TenantRepository {
   }
 
   /** What decides whether any tenant is served, before there is a context to look from. */
-  findFacts(tenantId: string): Promise<TenantFacts | null> {
+  findFacts(tenantId: string): Promise<(TenantFacts & Pick<TenantEntity, 'ancestors'>) | null> {
     return this.#unitOfWork.withoutTransaction(async (manager) => {
       const [facts] = await new ScopedTable(manager, TenantEntity).pick({ tenantId }, FACTS);
       return facts ?? null;

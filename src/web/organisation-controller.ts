@@ -38,8 +38,8 @@ class TenantScopeInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
-    await this.admission.admit(principal.tenantId);
-    attachContext(request, RequestContext.of(principal, requestIdOf(request)));
+    const topTenantId = await this.admission.admit(principal.tenantId);
+    attachContext(request, RequestContext.of(principal, requestIdOf(request), topTenantId));
     return next.handle();
   }
 }

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FairQueue } from '../../src/concurrency/fair-queue';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { TenantSlots } from '../../src/dept/transfer/dept-transfer.service';
-import { mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
+import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
+import { RequestContext } from '../../src/tenancy/request-context';
+import { aDept, mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -112,7 +114,7 @@ describe('imports and exports are bounded', () => {
 
     /** An import that has its slot and waits for the rest of its body. */
     async function beginAndHold(of = tenantId): Promise<ClientRequest> {
-      const take = jest.spyOn(TenantSlots.prototype, 'take');
+      const take = jest.spyOn(FairQueue.prototype, 'acquire');
       const request = begin('{"path":"a"}\n', { of });
       while (take.mock.calls.length === 0) await nextTurn();
       take.mockRestore();
@@ -148,6 +150,26 @@ describe('imports and exports are bounded', () => {
       expect((await api.get(PATH)).status).toBe(200);
       request.destroy();
       expect(await untilFree(() => fetchFile())).toBe(200);
+    });
+
+    it('a top-level tenant and all below it have one together', async () => {
+      const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
+      const [child, sibling] = [
+        await aTenantRow(service.dataSource, below),
+        await aTenantRow(service.dataSource, below),
+      ];
+      await aDept(service.as({ tenantId: child }));
+      const caller = { subject: 'ada', tenantId: child, username: 'ada', roles: [] };
+      const pages = service.app
+        .get(DeptTransferService, { strict: false })
+        .export(RequestContext.of(caller, null, tenantId));
+      await pages.next();
+      for (const code of [tenantId, child, sibling])
+        expectRefused(await fetchFile(service.as({ tenantId: code })), 429, 'TOO_MANY_EXPORTS');
+      const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
+      expect((await fetchFile(other)).status).toBe(200);
+      await pages.return();
+      expect((await fetchFile(service.as({ tenantId: sibling }))).status).toBe(200);
     });
 
     it('one after the other is never refused', async () => {

@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { sign } from 'jsonwebtoken';
 import { ChangeEntity } from '../../src/database/change-log';
 import { EntitlementErrors } from '../../src/tenant/entitlement/entitlement.errors';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptService } from '../../src/dept/dept.service';
-import { TransferErrors } from '../../src/dept/dept.errors';
-import { TenantSlots } from '../../src/dept/transfer/dept-transfer.service';
+import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
+import { FORMATS } from '../../src/dept/transfer/file-format';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
+import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type Answer, ApiClient, aTenant, type Caller, mintToken } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { ChangeWaiters } from '../../src/journal/change-waiters';
@@ -244,19 +246,23 @@ describe('the catalogue of refusals', () => {
     STALE: async () => as().delete(`${PATH}/${await aDept(as())}`, { 'if-match': '"99"' }),
     NOT_ACCEPTABLE: () => as().get(`${PATH}/export`, { accept: 'image/png' }),
     TOO_MANY_IMPORTS: async () => {
-      const spy = jest.spyOn(TenantSlots.prototype, 'take').mockImplementation(() => {
-        throw TransferErrors.TOO_MANY_IMPORTS();
-      });
+      const body = new PassThrough();
+      const first = service.app
+        .get(DeptTransferService, { strict: false })
+        .import(RequestContext.system('000000'), { format: FORMATS[0]!, body, language: 'en' });
       const answer = await as().send('POST', `${PATH}/import`, '', { 'content-type': 'text/csv' });
-      spy.mockRestore();
+      body.end();
+      await first;
       return answer;
     },
     TOO_MANY_EXPORTS: async () => {
-      const spy = jest.spyOn(TenantSlots.prototype, 'take').mockImplementation(() => {
-        throw TransferErrors.TOO_MANY_EXPORTS();
-      });
+      await aDept(as());
+      const pages = service.app
+        .get(DeptTransferService, { strict: false })
+        .export(RequestContext.system('000000'));
+      await pages.next();
       const answer = await as().get(`${PATH}/export`);
-      spy.mockRestore();
+      await pages.return();
       return answer;
     },
     IDEMPOTENCY_KEY_REUSED: async () => {

@@ -4,7 +4,7 @@ import type { ColumnType, QueryResult, QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import { Mutex, type Release, type WaitLimit } from '../mutex';
+import { Mutex, type Release, type WaitLimit } from '../../concurrency/mutex';
 import { BUDGET_MS } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { FairQueue } from '../../concurrency/fair-queue';
 import { HttpErrors } from '../../errors/http.errors';
-import type { RefusalFactory } from '../../errors/refusal';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
@@ -15,31 +15,30 @@ import { readFile, type DeptFile } from './read-file';
 
 /** How many problems of a file one refusal names. */
 const MAX_PROBLEMS = 100;
-/** In one process, of all tenants. */
-const MAX_IMPORTS = 4;
-const MAX_EXPORTS = 4;
+/** In one process: so many in all, and one of a top-level tenant and all below it. */
+const AT_ONCE = { inWork: 4, waiting: 0, share: 1 / 4 };
 
 /** Moves departments out of a tenant and into one, by paths of names instead of ids. */
 @Injectable()
 export class DeptTransferService {
-  readonly #imports = new TenantSlots(MAX_IMPORTS, TransferErrors.TOO_MANY_IMPORTS);
-  readonly #exports = new TenantSlots(MAX_EXPORTS, TransferErrors.TOO_MANY_EXPORTS);
+  readonly #imports = new FairQueue(AT_ONCE);
+  readonly #exports = new FairQueue(AT_ONCE);
 
   constructor(private readonly depts: DeptRepository) {}
 
   /** The whole tree, a page at a time, parents before their children. */
   async *export(ctx: RequestContext): AsyncGenerator<ExportedDept[], void> {
-    const release = this.#exports.take(ctx.tenantId);
+    const leave = await this.#exports.acquire(ctx.topTenantId, TransferErrors.TOO_MANY_EXPORTS);
     try {
       yield* new DeptExport(this.depts.in(ctx)).pages();
     } finally {
-      release();
+      leave();
     }
   }
 
   /** Creates and changes departments as a file says: all of it, or nothing. */
   import(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
-    return this.#inSlot(ctx, async () => {
+    return this.#inTurn(ctx, async () => {
       const { lines, problems } = await readFile(file, MAX_PROBLEMS);
       refuseProblems(problems);
       const apply = async (tree: LockedDeptTree): Promise<ImportReportDto> => {
@@ -56,37 +55,15 @@ export class DeptTransferService {
 
   /** Tells what `import` would do with every line, and changes nothing. */
   dryRun(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
-    return this.#inSlot(ctx, async () => {
+    return this.#inTurn(ctx, async () => {
       const { lines, problems } = await readFile(file);
       const plan = await planImport(lines, (names) => this.depts.in(ctx).findNamed(names));
       return reportLines(plan, [...problems, ...plan.problems], file.language);
     });
   }
 
-  async #inSlot<T>({ tenantId }: RequestContext, work: () => Promise<T>): Promise<T> {
-    const release = this.#imports.take(tenantId);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  }
-}
-
-/** Lets each tenant do one thing at a time, and all tenants of this process so many. */
-export class TenantSlots {
-  readonly #taken = new Set<string>();
-
-  constructor(
-    private readonly max: number,
-    private readonly refusal: RefusalFactory,
-  ) {}
-
-  /** Takes a slot or refuses; gives the function that releases it. */
-  take(tenantId: string): () => void {
-    if (this.#taken.has(tenantId) || this.#taken.size >= this.max) throw this.refusal();
-    this.#taken.add(tenantId);
-    return () => void this.#taken.delete(tenantId);
+  #inTurn<T>({ topTenantId }: RequestContext, work: () => Promise<T>): Promise<T> {
+    return this.#imports.run(topTenantId, work, TransferErrors.TOO_MANY_IMPORTS);
   }
 }
 

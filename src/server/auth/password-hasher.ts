@@ -1,28 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
-import { KeyedMutex } from '../../database/mutex';
+import { FairQueue } from '../../concurrency/fair-queue';
+import { KeyedMutex } from '../../concurrency/mutex';
 import { type AccountEntity, accountHash } from '../../tenant/account.entity';
 import { SignInErrors } from './auth.errors';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 
 /** argon2id (the library's default variant) with 19 MiB, two passes, one lane: about 34 ms of a core. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const MAX_RUNNING = 4;
-const MAX_WAITING = 50;
+const LIMITS = { inWork: 4, waiting: 50, share: 1 };
 
 /** Hashes and checks passwords, a few at a time: a flood of logins must not take the machine. */
 @Injectable()
 export class PasswordHasher {
-  #running = 0;
-  readonly #queue: (() => void)[] = [];
+  readonly #queue = new FairQueue(LIMITS);
   readonly #decoy = hash('nobody has this password', COST);
 
   get running(): number {
-    return this.#running;
+    return this.#queue.counts.inWork;
   }
 
   get waiting(): number {
-    return this.#queue.length;
+    return this.#queue.counts.waiting;
   }
 
   hash(password: string): Promise<string> {
@@ -35,18 +34,8 @@ export class PasswordHasher {
     return matches && passwordHash !== null;
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= MAX_RUNNING) {
-      if (this.#queue.length >= MAX_WAITING) throw SignInErrors.BUSY();
-      await new Promise<void>((resolve) => this.#queue.push(resolve));
-    }
-    this.#running += 1;
-    try {
-      return await work();
-    } finally {
-      this.#running -= 1;
-      this.#queue.shift()?.();
-    }
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run('', work, SignInErrors.BUSY);
   }
 }
 

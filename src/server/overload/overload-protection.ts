@@ -5,7 +5,7 @@ import { clientNetwork, IDLE, languageOf, requestIdOf } from '../../web/request'
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
 import { VerifiedTokens } from '../auth/verified-tokens';
-import { FairQueue } from './fair-queue';
+import { FairQueue } from '../../concurrency/fair-queue';
 import { ENV, type Env } from '../config/env';
 
 /** Operators must see the service above all when it is overloaded. */

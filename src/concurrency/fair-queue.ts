@@ -1,8 +1,11 @@
-/** How many requests are in work at once, how many may wait, and for how long. */
+/** How many are in work at once, how many may wait, and for how long. */
 export interface QueueLimits {
   readonly inWork: number;
   readonly waiting: number;
-  readonly waitMs: number;
+  /** Default: for as long as it takes. */
+  readonly waitMs?: number;
+  /** The part of the places that one key may hold, however few others there are. Default: three quarters. */
+  readonly share?: number;
 }
 
 interface Entry {
@@ -16,12 +19,12 @@ interface Entry {
 /** Gives the place back, or leaves the queue; calling it more than once does nothing. */
 export type Leave = () => void;
 
-/** No key may hold all places, however few others there are: what it asks for may take long. */
-const MAX_SHARE = 3 / 4;
+/** No key may hold all places: what it asks for may take long. */
+const SHARE = 3 / 4;
 
 /**
- * A bounded queue in front of a bounded number of places, served round robin by key. When the queue is full, a newcomer takes the
- * place of the last one in the longest line, if its own line is shorter; otherwise it is refused.
+ * A semaphore with a bounded queue, served round robin by key. When the queue is full, a newcomer takes the place of the last
+ * one in the longest line, if its own line is shorter; otherwise it is refused.
  */
 export class FairQueue {
   readonly counts = { inWork: 0, waiting: 0, refused: 0 };
@@ -46,9 +49,37 @@ export class FairQueue {
     return this.#leave.bind(this, entry);
   }
 
+  /** Waits for a place; fails with the refusal when there is none in time. */
+  acquire(key: string, refusal: () => Error): Promise<Leave> {
+    return new Promise((resolve, reject) => {
+      const leave = this.enter(
+        key,
+        () => {
+          resolve(() => {
+            leave();
+          });
+        },
+        () => {
+          reject(refusal());
+        },
+      );
+    });
+  }
+
+  /** Does the work in a place, and gives it back. */
+  async run<T>(key: string, work: () => Promise<T>, refusal: () => Error): Promise<T> {
+    const leave = await this.acquire(key, refusal);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
   #hasPlaceFor(key: string): boolean {
-    const share = Math.max(1, Math.floor(MAX_SHARE * this.limits.inWork));
-    return this.counts.inWork < this.limits.inWork && (this.#inWork.get(key) ?? 0) < share;
+    const { inWork, share = SHARE } = this.limits;
+    const most = Math.max(1, Math.floor(share * inWork));
+    return this.counts.inWork < inWork && (this.#inWork.get(key) ?? 0) < most;
   }
 
   #mayWait(key: string): boolean {
@@ -66,7 +97,8 @@ export class FairQueue {
     const last = this.#longestLine().at(-1);
     if (last && this.counts.waiting >= this.limits.waiting) this.#refuse(last);
     entry.state = 'waiting';
-    entry.timer = setTimeout(this.#refuse.bind(this, entry), this.limits.waitMs).unref();
+    const { waitMs } = this.limits;
+    if (waitMs !== undefined) entry.timer = setTimeout(this.#refuse.bind(this, entry), waitMs).unref();
     this.counts.waiting += 1;
     this.#lines.set(entry.key, [...this.#lineOf(entry.key), entry]);
   }
