@@ -10,7 +10,8 @@ import {
 import type { RefusalFactory } from '../errors/refusal';
 import type { Role } from '../tenancy/roles';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
-import { headers, RATE_LIMIT_HEADERS, refusalResponses, schemaClass } from './refusal-responses';
+import { RefusalEnvelope } from './refusal.dto';
+import { headers, refusalResponses, schemaClass } from './refusal-responses';
 import { documentsInput } from './input';
 import { AllowRoles } from './roles.guard';
 
@@ -47,7 +48,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, roles, body, upload, file, creates, tellsChangeCursor, refusals } =
     options;
   const envelope = envelopeOf(options);
-  const refused = refusalResponses(id, refusals, roles.length === 0);
+  const refused = refusalResponses(refusals, roles.length === 0);
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
@@ -58,7 +59,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ...(description !== undefined && { description }),
       ...(upload && { requestBody: { required: true, content: contentOf(upload) } }),
     }),
-    ApiExtraModels(...[...refused.values()].map(({ model }) => model), ...(file ? [] : [envelope])),
+    ApiExtraModels(RefusalEnvelope, ...(file ? [] : [envelope])),
     documentsInput(body?.example),
     ...(body ? [ApiConsumes(...(body.as ?? ['application/json']))] : []),
     ApiResponse({
@@ -66,14 +67,13 @@ export function Operation(options: OperationOptions): MethodDecorator {
       description: SUCCESS_MESSAGE,
       headers: {
         ...headers('X-Request-Id'),
-        ...RATE_LIMIT_HEADERS,
         ...(creates && headers('Location')),
         ...(tellsChangeCursor && headers('X-Change-Cursor')),
         ...(file && headers('Content-Disposition')),
       },
       content: file ? contentOf(file) : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
     }),
-    ...[...refused].map(([status, { answer }]) => ApiResponse({ status, ...answer })),
+    ...[...refused].map(([status, answer]) => ApiResponse({ status, ...answer })),
   );
 }
 

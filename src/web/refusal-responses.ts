@@ -12,8 +12,7 @@ import { Refusal, type ErrorRow, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
 import { NOT_SERVED } from '../tenancy/tenant-access';
 import { failure } from './envelope';
-import { FieldProblemDto, RefusalEnvelope } from './refusal.dto';
-import { ANY_ID } from './view-fields';
+import { RefusalEnvelope } from './refusal.dto';
 
 const TEXT = { type: 'string' };
 const WHOLE = { type: 'integer', format: 'int32' };
@@ -59,75 +58,45 @@ export function headers(...names: (keyof typeof HEADERS)[]): Record<string, Head
   return Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
 }
 
-export const RATE_LIMIT_HEADERS = headers('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+const RATE_LIMIT_HEADERS = headers('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
 
 function rowsOf(factories: readonly RefusalFactory[]): ErrorRow[] {
   return factories.map(({ row }) => row);
 }
 
-/** What any operation may answer. */
-const ANYONE = rowsOf([
-  HttpErrors.INVALID,
-  HttpErrors.MALFORMED,
-  HttpErrors.TOO_LARGE,
-  HttpErrors.MEDIA_TYPE,
-  HttpErrors.TOO_MANY,
-  HttpErrors.INTERNAL,
-  DatabaseErrors.UNAVAILABLE,
-  HttpErrors.OVERLOADED,
-]);
-/** The same, for operations that want a token. */
-const COMMON = [...ANYONE, ...rowsOf([...Object.values(AuthErrors), ...Object.values(NOT_SERVED)])];
-/** Refused before the operation is known, or for what hardly anybody sends. */
-const BEFORE = rowsOf([
+/** Refused before the operation is known, or by what is around every operation. */
+const DEFAULT = rowsOf([
   HttpErrors.TIMEOUT,
   HttpErrors.TOO_LARGE,
   HttpErrors.MEDIA_TYPE,
   HttpErrors.EXPECTATION,
   HttpErrors.HEADERS_TOO_LARGE,
+  HttpErrors.TOO_MANY,
+  HttpErrors.INTERNAL,
+  DatabaseErrors.UNAVAILABLE,
+  HttpErrors.OVERLOADED,
 ]);
+/** What any operation may answer. */
+const INPUT = rowsOf([HttpErrors.INVALID, HttpErrors.MALFORMED]);
+/** What an operation may answer that wants a token. */
+const ACCESS = rowsOf([...Object.values(AuthErrors), ...Object.values(NOT_SERVED)]);
 
-/** The names of refusals that are the same for many operations. */
-const SHARED: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  413: 'BodyTooLarge',
-  415: 'UnsupportedMediaType',
-  429: 'RateLimited',
-  500: 'InternalError',
-  503: 'Unavailable',
-};
-
-/** An answer, and the class that is its schema. */
-interface Described {
-  readonly answer: Answer;
-  readonly model: Type;
-}
-
-/** The refusals of an operation, by status. */
+/** The refusals of an operation, by status; `default` are those that have nothing to do with it. */
 export function refusalResponses(
-  operationId: string,
   factories: readonly RefusalFactory[],
   isOpen: boolean,
-): ReadonlyMap<number | 'default', Described> {
-  const own = rowsOf(factories);
-  const rows = [...new Set([...(isOpen ? ANYONE : COMMON), ...own])];
-  const found = new Map<number | 'default', Described>([['default', describe(BEFORE, RefusalEnvelope)]]);
-  for (const status of new Set(rows.map((row) => row.status).sort())) {
-    const shared = own.some((row) => row.status === status) ? undefined : SHARED[status];
-    const name = shared ?? `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}${status}`;
-    found.set(status, describeStatus(name, shared === undefined ? rows : COMMON, status));
+): ReadonlyMap<number | 'default', Answer> {
+  const own = [...INPUT, ...(isOpen ? [] : ACCESS), ...rowsOf(factories)];
+  const found = new Map<number | 'default', Answer>([['default', describe(DEFAULT)]]);
+  for (const status of new Set(own.map((row) => row.status).sort())) {
+    const rows = [...own, ...DEFAULT].filter((row) => row.status === status);
+    found.set(status, describe([...new Set(rows)]));
   }
   return found;
 }
 
-/** What the document of the service keeps once for all operations: the refusals that they share, and an example of every one. */
-export function sharedAnswers(): { responses: Record<string, Answer>; examples: Record<string, object> } {
-  const responses: Record<string, Answer> = {};
-  for (const [status, name] of Object.entries(SHARED))
-    responses[name] = describeStatus(name, COMMON, Number(status)).answer;
-  responses.Refused = describe(BEFORE, RefusalEnvelope).answer;
+/** An example of every refusal that an operation has described, by its name in the document of the service. */
+export function refusalExamples(): Record<string, object> {
   // Sorted: the order in which modules are loaded must not change the document.
   const rows = [...described].sort((a, b) =>
     a.reason === b.reason ? a.status - b.status : a.reason < b.reason ? -1 : 1,
@@ -136,10 +105,9 @@ export function sharedAnswers(): { responses: Record<string, Answer>; examples: 
   // A reason with two statuses has two examples.
   for (const row of rows)
     examples[row.reason in examples ? `${row.reason}_${row.status}` : row.reason] = exampleOf(row);
-  return { responses, examples };
+  return examples;
 }
 
-/** Every row that an operation or the shared part has described. */
 const described = new Set<ErrorRow>();
 const REQUEST_ID = '7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11';
 const FIELD = {
@@ -157,51 +125,24 @@ function exampleOf(row: ErrorRow): object {
   return { summary: row.en, value: failure(new Refusal(row, details), REQUEST_ID, 'zh') };
 }
 
-function describeStatus(name: string, all: readonly ErrorRow[], status: number): Described {
-  const rows = all.filter((row) => row.status === status);
-  return describe(rows, envelopeWith(`${name}Refusal`, rows));
-}
-
-function describe(rows: readonly ErrorRow[], model: Type): Described {
+function describe(rows: readonly ErrorRow[]): Answer {
   for (const row of rows) described.add(row);
   const statuses = rows.map(({ status }) => status);
-  const examples = Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)]));
-  const answer = {
-    description: rows.map((row) => `\`${row.reason}\`: ${row.en}`).join('\n\n'),
-    headers: {
-      ...headers('X-Request-Id'),
-      ...((statuses.includes(429) || statuses.includes(503)) && headers('Retry-After')),
-      ...(rows.includes(HttpErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
-      ...(statuses.includes(401) && headers('WWW-Authenticate')),
-    },
-    content: { 'application/json': { schema: { $ref: getSchemaPath(model) }, examples } },
+  const named = {
+    ...((statuses.includes(429) || statuses.includes(503)) && headers('Retry-After')),
+    ...(rows.includes(HttpErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
+    ...(statuses.includes(401) && headers('WWW-Authenticate')),
   };
-  return { answer, model };
-}
-
-/** The envelope with exactly these reasons, as a class: documents and generated clients share what has a name. */
-function envelopeWith(name: string, rows: readonly ErrorRow[]): Type {
-  const hasFields = rows.some((row) => row.field !== undefined || row === HttpErrors.INVALID.row);
-  const [reason, ...more] = rows.map((row) => row.reason);
-  // Generators stumble over lists of one.
-  const reasons = more.length > 0 ? { enum: [reason, ...more] } : { example: reason };
-  return schemaClass(name, {
-    code: { type: 'integer', format: 'int32', example: rows[0]?.status },
-    msg: { type: 'string' },
-    data: {
-      type: schemaClass(`${name}Data`, {
-        reason: { type: 'string', ...reasons },
-        requestId: { type: 'string' },
-        ...(hasFields && { fields: { type: FieldProblemDto, isArray: true, required: false } }),
-        ...(rows.some(({ ids }) => ids) && {
-          ids: { type: 'array', items: ANY_ID, required: false },
-        }),
-        ...(rows.some(({ available }) => available !== undefined) && {
-          available: { type: 'integer', format: 'int64', required: false },
-        }),
-      }),
+  return {
+    description: rows.map((row) => `\`${row.reason}\`: ${row.en}`).join('\n\n'),
+    ...(Object.keys(named).length > 0 && { headers: named }),
+    content: {
+      'application/json': {
+        schema: { $ref: getSchemaPath(RefusalEnvelope) },
+        examples: Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)])),
+      },
     },
-  });
+  };
 }
 
 const schemaClasses = new Map<string, Type>();

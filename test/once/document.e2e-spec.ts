@@ -68,11 +68,9 @@ describe('the OpenAPI document', () => {
       for (const [status, own] of Object.entries(responses)) {
         if (status === '200' || status === '304') continue;
         const response = own.$ref ? document.components.responses[own.$ref.split('/').at(-1)!]! : own;
-        const { schema, examples = {} } = response.content!['application/json']!;
+        const { examples = {} } = response.content!['application/json']!;
         const shown = Object.keys(examples);
         expect([name, status, shown.length]).not.toEqual([name, status, 0]);
-        const reasons = /"reason":\{"type":"string","enum":(\[[^\]]*\])/.exec(JSON.stringify(schema))?.[1];
-        if (reasons) expect(shown).toEqual(JSON.parse(reasons));
         for (const reason of shown) {
           const { $ref } = examples[reason] as { readonly $ref: string };
           const value = document.components.examples[$ref.split('/').at(-1)!]!.value as {

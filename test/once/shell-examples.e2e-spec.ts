@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../src/server/testing';
-import { readDocument } from '../support/conformance';
+import { parametersOf, readDocument } from '../support/conformance';
 import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -9,15 +9,16 @@ interface Schema {
   readonly enum?: readonly unknown[];
   readonly properties?: Record<string, Schema>;
 }
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
 interface Operation {
   readonly operationId: string;
-  readonly parameters?: {
-    readonly name: string;
-    readonly in: string;
-    readonly required?: boolean;
-    readonly schema: Schema;
-    readonly example?: unknown;
-  }[];
+  readonly parameters?: Parameter[];
   readonly requestBody?: {
     readonly content: Record<
       string,
@@ -87,8 +88,8 @@ describe('the examples of the document, on a fresh start', () => {
         const tenant = id === 'restoreTenant' ? deletedTenant : await someTenant();
         if (id === 'deleteTenant') deletedTenant = tenant;
         const known = NEEDS_AN_ID.includes(id) ? tenant : undefined;
-        const query = operation.parameters
-          ?.filter((each) => each.in === 'query' && each.required)
+        const query = parametersOf<Parameter>(readDocument(), operation)
+          .filter((each) => each.in === 'query' && each.required)
           .map(({ name, schema, example: told }) => `${name}=${String(told ?? schema.example)}`);
         const pathOf = (name: string) =>
           String((name === 'id' ? known : undefined) ?? exampleOf(operation, 'path', name));
@@ -99,7 +100,7 @@ describe('the examples of the document, on a fresh start', () => {
             : body;
         return (NEEDS_A_QUOTA.test(id) ? tenantAdmin : admin).send(
           method.toUpperCase(),
-          `${path.replace(/\{(\w+)\}/g, (_, name: string) => pathOf(name))}?${query?.join('&') ?? ''}`,
+          `${path.replace(/\{(\w+)\}/g, (_, name: string) => pathOf(name))}?${query.join('&')}`,
           type === FORM ? new URLSearchParams(sent as Record<string, string>).toString() : sent,
           type ? { 'content-type': type } : {},
         );
@@ -107,8 +108,10 @@ describe('the examples of the document, on a fresh start', () => {
     },
   );
 
-  function exampleOf({ parameters = [] }: Operation, place: string, name: string): unknown {
-    return parameters.find((each) => each.in === place && each.name === name)?.schema.example;
+  function exampleOf(operation: Operation, place: string, name: string): unknown {
+    return parametersOf<Parameter>(readDocument(), operation).find(
+      (each) => each.in === place && each.name === name,
+    )?.schema.example;
   }
 
   async function reserve(key: string): Promise<void> {

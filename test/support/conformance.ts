@@ -23,6 +23,7 @@ export interface OpenApiDocument {
   readonly components: {
     readonly responses: Record<string, DocumentedResponse>;
     readonly headers: Record<string, { required?: boolean }>;
+    readonly parameters: Record<string, object>;
     readonly schemas: Record<string, object>;
     readonly examples: Record<string, { readonly value: object }>;
   };
@@ -42,6 +43,16 @@ export function checkConformance(exchange: Exchange, alwaysOk = false): void {
 
 export function readDocument(): OpenApiDocument {
   return load(readFileSync(FILE, 'utf8')) as OpenApiDocument;
+}
+
+/** The parameters of an operation, those that several operations share included. */
+export function parametersOf<T extends object>(
+  { components }: OpenApiDocument,
+  { parameters = [] }: { readonly parameters?: readonly (T | { readonly $ref: string })[] },
+): T[] {
+  return parameters.map((each) =>
+    '$ref' in each ? (components.parameters[each.$ref.split('/').at(-1)!] as T) : each,
+  );
 }
 
 type Told = Pick<Exchange, 'headers' | 'text'> & { readonly address: string };
@@ -101,7 +112,15 @@ class Conformance {
     if (type !== 'application/json') return null;
     const problem = this.#problemOfBody(content.schema, text);
     const isEnvelope = told !== 200 && operation.operationId !== 'token';
-    return isEnvelope ? this.#problemOfRefusal(told, text, headers, problem) : problem;
+    if (!isEnvelope) return problem;
+    const undocumented = problem ?? this.#problemOfReason(content.examples, text);
+    return this.#problemOfRefusal(told, text, headers, undocumented);
+  }
+
+  /** All refusals have one schema; which reasons an operation has is told by the examples of its answers. */
+  #problemOfReason(examples: Record<string, unknown> = {}, text: string): string | null {
+    const { data } = JSON.parse(text) as { data: { reason: string } };
+    return data.reason in examples ? null : `the reason ${data.reason} is not documented there`;
   }
 
   /** What a schema cannot say: that several parts of an answer belong together. */

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { finishDocument, shareAnswers } from './finish-document';
+import { finishDocument, shareParts } from './finish-document';
 
 const DESCRIPTION = `
 Departments and tenants for many companies.
@@ -43,7 +43,7 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
     )
     .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer');
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  return shareAnswers(finishDocument(SwaggerModule.createDocument(app, builder.build())));
+  return shareParts(finishDocument(SwaggerModule.createDocument(app, builder.build())));
 }
 
 /** Nest puts the title into the page as it is, and has no option for other tags of the head. */

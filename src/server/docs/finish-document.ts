@@ -1,10 +1,14 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { HEADERS, headers, sharedAnswers } from '../../web/refusal-responses';
+import { HEADERS, headers, refusalExamples } from '../../web/refusal-responses';
 
 type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<Operation['parameters']>[number];
 type Answer = NonNullable<Operation['responses'][string]>;
+type Schema = Exclude<
+  NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string],
+  { $ref: string }
+>;
 
 /** In this order people try them out. */
 const METHODS = ['post', 'get', 'put', 'patch', 'delete'] as const;
@@ -63,7 +67,7 @@ function finishOperation(method: string, operation: Operation): Operation {
     responses: {
       ...(success && { 200: withHeaders(success, isRead && 'ETag', isReplayed && 'Idempotent-Replayed') }),
       ...(isRead && { 304: NOT_MODIFIED }),
-      ...without(refusals, requestBody === undefined ? ['413', '415'] : []),
+      ...refusals,
     },
   };
 }
@@ -73,37 +77,82 @@ function withHeaders(answer: Answer, ...names: (Parameters<typeof headers>[0] | 
   return { ...answer, headers: { ...answer.headers, ...headers(...names.filter((name) => name !== false)) } };
 }
 
-/** What only a body can cause is left to `default` where none is sent. */
-function without(responses: Operation['responses'], left: readonly string[]): Operation['responses'] {
-  return Object.fromEntries(Object.entries(responses).filter(([status]) => !left.includes(status)));
-}
-
-/** Keeps once, and refers to, what operations have in common; in the document of a host each is complete by itself. */
-export function shareAnswers(document: OpenAPIObject): OpenAPIObject {
-  const { responses, examples } = sharedAnswers();
-  const kinds = { headers: HEADERS, examples, responses } as Record<string, Record<string, object>>;
+/** Keeps once, and refers to, what several operations say; in the document of a host each operation is complete by itself. */
+export function shareParts(document: OpenAPIObject): OpenAPIObject {
+  const examples = refusalExamples();
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
+  const parts = {
+    headers: HEADERS,
+    examples,
+    parameters: repeated(
+      operations.flatMap(({ parameters = [] }) =>
+        parameters.map((each) => ['name' in each ? each.name : '', each]),
+      ),
+    ),
+    responses: repeated(
+      operations.flatMap(({ responses }) =>
+        Object.entries(responses).map(([status, answer = {} as Answer]) => [nameOf(status, answer), answer]),
+      ),
+    ),
+  };
   const refs = new Map(
-    Object.entries(kinds).flatMap(([kind, all]) =>
+    Object.entries(parts).flatMap(([kind, all]) =>
       Object.entries(all).map(([name, each]) => [JSON.stringify(each), `#/components/${kind}/${name}`]),
     ),
   );
-  const share = (value: unknown, isTop = false): unknown => {
+  const share = (value: unknown, isPart = false): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    const $ref = isTop ? undefined : refs.get(JSON.stringify(value));
+    const $ref = isPart ? undefined : refs.get(JSON.stringify(value));
     if ($ref !== undefined) return { $ref };
     if (Array.isArray(value)) return value.map((each) => share(each));
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, share(each)]));
   };
-  const shared = Object.entries(responses).map(([name, each]) => [name, share(each, true)]);
+  const shared = Object.entries(parts.responses).map(([name, each]) => [name, share(each, true)]);
   return {
     ...document,
     paths: share(document.paths) as OpenAPIObject['paths'],
     components: {
-      ...document.components,
-      responses: Object.fromEntries(shared) as never,
-      examples: examples,
-      headers: HEADERS,
+      ...withReasons(document.components, examples),
+      ...parts,
+      responses: Object.fromEntries(shared) as Record<string, Answer>,
     },
+  };
+}
+
+/** What stands in several operations, by name; of two with the same name, the one that stands there more often. */
+function repeated<T>(named: readonly (readonly [string, T])[]): Record<string, T> {
+  const found = new Map<string, { name: string; part: T; count: number }>();
+  for (const [name, part] of named) {
+    const text = JSON.stringify(part);
+    found.set(text, { name, part, count: (found.get(text)?.count ?? 0) + 1 });
+  }
+  const often = [...found.values()].filter(({ name, count }) => count > 1 && name !== '');
+  // The last one of a name stays.
+  const byName = new Map(often.sort((a, b) => a.count - b.count).map(({ name, part }) => [name, part]));
+  return Object.fromEntries([...byName].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Answers that are shared are named for their reasons. */
+function nameOf(status: string, answer: Answer): string {
+  if (status === '304') return 'NotModified';
+  if (status === 'default') return 'Refused';
+  if (status === '200' || '$ref' in answer) return '';
+  return Object.keys(answer.content?.[JSON_TYPE]?.examples ?? {}).join('-');
+}
+
+/** All reasons there are: clients that are made from the document have a type for them. */
+function withReasons(components: OpenAPIObject['components'], examples: object): object {
+  const { RefusalDto, ...schemas } = components?.schemas ?? {};
+  const { properties = {}, ...rest } = RefusalDto as Schema;
+  const known = new Set(
+    Object.values(examples as Record<string, { value: { data: { reason: string } } }>).map(
+      ({ value }) => value.data.reason,
+    ),
+  );
+  const reason = { ...properties.reason, enum: [...known] };
+  return {
+    ...components,
+    schemas: { ...schemas, RefusalDto: { ...rest, properties: { ...properties, reason } } },
   };
 }
 

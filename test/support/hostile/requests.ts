@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Chance } from '../chance';
-import { readDocument } from '../conformance';
+import { parametersOf, readDocument } from '../conformance';
 import * as odd from './values';
 import { nastyJson, nastyText, quoted } from './values';
 import type { HostileCaller } from './world';
@@ -54,7 +54,8 @@ const SCHEMAS = DOCUMENT.components.schemas as Readonly<Record<string, JsonSchem
 const SLOW = ['login', 'token', 'createUser', 'changePassword'];
 const TARGETS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
   Object.entries(item as unknown as Record<string, Operation>).flatMap(([method, operation]) => {
-    const { operationId, parameters = [], requestBody } = operation;
+    const { operationId, requestBody } = operation;
+    const parameters = parametersOf<Parameter>(DOCUMENT, operation);
     const bodies = Object.entries(requestBody?.content ?? {}).map(([type, body]) => ({ type, ...body }));
     const target: Target = { method: method.toUpperCase(), path, parameters, bodies };
     return Array<Target>(SLOW.includes(operationId) ? 2 : 5).fill(target);
