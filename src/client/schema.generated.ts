@@ -729,24 +729,6 @@ export interface components {
             /** @example must be a decimal id of at most 2^53-1 */
             message: string;
         };
-        RefusalDto: {
-            /** @description A constant to branch on. */
-            reason: string;
-            /**
-             * @description The request's id, as in the header `X-Request-Id` and in the log.
-             * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
-             */
-            requestId: string;
-            /** @description The invalid fields, for reasons that are about fields. */
-            fields?: components["schemas"]["FieldProblemDto"][];
-            /** @description The ids that caused the refusal, where there may be several. */
-            ids?: (number | string)[];
-            /**
-             * Format: int64
-             * @description How much of a quota is available, where there was not enough.
-             */
-            available?: number;
-        };
         RefusalEnvelope: {
             /**
              * Format: int32
@@ -756,133 +738,6 @@ export interface components {
             /** @description For people: Chinese, or English when `Accept-Language` prefers it. */
             msg: string;
             data: components["schemas"]["RefusalDto"];
-        };
-        BadRequestRefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        BadRequestRefusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["BadRequestRefusalData"];
-        };
-        Login401RefusalData: {
-            /** @example BAD_CREDENTIALS */
-            reason: string;
-            requestId: string;
-        };
-        Login401Refusal: {
-            /**
-             * Format: int32
-             * @example 401
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Login401RefusalData"];
-        };
-        Login403RefusalData: {
-            /** @enum {string} */
-            reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
-            requestId: string;
-        };
-        Login403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Login403RefusalData"];
-        };
-        Login404RefusalData: {
-            /** @example ROUTE_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        Login404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Login404RefusalData"];
-        };
-        BodyTooLargeRefusalData: {
-            /** @example BODY_TOO_LARGE */
-            reason: string;
-            requestId: string;
-        };
-        BodyTooLargeRefusal: {
-            /**
-             * Format: int32
-             * @example 413
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["BodyTooLargeRefusalData"];
-        };
-        UnsupportedMediaTypeRefusalData: {
-            /** @example UNSUPPORTED_MEDIA_TYPE */
-            reason: string;
-            requestId: string;
-        };
-        UnsupportedMediaTypeRefusal: {
-            /**
-             * Format: int32
-             * @example 415
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UnsupportedMediaTypeRefusalData"];
-        };
-        Login429RefusalData: {
-            /** @enum {string} */
-            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
-            requestId: string;
-        };
-        Login429Refusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Login429RefusalData"];
-        };
-        InternalErrorRefusalData: {
-            /** @example INTERNAL_ERROR */
-            reason: string;
-            requestId: string;
-        };
-        InternalErrorRefusal: {
-            /**
-             * Format: int32
-             * @example 500
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["InternalErrorRefusalData"];
-        };
-        UnavailableRefusalData: {
-            /** @enum {string} */
-            reason: "DATABASE_UNAVAILABLE" | "OVERLOADED";
-            requestId: string;
-        };
-        UnavailableRefusal: {
-            /**
-             * Format: int32
-             * @example 503
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UnavailableRefusalData"];
         };
         TokensDto: {
             accessToken: string;
@@ -917,92 +772,8 @@ export interface components {
             /** @example a-long-password */
             password: string;
         };
-        Refresh401RefusalData: {
-            /** @example REFRESH_INVALID */
-            reason: string;
-            requestId: string;
-        };
-        Refresh401Refusal: {
-            /**
-             * Format: int32
-             * @example 401
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Refresh401RefusalData"];
-        };
-        Refresh403RefusalData: {
-            /** @enum {string} */
-            reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
-            requestId: string;
-        };
-        Refresh403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Refresh403RefusalData"];
-        };
-        Refresh404RefusalData: {
-            /** @example ROUTE_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        Refresh404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["Refresh404RefusalData"];
-        };
-        RateLimitedRefusalData: {
-            /** @example RATE_LIMITED */
-            reason: string;
-            requestId: string;
-        };
-        RateLimitedRefusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RateLimitedRefusalData"];
-        };
         RefreshDto: {
             refreshToken: string;
-        };
-        UnauthorizedRefusalData: {
-            /** @enum {string} */
-            reason: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED";
-            requestId: string;
-        };
-        UnauthorizedRefusal: {
-            /**
-             * Format: int32
-             * @example 401
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UnauthorizedRefusalData"];
-        };
-        ForbiddenRefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
-            requestId: string;
-        };
-        ForbiddenRefusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ForbiddenRefusalData"];
         };
         DoneEnvelope: {
             /**
@@ -1072,76 +843,6 @@ export interface components {
              */
             expires_in: number;
             refresh_token: string;
-        };
-        CreateUser403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
-            requestId: string;
-        };
-        CreateUser403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateUser403RefusalData"];
-        };
-        CreateUser404RefusalData: {
-            /** @enum {string} */
-            reason: "DEPT_NOT_FOUND" | "TENANT_NOT_FOUND";
-            requestId: string;
-        };
-        CreateUser404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateUser404RefusalData"];
-        };
-        CreateUser409RefusalData: {
-            /** @enum {string} */
-            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "ACCOUNT_LIMIT";
-            requestId: string;
-        };
-        CreateUser409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateUser409RefusalData"];
-        };
-        CreateUser422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        CreateUser422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateUser422RefusalData"];
-        };
-        CreateUser429RefusalData: {
-            /** @enum {string} */
-            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
-            requestId: string;
-        };
-        CreateUser429Refusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateUser429RefusalData"];
         };
         CreateUserDto: {
             /**
@@ -1237,20 +938,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["UserPage"];
         };
-        GetUser404RefusalData: {
-            /** @example USER_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetUser404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetUser404RefusalData"];
-        };
         UserEnvelope: {
             /**
              * Format: int32
@@ -1260,48 +947,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["UserDto"];
-        };
-        ChangePassword403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
-            requestId: string;
-        };
-        ChangePassword403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ChangePassword403RefusalData"];
-        };
-        ChangePassword404RefusalData: {
-            /** @example USER_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        ChangePassword404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ChangePassword404RefusalData"];
-        };
-        ChangePassword429RefusalData: {
-            /** @enum {string} */
-            reason: "RATE_LIMITED" | "TOO_MANY_LOGINS";
-            requestId: string;
-        };
-        ChangePassword429Refusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ChangePassword429RefusalData"];
         };
         ChangePasswordDto: {
             /**
@@ -1317,62 +962,6 @@ export interface components {
              * @example another-long-password
              */
             newPassword: string;
-        };
-        UpdateUser403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
-            requestId: string;
-        };
-        UpdateUser403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateUser403RefusalData"];
-        };
-        UpdateUser404RefusalData: {
-            /** @enum {string} */
-            reason: "DEPT_NOT_FOUND" | "USER_NOT_FOUND";
-            requestId: string;
-        };
-        UpdateUser404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateUser404RefusalData"];
-        };
-        UpdateUser409RefusalData: {
-            /** @enum {string} */
-            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "LAST_SUPERADMIN";
-            requestId: string;
-        };
-        UpdateUser409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateUser409RefusalData"];
-        };
-        UpdateUser412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        UpdateUser412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateUser412RefusalData"];
         };
         UpdateUserDto: {
             /**
@@ -1418,118 +1007,6 @@ export interface components {
              */
             userId: number;
         };
-        DeleteUsers403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
-            requestId: string;
-        };
-        DeleteUsers403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteUsers403RefusalData"];
-        };
-        DeleteUsers404RefusalData: {
-            /** @example USER_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        DeleteUsers404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteUsers404RefusalData"];
-        };
-        DeleteUsers409RefusalData: {
-            /** @example LAST_SUPERADMIN */
-            reason: string;
-            requestId: string;
-        };
-        DeleteUsers409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteUsers409RefusalData"];
-        };
-        DeleteUsers412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        DeleteUsers412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteUsers412RefusalData"];
-        };
-        ExportDepts406RefusalData: {
-            /** @example NOT_ACCEPTABLE */
-            reason: string;
-            requestId: string;
-        };
-        ExportDepts406Refusal: {
-            /**
-             * Format: int32
-             * @example 406
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ExportDepts406RefusalData"];
-        };
-        ExportDepts429RefusalData: {
-            /** @enum {string} */
-            reason: "RATE_LIMITED" | "TOO_MANY_EXPORTS";
-            requestId: string;
-        };
-        ExportDepts429Refusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ExportDepts429RefusalData"];
-        };
-        ImportDepts422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        ImportDepts422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ImportDepts422RefusalData"];
-        };
-        ImportDepts429RefusalData: {
-            /** @enum {string} */
-            reason: "RATE_LIMITED" | "TOO_MANY_IMPORTS";
-            requestId: string;
-        };
-        ImportDepts429Refusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ImportDepts429RefusalData"];
-        };
         LineFateDto: {
             /** Format: int32 */
             line: number;
@@ -1562,20 +1039,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["ImportReportDto"];
-        };
-        DiffDepts410RefusalData: {
-            /** @example HISTORY_GONE */
-            reason: string;
-            requestId: string;
-        };
-        DiffDepts410Refusal: {
-            /**
-             * Format: int32
-             * @example 410
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DiffDepts410RefusalData"];
         };
         FieldChangeDto: {
             /** @example leader */
@@ -1631,20 +1094,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["DeptDiffPage"];
-        };
-        GetDeptHistory404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetDeptHistory404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetDeptHistory404RefusalData"];
         };
         ChangeDto: {
             /**
@@ -1713,98 +1162,12 @@ export interface components {
             msg: string;
             data: components["schemas"]["ChangePage"];
         };
-        RestoreDept400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        RestoreDept400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreDept400RefusalData"];
-        };
-        RestoreDept404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        RestoreDept404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreDept404RefusalData"];
-        };
-        RestoreDept409RefusalData: {
-            /** @enum {string} */
-            reason: "PARENT_NOT_FOUND" | "PARENT_DISABLED" | "NOT_DELETED";
-            requestId: string;
-            ids?: (number | string)[];
-        };
-        RestoreDept409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreDept409RefusalData"];
-        };
-        RestoreDept422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        RestoreDept422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreDept422RefusalData"];
-        };
         RestoreDeptDto: {
             /**
              * Format: int64
              * @description The parent to put it under; 0 is the top level. Not sent: the parent that it had.
              */
             parentId?: number | null;
-        };
-        ListDepts404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        ListDepts404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListDepts404RefusalData"];
-        };
-        ListDepts410RefusalData: {
-            /** @example HISTORY_GONE */
-            reason: string;
-            requestId: string;
-        };
-        ListDepts410Refusal: {
-            /**
-             * Format: int32
-             * @example 410
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListDepts410RefusalData"];
         };
         DeptRowDto: {
             hasChildren: boolean;
@@ -1874,34 +1237,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeptRowPage"];
         };
-        GetDeptTree404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetDeptTree404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetDeptTree404RefusalData"];
-        };
-        GetDeptTree410RefusalData: {
-            /** @example HISTORY_GONE */
-            reason: string;
-            requestId: string;
-        };
-        GetDeptTree410Refusal: {
-            /**
-             * Format: int32
-             * @example 410
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetDeptTree410RefusalData"];
-        };
         DeptNodeDto: {
             hasChildren: boolean;
             /**
@@ -1970,20 +1305,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeptTreeDto"];
         };
-        GetDeptAncestors404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetDeptAncestors404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetDeptAncestors404RefusalData"];
-        };
         DeptDto: {
             /**
              * Format: int64
@@ -2045,77 +1366,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeptDto"][];
         };
-        CreateDept400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        CreateDept400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateDept400RefusalData"];
-        };
-        CreateDept403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
-            requestId: string;
-        };
-        CreateDept403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateDept403RefusalData"];
-        };
-        CreateDept404RefusalData: {
-            /** @example PARENT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        CreateDept404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateDept404RefusalData"];
-        };
-        CreateDept409RefusalData: {
-            /** @example PARENT_DISABLED */
-            reason: string;
-            requestId: string;
-        };
-        CreateDept409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateDept409RefusalData"];
-        };
-        CreateDept422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        CreateDept422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateDept422RefusalData"];
-        };
         CreateDeptDto: {
             /**
              * Format: int64
@@ -2162,34 +1412,6 @@ export interface components {
              */
             tenantId?: string | null;
         };
-        GetDept404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetDept404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetDept404RefusalData"];
-        };
-        GetDept410RefusalData: {
-            /** @example HISTORY_GONE */
-            reason: string;
-            requestId: string;
-        };
-        GetDept410Refusal: {
-            /**
-             * Format: int32
-             * @example 410
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetDept410RefusalData"];
-        };
         DeptEnvelope: {
             /**
              * Format: int32
@@ -2199,35 +1421,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["DeptDto"];
-        };
-        OrderDepts404RefusalData: {
-            /** @enum {string} */
-            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
-            requestId: string;
-        };
-        OrderDepts404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["OrderDepts404RefusalData"];
-        };
-        OrderDepts409RefusalData: {
-            /** @example DEPT_NOT_A_CHILD */
-            reason: string;
-            requestId: string;
-            ids?: (number | string)[];
-        };
-        OrderDepts409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["OrderDepts409RefusalData"];
         };
         OrderDeptsDto: {
             /**
@@ -2243,77 +1436,6 @@ export interface components {
              *     ]
              */
             deptIds: number[];
-        };
-        UpdateDept400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        UpdateDept400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateDept400RefusalData"];
-        };
-        UpdateDept403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
-            requestId: string;
-        };
-        UpdateDept403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateDept403RefusalData"];
-        };
-        UpdateDept404RefusalData: {
-            /** @enum {string} */
-            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
-            requestId: string;
-        };
-        UpdateDept404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateDept404RefusalData"];
-        };
-        UpdateDept409RefusalData: {
-            /** @enum {string} */
-            reason: "PARENT_DISABLED" | "DEPT_CYCLE";
-            requestId: string;
-        };
-        UpdateDept409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateDept409RefusalData"];
-        };
-        UpdateDept412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        UpdateDept412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateDept412RefusalData"];
         };
         UpdateDeptDto: {
             /**
@@ -2366,77 +1488,6 @@ export interface components {
              */
             deptId: number;
         };
-        PatchDept400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        PatchDept400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchDept400RefusalData"];
-        };
-        PatchDept403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
-            requestId: string;
-        };
-        PatchDept403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchDept403RefusalData"];
-        };
-        PatchDept404RefusalData: {
-            /** @enum {string} */
-            reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
-            requestId: string;
-        };
-        PatchDept404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchDept404RefusalData"];
-        };
-        PatchDept409RefusalData: {
-            /** @enum {string} */
-            reason: "PARENT_DISABLED" | "DEPT_CYCLE";
-            requestId: string;
-        };
-        PatchDept409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchDept409RefusalData"];
-        };
-        PatchDept412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        PatchDept412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchDept412RefusalData"];
-        };
         PatchDeptDto: {
             /**
              * Format: int64
@@ -2487,108 +1538,6 @@ export interface components {
              * @description As in the path, or not sent.
              */
             deptId?: number | null;
-        };
-        DeleteDepts404RefusalData: {
-            /** @example DEPT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        DeleteDepts404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteDepts404RefusalData"];
-        };
-        DeleteDepts409RefusalData: {
-            /** @enum {string} */
-            reason: "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS";
-            requestId: string;
-            ids?: (number | string)[];
-        };
-        DeleteDepts409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteDepts409RefusalData"];
-        };
-        DeleteDepts412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        DeleteDepts412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteDepts412RefusalData"];
-        };
-        CreateTenant400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        CreateTenant400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateTenant400RefusalData"];
-        };
-        CreateTenant404RefusalData: {
-            /** @example PARENT_TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        CreateTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateTenant404RefusalData"];
-        };
-        CreateTenant409RefusalData: {
-            /** @enum {string} */
-            reason: "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-            ids?: (number | string)[];
-        };
-        CreateTenant409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateTenant409RefusalData"];
-        };
-        CreateTenant422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        CreateTenant422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateTenant422RefusalData"];
         };
         PackageBo: {
             /**
@@ -2756,20 +1705,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["TenantRowPage"];
         };
-        GetTenant404RefusalData: {
-            /** @example TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetTenant404RefusalData"];
-        };
         PackageView: {
             /** @example 1, 100, 101 */
             menuIds: string;
@@ -2843,155 +1778,9 @@ export interface components {
             msg: string;
             data: components["schemas"]["TenantDto"];
         };
-        GetTenantHistory404RefusalData: {
-            /** @example TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetTenantHistory404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetTenantHistory404RefusalData"];
-        };
-        RestoreTenant400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        RestoreTenant400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreTenant400RefusalData"];
-        };
-        RestoreTenant404RefusalData: {
-            /** @example TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        RestoreTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreTenant404RefusalData"];
-        };
-        RestoreTenant409RefusalData: {
-            /** @enum {string} */
-            reason: "PARENT_TENANT_NOT_FOUND" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT" | "NOT_DELETED";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-            ids?: (number | string)[];
-        };
-        RestoreTenant409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreTenant409RefusalData"];
-        };
-        RestoreTenant422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        RestoreTenant422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RestoreTenant422RefusalData"];
-        };
         RestoreTenantDto: {
             /** @description Code of the parent to put it under. Not sent: the parent that it had. */
             tenantParent?: string | null;
-        };
-        UpdateTenant400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        UpdateTenant400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateTenant400RefusalData"];
-        };
-        UpdateTenant403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
-            requestId: string;
-        };
-        UpdateTenant403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateTenant403RefusalData"];
-        };
-        UpdateTenant404RefusalData: {
-            /** @enum {string} */
-            reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
-            requestId: string;
-        };
-        UpdateTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateTenant404RefusalData"];
-        };
-        UpdateTenant409RefusalData: {
-            /** @enum {string} */
-            reason: "TENANT_CYCLE" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-            ids?: (number | string)[];
-        };
-        UpdateTenant409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateTenant409RefusalData"];
-        };
-        UpdateTenant412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        UpdateTenant412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateTenant412RefusalData"];
         };
         UpdateTenantDto: {
             /**
@@ -3037,79 +1826,6 @@ export interface components {
             /** @example 1099511627776000000 */
             id: string;
         };
-        PatchTenant400RefusalData: {
-            /** @enum {string} */
-            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-        };
-        PatchTenant400Refusal: {
-            /**
-             * Format: int32
-             * @example 400
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchTenant400RefusalData"];
-        };
-        PatchTenant403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
-            requestId: string;
-        };
-        PatchTenant403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchTenant403RefusalData"];
-        };
-        PatchTenant404RefusalData: {
-            /** @enum {string} */
-            reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
-            requestId: string;
-        };
-        PatchTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchTenant404RefusalData"];
-        };
-        PatchTenant409RefusalData: {
-            /** @enum {string} */
-            reason: "TENANT_CYCLE" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
-            requestId: string;
-            fields?: components["schemas"]["FieldProblemDto"][];
-            ids?: (number | string)[];
-        };
-        PatchTenant409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchTenant409RefusalData"];
-        };
-        PatchTenant412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        PatchTenant412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PatchTenant412RefusalData"];
-        };
         PatchTenantDto: {
             /**
              * @description Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
@@ -3154,63 +1870,6 @@ export interface components {
             /** @description As in the path, or not sent. */
             id?: string | null;
         };
-        DeleteTenant403RefusalData: {
-            /** @enum {string} */
-            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
-            requestId: string;
-        };
-        DeleteTenant403Refusal: {
-            /**
-             * Format: int32
-             * @example 403
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteTenant403RefusalData"];
-        };
-        DeleteTenant404RefusalData: {
-            /** @example TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        DeleteTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteTenant404RefusalData"];
-        };
-        DeleteTenant409RefusalData: {
-            /** @example TENANT_HAS_CHILDREN */
-            reason: string;
-            requestId: string;
-            ids?: (number | string)[];
-        };
-        DeleteTenant409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteTenant409RefusalData"];
-        };
-        DeleteTenant412RefusalData: {
-            /** @example STALE */
-            reason: string;
-            requestId: string;
-        };
-        DeleteTenant412Refusal: {
-            /**
-             * Format: int32
-             * @example 412
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteTenant412RefusalData"];
-        };
         QuotaDto: {
             /** @example riskReport */
             kind: string;
@@ -3247,64 +1906,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["QuotaDto"][];
-        };
-        ListQuotasOfTenant404RefusalData: {
-            /** @example TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        ListQuotasOfTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListQuotasOfTenant404RefusalData"];
-        };
-        UseQuota404RefusalData: {
-            /** @example QUOTA_KIND_UNKNOWN */
-            reason: string;
-            requestId: string;
-        };
-        UseQuota404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UseQuota404RefusalData"];
-        };
-        UseQuota409RefusalData: {
-            /** @example QUOTA_EXCEEDED */
-            reason: string;
-            requestId: string;
-            /** Format: int64 */
-            available?: number;
-        };
-        UseQuota409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UseQuota409RefusalData"];
-        };
-        UseQuota422RefusalData: {
-            /** @example QUOTA_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        UseQuota422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UseQuota422RefusalData"];
         };
         QuotaEntryDto: {
             /** @example riskReport */
@@ -3370,48 +1971,6 @@ export interface components {
             /** @example Risk report of Huadong Manufacturing */
             note?: string | null;
         };
-        RefundQuota404RefusalData: {
-            /** @example QUOTA_KIND_UNKNOWN */
-            reason: string;
-            requestId: string;
-        };
-        RefundQuota404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RefundQuota404RefusalData"];
-        };
-        RefundQuota409RefusalData: {
-            /** @example REFUND_TOO_LARGE */
-            reason: string;
-            requestId: string;
-        };
-        RefundQuota409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RefundQuota409RefusalData"];
-        };
-        RefundQuota422RefusalData: {
-            /** @example QUOTA_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        RefundQuota422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["RefundQuota422RefusalData"];
-        };
         RefundQuotaDto: {
             /**
              * @description The key that has spent it.
@@ -3430,20 +1989,6 @@ export interface components {
              */
             key: string;
         };
-        ListQuotaEntries404RefusalData: {
-            /** @example QUOTA_KIND_UNKNOWN */
-            reason: string;
-            requestId: string;
-        };
-        ListQuotaEntries404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListQuotaEntries404RefusalData"];
-        };
         QuotaEntryPage: {
             rows: components["schemas"]["QuotaEntryDto"][];
             /** @description Send it as `cursor` to read the next page; null on the last page. */
@@ -3459,50 +2004,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["QuotaEntryPage"];
-        };
-        ReserveQuota404RefusalData: {
-            /** @example QUOTA_KIND_UNKNOWN */
-            reason: string;
-            requestId: string;
-        };
-        ReserveQuota404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ReserveQuota404RefusalData"];
-        };
-        ReserveQuota409RefusalData: {
-            /** @enum {string} */
-            reason: "QUOTA_EXCEEDED" | "RESERVATION_OVER";
-            requestId: string;
-            /** Format: int64 */
-            available?: number;
-        };
-        ReserveQuota409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ReserveQuota409RefusalData"];
-        };
-        ReserveQuota422RefusalData: {
-            /** @example QUOTA_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        ReserveQuota422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ReserveQuota422RefusalData"];
         };
         ReservationDto: {
             /** @example riskReport */
@@ -3552,48 +2053,6 @@ export interface components {
              */
             seconds: number;
         };
-        CommitReservation404RefusalData: {
-            /** @enum {string} */
-            reason: "QUOTA_KIND_UNKNOWN" | "RESERVATION_NOT_FOUND";
-            requestId: string;
-        };
-        CommitReservation404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CommitReservation404RefusalData"];
-        };
-        CommitReservation409RefusalData: {
-            /** @example RESERVATION_OVER */
-            reason: string;
-            requestId: string;
-        };
-        CommitReservation409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CommitReservation409RefusalData"];
-        };
-        CommitReservation422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        CommitReservation422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CommitReservation422RefusalData"];
-        };
         CommitReservationDto: {
             /**
              * Format: int32
@@ -3601,34 +2060,6 @@ export interface components {
              * @example 1
              */
             amount?: number | null;
-        };
-        ReleaseReservation404RefusalData: {
-            /** @enum {string} */
-            reason: "QUOTA_KIND_UNKNOWN" | "RESERVATION_NOT_FOUND";
-            requestId: string;
-        };
-        ReleaseReservation404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ReleaseReservation404RefusalData"];
-        };
-        ReleaseReservation409RefusalData: {
-            /** @example RESERVATION_OVER */
-            reason: string;
-            requestId: string;
-        };
-        ReleaseReservation409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ReleaseReservation409RefusalData"];
         };
         AccountUseDto: {
             /**
@@ -3692,76 +2123,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["EntitlementDto"];
-        };
-        GetEntitlementOfTenant404RefusalData: {
-            /** @example TENANT_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetEntitlementOfTenant404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetEntitlementOfTenant404RefusalData"];
-        };
-        ListChanges410RefusalData: {
-            /** @example CURSOR_GONE */
-            reason: string;
-            requestId: string;
-        };
-        ListChanges410Refusal: {
-            /**
-             * Format: int32
-             * @example 410
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListChanges410RefusalData"];
-        };
-        ListChanges429RefusalData: {
-            /** @enum {string} */
-            reason: "RATE_LIMITED" | "TOO_MANY_FOLLOWERS";
-            requestId: string;
-        };
-        ListChanges429Refusal: {
-            /**
-             * Format: int32
-             * @example 429
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListChanges429RefusalData"];
-        };
-        CreateWebhook409RefusalData: {
-            /** @example WEBHOOK_LIMIT */
-            reason: string;
-            requestId: string;
-        };
-        CreateWebhook409Refusal: {
-            /**
-             * Format: int32
-             * @example 409
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateWebhook409RefusalData"];
-        };
-        CreateWebhook422RefusalData: {
-            /** @example IDEMPOTENCY_KEY_REUSED */
-            reason: string;
-            requestId: string;
-        };
-        CreateWebhook422Refusal: {
-            /**
-             * Format: int32
-             * @example 422
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["CreateWebhook422RefusalData"];
         };
         CreatedWebhookDto: {
             /**
@@ -3848,20 +2209,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["WebhookPage"];
         };
-        GetWebhook404RefusalData: {
-            /** @example WEBHOOK_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        GetWebhook404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["GetWebhook404RefusalData"];
-        };
         WebhookEnvelope: {
             /**
              * Format: int32
@@ -3871,20 +2218,6 @@ export interface components {
             /** @example 操作成功 */
             msg: string;
             data: components["schemas"]["WebhookDto"];
-        };
-        UpdateWebhook404RefusalData: {
-            /** @example WEBHOOK_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        UpdateWebhook404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["UpdateWebhook404RefusalData"];
         };
         UpdateWebhookDto: {
             /**
@@ -3912,34 +2245,6 @@ export interface components {
              * @example 1
              */
             webhookId: number;
-        };
-        DeleteWebhook404RefusalData: {
-            /** @example WEBHOOK_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        DeleteWebhook404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["DeleteWebhook404RefusalData"];
-        };
-        PingWebhook404RefusalData: {
-            /** @example WEBHOOK_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        PingWebhook404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["PingWebhook404RefusalData"];
         };
         DeliveryDto: {
             /**
@@ -3977,20 +2282,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeliveryDto"];
         };
-        ListDeliveries404RefusalData: {
-            /** @example WEBHOOK_NOT_FOUND */
-            reason: string;
-            requestId: string;
-        };
-        ListDeliveries404Refusal: {
-            /**
-             * Format: int32
-             * @example 404
-             */
-            code: number;
-            msg: string;
-            data: components["schemas"]["ListDeliveries404RefusalData"];
-        };
         DeliveryPage: {
             rows: components["schemas"]["DeliveryDto"][];
             /** @description Send it as `cursor` to read the next page; null on the last page. */
@@ -4007,37 +2298,172 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeliveryPage"];
         };
+        RefusalDto: {
+            /**
+             * @description A constant to branch on.
+             * @enum {string}
+             */
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            /**
+             * @description The request's id, as in the header `X-Request-Id` and in the log.
+             * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
+             */
+            requestId: string;
+            /** @description The invalid fields, for reasons that are about fields. */
+            fields?: components["schemas"]["FieldProblemDto"][];
+            /** @description The ids that caused the refusal, where there may be several. */
+            ids?: (number | string)[];
+            /**
+             * Format: int64
+             * @description How much of a quota is available, where there was not enough.
+             */
+            available?: number;
+        };
     };
     responses: {
+        /** @description `DEPT_NOT_FOUND`: There is no such department */
+        DEPT_NOT_FOUND: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `DEPT_NOT_FOUND`: There is no such department
+         *
+         *     `PARENT_NOT_FOUND`: There is no such parent department
+         */
+        "DEPT_NOT_FOUND-PARENT_NOT_FOUND": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `HISTORY_GONE`: The history of that time is not kept any more */
+        HISTORY_GONE: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
+        IDEMPOTENCY_KEY_REUSED: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
         /**
          * @description `INVALID_INPUT`: The input is invalid
          *
          *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
          */
-        BadRequest: {
+        "INVALID_INPUT-MALFORMED_REQUEST": {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["BadRequestRefusal"];
+                "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
         /**
-         * @description `TOKEN_MISSING`: The access token is missing; send Authorization: Bearer <token>
+         * @description `INVALID_INPUT`: The input is invalid
          *
-         *     `TOKEN_INVALID`: The access token is invalid
+         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
          *
-         *     `TOKEN_EXPIRED`: The access token has expired
+         *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
          */
-        Unauthorized: {
+        "INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP": {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["UnauthorizedRefusal"];
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `INVALID_INPUT`: The input is invalid
+         *
+         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         *
+         *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
+         */
+        "INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description Not modified: the version in `If-None-Match` is still current. */
+        NotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /**
+         * @description `PARENT_DISABLED`: The parent department is disabled
+         *
+         *     `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
+         */
+        "PARENT_DISABLED-DEPT_CYCLE": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
+        QUOTA_KEY_REUSED: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
+        QUOTA_KIND_UNKNOWN: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
+         *
+         *     `RESERVATION_NOT_FOUND`: There is no such reservation
+         */
+        "QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `RESERVATION_OVER`: The reservation was committed or released, or has run out */
+        RESERVATION_OVER: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
         /**
@@ -4051,72 +2477,84 @@ export interface components {
          *
          *     `TENANT_EXPIRED`: The service period of your tenant has ended
          */
-        Forbidden: {
+        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED": {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["ForbiddenRefusal"];
-            };
-        };
-        /** @description `BODY_TOO_LARGE`: The body is too large */
-        BodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["BodyTooLargeRefusal"];
-            };
-        };
-        /** @description `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept the type or encoding of the body */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["UnsupportedMediaTypeRefusal"];
-            };
-        };
-        /** @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After */
-        RateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["RateLimitedRefusal"];
-            };
-        };
-        /** @description `INTERNAL_ERROR`: Internal server error */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["InternalErrorRefusal"];
+                "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
         /**
-         * @description `DATABASE_UNAVAILABLE`: The database is currently unavailable; try again shortly
+         * @description `ROLE_REQUIRED`: Your role does not allow this
          *
-         *     `OVERLOADED`: The service is overloaded; try again shortly
+         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *
+         *     `TENANT_DISABLED`: Your tenant is disabled
+         *
+         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *
+         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         *
+         *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
          */
-        Unavailable: {
+        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT": {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["UnavailableRefusal"];
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `ROLE_REQUIRED`: Your role does not allow this
+         *
+         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *
+         *     `TENANT_DISABLED`: Your tenant is disabled
+         *
+         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *
+         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         *
+         *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+         */
+        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `ROLE_REQUIRED`: Your role does not allow this
+         *
+         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *
+         *     `TENANT_DISABLED`: Your tenant is disabled
+         *
+         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *
+         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         *
+         *     `TENANT_MISMATCH`: The body names a tenant other than your own
+         */
+        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `ROUTE_NOT_FOUND`: There is no such operation */
+        ROUTE_NOT_FOUND: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
         /**
@@ -4129,10 +2567,135 @@ export interface components {
          *     `EXPECTATION_FAILED`: The Expect header is not supported
          *
          *     `HEADERS_TOO_LARGE`: The address or the headers are too long, or there are too many headers
+         *
+         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         *
+         *     `INTERNAL_ERROR`: Internal server error
+         *
+         *     `DATABASE_UNAVAILABLE`: The database is currently unavailable; try again shortly
+         *
+         *     `OVERLOADED`: The service is overloaded; try again shortly
          */
         Refused: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `STALE`: The resource has changed since you read it; read it again */
+        STALE: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
+         *
+         *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+         *
+         *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+         */
+        "TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *
+         *     `TENANT_DISABLED`: Your tenant is disabled
+         *
+         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *
+         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         */
+        "TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `TENANT_NOT_FOUND`: There is no such tenant */
+        TENANT_NOT_FOUND: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `TENANT_NOT_FOUND`: There is no such tenant
+         *
+         *     `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant
+         */
+        "TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `TOKEN_MISSING`: The access token is missing; send Authorization: Bearer <token>
+         *
+         *     `TOKEN_INVALID`: The access token is invalid
+         *
+         *     `TOKEN_EXPIRED`: The access token has expired
+         */
+        "TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED": {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
+         *
+         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         */
+        "TOO_MANY_LOGINS-RATE_LIMITED": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `USER_NOT_FOUND`: There is no such account */
+        USER_NOT_FOUND: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
+        WEBHOOK_NOT_FOUND: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -4140,7 +2703,23 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+        "Idempotency-Key": string;
+        /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+        "If-Match": string;
+        /** @description The `ETag` of the version you have: 304 when it is still current. */
+        "If-None-Match": string;
+        /** @description `nextCursor` of the previous page; send the same filters. */
+        cursor: string;
+        id: number;
+        /** @description The kind of quota, as the list shows it. */
+        kind: string;
+        /** @description The most rows to return. */
+        limit: number;
+        /** @description `0` normal, `1` disabled. */
+        status: string;
+    };
     requestBodies: never;
     headers: {
         /** @description Yours if you sent one, otherwise generated; it is in the log too. */
@@ -4199,77 +2778,26 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TokensEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             /** @description `BAD_CREDENTIALS`: The tenant, user name or password is incorrect */
             401: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Login401Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /**
-             * @description `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Login403Refusal"];
-                };
-            };
-            /** @description `ROUTE_NOT_FOUND`: There is no such operation */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Login404Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
-             *
-             *     `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Login429Refusal"];
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            403: components["responses"]["TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["ROUTE_NOT_FOUND"];
+            429: components["responses"]["TOO_MANY_LOGINS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4278,7 +2806,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -4289,9 +2817,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4299,21 +2824,10 @@ export interface operations {
                     "application/json": components["schemas"]["MeEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4334,60 +2848,25 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TokensEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             /** @description `REFRESH_INVALID`: The refresh token is invalid or has expired; sign in again */
             401: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Refresh401Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /**
-             * @description `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Refresh403Refusal"];
-                };
-            };
-            /** @description `ROUTE_NOT_FOUND`: There is no such operation */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Refresh404Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            403: components["responses"]["TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["ROUTE_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4452,21 +2931,15 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4496,7 +2969,7 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -4507,9 +2980,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4517,36 +2987,26 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `CURSOR_GONE`: Changes after this cursor are no longer kept; read everything again, then follow from a new cursor */
             410: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListChanges410Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             * @description `TOO_MANY_FOLLOWERS`: Too many requests are waiting for changes; try again after the time in Retry-After
              *
-             *     `TOO_MANY_FOLLOWERS`: Too many requests are waiting for changes; try again after the time in Retry-After
+             *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              */
             429: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -4554,11 +3014,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListChanges429Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4566,9 +3024,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Children of this department; 0 is the top level. */
                 parentId?: number;
                 /** @description All below this department, itself not included. */
@@ -4578,7 +3036,7 @@ export interface operations {
                 /** @description The leader's whole name. */
                 leader?: string;
                 /** @description `0` normal, `1` disabled. */
-                status?: string;
+                status?: components["parameters"]["status"];
                 /** @description Up to 500 ids, separated by commas. */
                 ids?: string;
                 /** @description A version or a time: the children of `parentId` as they were then. Not together with `ancestorId` and `ids`. */
@@ -4586,7 +3044,7 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -4597,9 +3055,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -4608,41 +3063,12 @@ export interface operations {
                     "application/json": components["schemas"]["DeptRowPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDepts404Refusal"];
-                };
-            };
-            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
-            410: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDepts410Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
+            410: components["responses"]["HISTORY_GONE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4651,7 +3077,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path?: never;
             cookie?: never;
@@ -4666,97 +3092,18 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateDept400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `TENANT_MISMATCH`: The body names a tenant other than your own
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateDept403Refusal"];
-                };
-            };
-            /**
-             * @description `DEPT_NOT_FOUND`: There is no such department
-             *
-             *     `PARENT_NOT_FOUND`: There is no such parent department
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateDept404Refusal"];
-                };
-            };
-            /**
-             * @description `PARENT_DISABLED`: The parent department is disabled
-             *
-             *     `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
-             */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateDept409Refusal"];
-                };
-            };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateDept412Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
+            409: components["responses"]["PARENT_DISABLED-DEPT_CYCLE"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4765,7 +3112,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -4780,9 +3127,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -4791,80 +3135,28 @@ export interface operations {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateDept400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `TENANT_MISMATCH`: The body names a tenant other than your own
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateDept403Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
             /** @description `PARENT_NOT_FOUND`: There is no such parent department */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateDept404Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /** @description `PARENT_DISABLED`: The parent department is disabled */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateDept409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateDept422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4872,9 +3164,9 @@ export interface operations {
         parameters: {
             query: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description A version or a time: the organisation before. */
                 from: string;
                 /** @description A version or a time: the organisation after. Default: now. */
@@ -4882,7 +3174,7 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -4893,9 +3185,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4903,31 +3192,11 @@ export interface operations {
                     "application/json": components["schemas"]["DeptDiffPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
-            410: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DiffDepts410Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            410: components["responses"]["HISTORY_GONE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4949,9 +3218,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
@@ -4970,27 +3236,25 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `NOT_ACCEPTABLE`: No type that the Accept header allows is available */
             406: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ExportDepts406Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             * @description `TOO_MANY_EXPORTS`: Too many exports are running (one at a time per tenant); try again after the time in Retry-After
              *
-             *     `TOO_MANY_EXPORTS`: Too many exports are running (one at a time per tenant); try again after the time in Retry-After
+             *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              */
             429: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -4998,11 +3262,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ExportDepts429Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5014,7 +3276,7 @@ export interface operations {
             };
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -5044,9 +3306,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -5054,29 +3313,17 @@ export interface operations {
                     "application/json": components["schemas"]["ImportReportEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ImportDepts422Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             /**
-             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             * @description `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
              *
-             *     `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
+             *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              */
             429: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     "Retry-After": components["headers"]["Retry-After"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -5084,11 +3331,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ImportDepts429Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5109,47 +3354,25 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /**
-             * @description `DEPT_NOT_FOUND`: There is no such department
-             *
-             *     `PARENT_NOT_FOUND`: There is no such parent department
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OrderDepts404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             /** @description `DEPT_NOT_A_CHILD`: The department has a different parent */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderDepts409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5169,7 +3392,7 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -5180,9 +3403,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5190,41 +3410,12 @@ export interface operations {
                     "application/json": components["schemas"]["DeptTreeEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetDeptTree404Refusal"];
-                };
-            };
-            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
-            410: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetDeptTree410Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
+            410: components["responses"]["HISTORY_GONE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5233,10 +3424,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5246,9 +3437,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5256,31 +3444,11 @@ export interface operations {
                     "application/json": components["schemas"]["DeptListEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetDeptAncestors404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5288,16 +3456,16 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5307,9 +3475,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5317,31 +3482,11 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetDeptHistory404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5350,10 +3495,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5367,9 +3512,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -5377,34 +3519,10 @@ export interface operations {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoreDept400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoreDept404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
             /**
              * @description `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
              *
@@ -5414,28 +3532,13 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RestoreDept409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoreDept422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5447,10 +3550,10 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5460,9 +3563,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5470,41 +3570,12 @@ export interface operations {
                     "application/json": components["schemas"]["DeptEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetDept404Refusal"];
-                };
-            };
-            /** @description `HISTORY_GONE`: The history of that time is not kept any more */
-            410: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetDept410Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
+            410: components["responses"]["HISTORY_GONE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5513,7 +3584,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description One id, or up to 500 different ones separated by commas: all of them, or none. */
@@ -5527,28 +3598,16 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `DEPT_NOT_FOUND`: There is no such department */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteDepts404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
             /**
              * @description `DEPT_HAS_CHILDREN`: The department has child departments
              *
@@ -5556,26 +3615,13 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteDepts409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteDepts412Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5584,10 +3630,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5602,97 +3648,18 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchDept400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `TENANT_MISMATCH`: The body names a tenant other than your own
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchDept403Refusal"];
-                };
-            };
-            /**
-             * @description `DEPT_NOT_FOUND`: There is no such department
-             *
-             *     `PARENT_NOT_FOUND`: There is no such parent department
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchDept404Refusal"];
-                };
-            };
-            /**
-             * @description `PARENT_DISABLED`: The parent department is disabled
-             *
-             *     `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
-             */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchDept409Refusal"];
-                };
-            };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchDept412Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
+            409: components["responses"]["PARENT_DISABLED-DEPT_CYCLE"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5701,7 +3668,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -5712,9 +3679,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5722,21 +3686,10 @@ export interface operations {
                     "application/json": components["schemas"]["EntitlementEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5745,7 +3698,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -5759,9 +3712,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5769,31 +3719,11 @@ export interface operations {
                     "application/json": components["schemas"]["EntitlementEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetEntitlementOfTenant404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5802,7 +3732,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -5813,9 +3743,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5823,21 +3750,10 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaListEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5845,17 +3761,17 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /** @description The kind of quota, as the list shows it. */
-                kind: string;
+                kind: components["parameters"]["kind"];
             };
             cookie?: never;
         };
@@ -5865,9 +3781,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -5875,31 +3788,11 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaEntryPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListQuotaEntries404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5909,7 +3802,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The kind of quota, as the list shows it. */
-                kind: string;
+                kind: components["parameters"]["kind"];
             };
             cookie?: never;
         };
@@ -5923,53 +3816,26 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["QuotaEntryEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefundQuota404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /** @description `REFUND_TOO_LARGE`: The refund is more than the key has spent */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefundQuota409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefundQuota422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["QUOTA_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5979,7 +3845,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The kind of quota, as the list shows it. */
-                kind: string;
+                kind: components["parameters"]["kind"];
             };
             cookie?: never;
         };
@@ -5993,28 +3859,16 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ReservationEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReserveQuota404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /**
              * @description `QUOTA_EXCEEDED`: Not enough of the quota is available
              *
@@ -6022,28 +3876,13 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReserveQuota409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReserveQuota422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["QUOTA_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6055,7 +3894,7 @@ export interface operations {
                 /** @description The key of the reservation, encoded as part of an address. */
                 key: string;
                 /** @description The kind of quota, as the list shows it. */
-                kind: string;
+                kind: components["parameters"]["kind"];
             };
             cookie?: never;
         };
@@ -6065,45 +3904,17 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /**
-             * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
-             *
-             *     `RESERVATION_NOT_FOUND`: There is no such reservation
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReleaseReservation404Refusal"];
-                };
-            };
-            /** @description `RESERVATION_OVER`: The reservation was committed or released, or has run out */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReleaseReservation409Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND"];
+            409: components["responses"]["RESERVATION_OVER"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6112,13 +3923,13 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
                 /** @description The key of the reservation, encoded as part of an address. */
                 key: string;
                 /** @description The kind of quota, as the list shows it. */
-                kind: string;
+                kind: components["parameters"]["kind"];
             };
             cookie?: never;
         };
@@ -6132,9 +3943,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -6142,48 +3950,12 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaEntryEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /**
-             * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
-             *
-             *     `RESERVATION_NOT_FOUND`: There is no such reservation
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommitReservation404Refusal"];
-                };
-            };
-            /** @description `RESERVATION_OVER`: The reservation was committed or released, or has run out */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommitReservation409Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CommitReservation422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND"];
+            409: components["responses"]["RESERVATION_OVER"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6193,7 +3965,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The kind of quota, as the list shows it. */
-                kind: string;
+                kind: components["parameters"]["kind"];
             };
             cookie?: never;
         };
@@ -6207,53 +3979,26 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["QuotaEntryEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UseQuota404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /** @description `QUOTA_EXCEEDED`: Not enough of the quota is available */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UseQuota409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UseQuota422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["QUOTA_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6262,7 +4007,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -6276,9 +4021,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6286,31 +4028,11 @@ export interface operations {
                     "application/json": components["schemas"]["QuotaListEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListQuotasOfTenant404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6318,9 +4040,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only children of the tenant with this code. */
                 tenantParent?: string;
                 /** @description A part of the name, exactly as written. */
@@ -6332,7 +4054,7 @@ export interface operations {
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -6343,9 +4065,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -6354,21 +4073,10 @@ export interface operations {
                     "application/json": components["schemas"]["TenantRowPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6377,7 +4085,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path?: never;
             cookie?: never;
@@ -6392,99 +4100,18 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateTenant400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateTenant403Refusal"];
-                };
-            };
-            /**
-             * @description `TENANT_NOT_FOUND`: There is no such tenant
-             *
-             *     `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateTenant404Refusal"];
-                };
-            };
-            /**
-             * @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
-             *
-             *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
-             *
-             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
-             */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateTenant409Refusal"];
-                };
-            };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateTenant412Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
+            409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6493,7 +4120,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -6508,9 +4135,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -6519,32 +4143,16 @@ export interface operations {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateTenant400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateTenant404Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /**
@@ -6554,28 +4162,13 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateTenant409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateTenant422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6583,13 +4176,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -6603,9 +4196,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6613,31 +4203,11 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetTenantHistory404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6646,7 +4216,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -6664,9 +4234,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -6674,34 +4241,10 @@ export interface operations {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoreTenant400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoreTenant404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
             /**
              * @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant, or it is deleted: restore it first, or name another parent
              *
@@ -6713,28 +4256,13 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RestoreTenant409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoreTenant422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6743,7 +4271,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -6757,9 +4285,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -6767,31 +4292,11 @@ export interface operations {
                     "application/json": components["schemas"]["TenantEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetTenant404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6800,7 +4305,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -6814,72 +4319,26 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteTenant403Refusal"];
-                };
-            };
-            /** @description `TENANT_NOT_FOUND`: There is no such tenant */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteTenant404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
             /** @description `TENANT_HAS_CHILDREN`: The tenant has child tenants */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteTenant409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteTenant412Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -6888,7 +4347,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -6907,99 +4366,18 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            /**
-             * @description `INVALID_INPUT`: The input is invalid
-             *
-             *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-             *
-             *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
-             */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchTenant400Refusal"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchTenant403Refusal"];
-                };
-            };
-            /**
-             * @description `TENANT_NOT_FOUND`: There is no such tenant
-             *
-             *     `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant
-             */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchTenant404Refusal"];
-                };
-            };
-            /**
-             * @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
-             *
-             *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
-             *
-             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
-             */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchTenant409Refusal"];
-                };
-            };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PatchTenant412Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
+            409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7007,19 +4385,19 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Accounts of this department. */
                 deptId?: number;
                 /** @description A part of the user name, exactly as written. */
                 username?: string;
                 /** @description `0` normal, `1` disabled. */
-                status?: string;
+                status?: components["parameters"]["status"];
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -7030,9 +4408,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -7041,21 +4416,10 @@ export interface operations {
                     "application/json": components["schemas"]["UserPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7064,7 +4428,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path?: never;
             cookie?: never;
@@ -7079,17 +4443,14 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
@@ -7107,11 +4468,10 @@ export interface operations {
              */
             403: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateUser403Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /**
@@ -7121,11 +4481,10 @@ export interface operations {
              */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateUser404Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /**
@@ -7137,28 +4496,13 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateUser409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateUser412Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7167,7 +4511,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -7182,9 +4526,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -7193,30 +4534,9 @@ export interface operations {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateUser403Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
             /**
              * @description `DEPT_NOT_FOUND`: There is no such department
              *
@@ -7224,11 +4544,10 @@ export interface operations {
              */
             404: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateUser404Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
             /**
@@ -7240,45 +4559,14 @@ export interface operations {
              */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateUser409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateUser422Refusal"];
-                };
-            };
-            /**
-             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
-             *
-             *     `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateUser429Refusal"];
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["TOO_MANY_LOGINS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7299,17 +4587,14 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             /**
              * @description `ROLE_REQUIRED`: Your role does not allow this
              *
@@ -7327,45 +4612,14 @@ export interface operations {
              */
             403: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChangePassword403Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /** @description `USER_NOT_FOUND`: There is no such account */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangePassword404Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
-             *
-             *     `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangePassword429Refusal"];
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            404: components["responses"]["USER_NOT_FOUND"];
+            429: components["responses"]["TOO_MANY_LOGINS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7374,10 +4628,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7387,9 +4641,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7397,31 +4648,11 @@ export interface operations {
                     "application/json": components["schemas"]["UserEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `USER_NOT_FOUND`: There is no such account */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetUser404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7430,7 +4661,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description One id, or up to 500 different ones separated by commas: all of them, or none. */
@@ -7444,72 +4675,26 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteUsers403Refusal"];
-                };
-            };
-            /** @description `USER_NOT_FOUND`: There is no such account */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteUsers404Refusal"];
-                };
-            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
+            404: components["responses"]["USER_NOT_FOUND"];
             /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteUsers409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            /** @description `STALE`: The resource has changed since you read it; read it again */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteUsers412Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7517,13 +4702,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path?: never;
             cookie?: never;
@@ -7534,9 +4719,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7544,21 +4726,10 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7579,33 +4750,16 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UpdateWebhook404Refusal"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7614,7 +4768,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: string;
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
             cookie?: never;
@@ -7629,9 +4783,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -7640,34 +4791,19 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedWebhookEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `WEBHOOK_LIMIT`: The tenant has as many webhooks as it may have */
             409: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateWebhook409Refusal"];
+                    "application/json": components["schemas"]["RefusalEnvelope"];
                 };
             };
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreateWebhook422Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7675,16 +4811,16 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The most rows to return. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description `nextCursor` of the previous page; send the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7694,9 +4830,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7704,31 +4837,11 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryPageEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ListDeliveries404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7737,7 +4850,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7747,31 +4860,16 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PingWebhook404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7780,10 +4878,10 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
             };
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7793,9 +4891,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -7803,31 +4898,11 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookEnvelope"];
                 };
             };
-            /** @description Not modified: the version in `If-None-Match` is still current. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["GetWebhook404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -7836,7 +4911,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: number;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7846,31 +4921,16 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoneEnvelope"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeleteWebhook404Refusal"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
