@@ -98,7 +98,7 @@ function envelopeOf({ data, page, list }: OperationOptions): Type {
   if (data) return envelope(stem(data), { type: data });
   if (list) return envelope(`${stem(list)}List`, { type: list, isArray: true });
   if (page) return envelope(`${stem(page)}Page`, { type: pageOf(page) });
-  return envelope('Done', { type: 'string', nullable: true, description: 'Always null.' });
+  return envelope('Done', { type: 'string', nullable: true, description: 'Always null.', example: null });
 }
 
 function envelope(name: string, data: ApiPropertyOptions): Type {

@@ -12,8 +12,8 @@ const ROOT = join(__dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'docs', 'openapi.yaml');
 
 const TAGS = [
-  ...['Departments', 'Tenants', 'Accounts', 'Signing in'],
-  ...['Changes', 'Entitlements', 'Quotas', 'Webhooks'],
+  ...['Signing in', 'Departments', 'Tenants', 'Accounts'],
+  ...['Entitlements', 'Quotas', 'Changes', 'Webhooks'],
 ];
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
@@ -38,7 +38,9 @@ describe('the OpenAPI document', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('gives every operation a summary, and one of eight tags', () => {
+  it('gives every operation a summary, and one of eight tags that are described', () => {
+    expect(document.tags.map(({ name }) => name)).toEqual(TAGS);
+    for (const { description } of document.tags) expect(description).toMatch(/\.$/);
     for (const { summary, tags } of operations) {
       expect(summary).not.toBe('');
       expect(TAGS).toContain(tags.join());

@@ -19,6 +19,7 @@ export interface DocumentedOperation {
   readonly responses: Record<string, DocumentedResponse>;
 }
 export interface OpenApiDocument {
+  readonly tags: { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, DocumentedOperation>>;
   readonly components: {
     readonly responses: Record<string, DocumentedResponse>;

@@ -18,11 +18,16 @@ Departments and tenants for many companies.
 - This document: [openapi.json](/docs/openapi.json), [openapi.yaml](/docs/openapi.yaml).
 `.trim();
 
+/** In the order in which a person meets them. */
 const TAGS = {
+  'Signing in': 'Signing in, tokens, and the signed-in caller.',
   Departments: "The department tree of the caller's tenant.",
   Tenants: "The caller's own tenant, to read it, and every tenant below, to change it.",
   Accounts: "The accounts of the caller's tenant.",
-  'Signing in': 'Signing in, tokens, and the signed-in caller.',
+  Entitlements: 'What a tenant may do now: its state, service period, menus, accounts, quotas and rules.',
+  Quotas: 'What a tenant may use up: spend, reserve, commit, release and refund, each once per key.',
+  Changes: 'The journal (audit log): every change, to follow it by long polling or to find who did what.',
+  Webhooks: 'Addresses that changes are sent to, signed, in order and at least once.',
 };
 
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
