@@ -783,7 +783,10 @@ export interface components {
             code: number;
             /** @example 操作成功 */
             msg: string;
-            /** @description Always null. */
+            /**
+             * @description Always null.
+             * @example null
+             */
             data: string | null;
         };
         MeDto: {
