@@ -1,4 +1,4 @@
-import type { DataSource, DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSource, DataSourceOptions, EntityMetadata, MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The level that transactions must ask for; none where it is the default. */
 export type Isolation = 'READ COMMITTED' | undefined;
@@ -40,8 +40,8 @@ export interface Dialect {
   newIds(inserted: Outcome, count: number): number[] | null;
   /** Makes the database count what a table holds, after many new rows; null where it knows without. */
   analyze(table: string): string | null;
-  /** Stands after the name of a table. */
-  forceIndex(index: string): string;
+  /** Stands after the name of a table, so that this index of it is used; `PRIMARY` is its key. */
+  forceIndex(index: string, table: EntityMetadata): string;
   /** That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. */
   after(columns: readonly string[], place: (index: number) => string): string;
   /** What runs this statement prepared, once per connection; null where TypeORM does it as well. */

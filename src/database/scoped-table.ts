@@ -25,7 +25,7 @@ export interface FindOptions<E> {
   readonly limit?: number;
   /** Only rows after this one in the order. With fewer values than the order has columns: after all that equal it in those. */
   readonly after?: Key | null;
-  /** The index to read from, where MySQL would choose another. */
+  /** The index to read from, where a database would choose another; `PRIMARY` is the key. */
   readonly index?: string;
 }
 
@@ -116,14 +116,22 @@ export class ScopedTable<E extends ObjectLiteral> {
     return (await this.#select('1 AS one', where, {}, ` LIMIT 1 OFFSET ${count}`)).length > 0;
   }
 
-  async distinct(column: keyof E & string, where: Where<E>): Promise<string[]> {
+  async distinct(
+    column: keyof E & string,
+    where: Where<E>,
+    options: FindOptions<E> = {},
+  ): Promise<string[]> {
     const name = new SqlStatement(this.#metadata).name(column);
-    const rows = await this.#select(`DISTINCT ${name} AS value`, where);
+    const rows = await this.#select(`DISTINCT ${name} AS value`, where, options);
     return rows.map(({ value }) => String(value));
   }
 
-  async distinctIds(column: keyof E & string, where: Where<E>): Promise<number[]> {
-    return (await this.distinct(column, where)).map(Number);
+  async distinctIds(
+    column: keyof E & string,
+    where: Where<E>,
+    options: FindOptions<E> = {},
+  ): Promise<number[]> {
+    return (await this.distinct(column, where, options)).map(Number);
   }
 
   /** The greatest value that an expression on a column has in the rows that match. */
@@ -215,7 +223,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     end = '',
   ): Promise<Record<string, unknown>[]> {
     const statement = new SqlStatement(this.#metadata);
-    const hint = index === undefined ? '' : statement.dialect.forceIndex(index);
+    const hint = index === undefined ? '' : statement.dialect.forceIndex(index, this.#metadata);
     const condition = statement.where(where, this.#scope.where ?? {});
     const orders = Object.entries<unknown>(order ?? {});
     const range = after ? ` AND ${statement.after(Object.keys(order ?? {}), after)}` : '';

@@ -68,7 +68,7 @@ export class SqlStatement {
     return sql.replace(/:(\.\.\.)?([a-z]\w*)/gi, (_, isList: string | undefined, name: string) => {
       if (name === 'table') return this.table;
       if (name === 'instr') return this.dialect.instr;
-      if (name.startsWith('ix_')) return this.dialect.forceIndex(name);
+      if (name.startsWith('ix_')) return this.dialect.forceIndex(name, this.metadata);
       const value = named[name];
       if (value === undefined) throw new Error(`:${name} has no value.`);
       return isList ? this.#list([value].flat()) : this.#list([value as Parameter]);

@@ -8,6 +8,7 @@ import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
 import {
+  BY_ID,
   LIVE,
   matching,
   namedSiblings,
@@ -69,7 +70,7 @@ export class DeptReader {
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptRow[]> {
-    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), DEPT_SHOWN)));
+    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), DEPT_SHOWN, BY_ID)));
   }
 
   /** Of these departments, the ones that have child departments. */
@@ -132,7 +133,7 @@ export class DeptReader {
       return cutPage(rows, limit, ({ orderNum, deptId }) => [orderNum, deptId]);
     }
     const at = (keys: readonly Key[]): Promise<ListedDept[]> =>
-      find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) }, { index: 'PRIMARY' });
+      find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) }, BY_ID);
     const keys = this.#keysIn(range ?? { where, index: 'ix_dept_subtree' });
     return fillPage(keys, { at, idOf: ({ deptId }) => deptId }, after, limit);
   }
@@ -149,7 +150,7 @@ export class DeptReader {
 
   findForFile(deptIds: readonly number[]): Promise<FileDept[]> {
     return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, { index: 'PRIMARY' })),
+      this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, BY_ID)),
     );
   }
 
@@ -174,7 +175,7 @@ export class DeptReader {
   /** The index by which these departments are found: in their order, or by ids, which are few. Null for a subtree to sort. */
   async #rangeOf(criteria: DeptCriteria): Promise<IndexRange | null> {
     const { ids, below, parentId, leader } = criteria;
-    if (ids) return { where: matching(criteria), index: 'PRIMARY' };
+    if (ids) return { where: matching(criteria), ...BY_ID };
     const isSubtree = below && parentId === undefined && leader === undefined;
     if (isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below })))) return null;
     return this.#narrowest(orderedRanges(criteria));
@@ -204,7 +205,7 @@ export class DeptReader {
     condition: (deptIds: readonly number[], tenantId: string) => Where,
   ): Promise<number[]> {
     return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.distinctIds('deptId', condition(chunk, this.ctx.tenantId))),
+      this.#read((depts) => depts.distinctIds('deptId', condition(chunk, this.ctx.tenantId), BY_ID)),
     );
   }
 

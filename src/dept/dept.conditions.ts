@@ -52,6 +52,9 @@ export function orderedRanges({ parentId, leader, status }: DeptCriteria): [Inde
   return [first ?? { where: LIVE, index: 'ix_dept_order' }, ...others];
 }
 
+/** How databases find departments whose ids are listed. */
+export const BY_ID = { index: 'PRIMARY' } as const;
+
 export function withIds(deptIds: readonly number[]): Where {
   return { ...LIVE, deptId: In([...deptIds]) };
 }

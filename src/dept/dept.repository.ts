@@ -13,7 +13,7 @@ import { DeptReader, findNamed } from './dept-reader.repository';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../tree/tree-path';
 import { TreeTable } from '../tree/tree-table';
-import { LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
+import { BY_ID, LIVE, parentsAmong, withIds, type SiblingName } from './dept.conditions';
 import { toDeptJournal } from './dept.mapper';
 import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields, type DeptRow } from './dept.entity';
 import { DeptCreated, DeptDeleted, DeptMoved, DeptRestored, DeptUpdated } from './dept.events';
@@ -92,7 +92,7 @@ export class LockedDeptTree {
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
-    return this.#depts.find(withIds(deptIds), { order: { deptId: 'ASC' } });
+    return this.#depts.find(withIds(deptIds), { order: { deptId: 'ASC' }, ...BY_ID });
   }
 
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
@@ -100,7 +100,7 @@ export class LockedDeptTree {
   }
 
   findParents(deptIds: readonly number[]): Promise<number[]> {
-    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId));
+    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId), BY_ID);
   }
 
   /** How many levels there are below this department. */

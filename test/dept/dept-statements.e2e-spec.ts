@@ -163,6 +163,23 @@ describe('the statements of a write', () => {
     expect(runs).toBe(1);
   });
 
+  it('find departments whose ids are listed by the key, not by walking the tenant', async () => {
+    await deptRows(service.dataSource, 1200, (orderNum) => ({
+      ...{ tenantId, parentId: 0, ancestors: '0', depth: 1, deptName: `found ${orderNum}`, orderNum },
+    }));
+    const { data } = (await api.get(`${PATH}?deptName=found&limit=200`)).body;
+    const ids = (data as { rows: { deptId: number }[] }).rows.map(({ deptId }) => deptId).join(',');
+    const queries = [
+      ...(await queriesOf(() => api.get(`${PATH}?deptName=found&limit=500`))),
+      ...(await queriesOf(() => api.get(`${PATH}?ids=${ids}`))),
+      ...(await queriesOf(() => api.get(`${PATH}/tree?deptName=found`))),
+      ...(await queriesOf(() => api.delete(`${PATH}/${ids}`))),
+    ].filter(({ sql }) => /^SELECT .* FROM \S*tenantry_dept\W+t\b.*dept_id\W* IN \(/s.test(sql));
+    expect(queries.length).toBeGreaterThan(5);
+    // PostgreSQL chooses by its statistics.
+    if (!onPostgres) for (const query of queries) expect(await planOf(query)).toMatch(/PRIMARY/);
+  });
+
   if (onMariadb) {
     it('look for children by the one index that finds them, whatever the statistics are', async () => {
       const queries = [

@@ -5,8 +5,10 @@ import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { Mutex, type Release, type WaitLimit } from '../../concurrency/mutex';
+import type { Rows } from '../dialect';
 import { BUDGET_MS } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
+import { StatementTurns } from './statement-turns';
 
 /** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
 const OWN_TYPES: ReadonlyMap<ColumnType | undefined, string> = new Map<ColumnType | undefined, string>([
@@ -33,7 +35,8 @@ const SQLITE_READONLY_MOVED = 1032;
  */
 export class SqliteDriver extends BetterSqlite3Driver {
   readonly #mutex = new Mutex();
-  readonly #reads = new SqliteReadRunner(this, () => this.#openReader());
+  readonly #turns = new StatementTurns();
+  readonly #reads = new SqliteReadRunner(this, this.#turns, () => this.#openReader());
   #reader: SqliteConnection | undefined;
   #path = '';
   #inode: bigint | undefined;
@@ -49,12 +52,15 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return new SqliteQueryRunner(this, this.#mutex, this.#reads);
   }
 
-  /** A read outside any transaction, at once. */
-  read(sql: string, parameters: readonly unknown[]): Record<string, unknown>[] {
+  /** A read outside any transaction. */
+  read(sql: string, parameters: readonly unknown[]): Rows | Promise<Rows> {
     const values = parameters as (string | number)[];
-    return this.#openReader()
-      .prepare(sql)
-      .all(...values) as Record<string, unknown>[];
+    return this.#turns.run(
+      () =>
+        this.#openReader()
+          .prepare(sql)
+          .all(...values) as Rows,
+    );
   }
 
   override normalizeType(column: {
@@ -119,13 +125,15 @@ function refuseReadOnly(path: string): void {
 class SqliteReadRunner extends BetterSqlite3QueryRunner {
   constructor(
     driver: BetterSqlite3Driver,
+    private readonly turns: StatementTurns,
     private readonly reader: () => SqliteConnection,
   ) {
     super(driver);
   }
 
-  override connect(): Promise<SqliteConnection> {
-    return Promise.resolve(this.reader());
+  override async connect(): Promise<SqliteConnection> {
+    await this.turns.enter();
+    return this.reader();
   }
 }
 

@@ -74,7 +74,7 @@ export class UserRepository {
         return found.map(({ userId }) => [userId]);
       },
       {
-        at: (keys) => find({ ...filters, userId: In(keys.map(([id]) => Number(id))) }),
+        at: (keys) => find({ ...filters, userId: In(keys.map(([id]) => Number(id))) }, { index: 'PRIMARY' }),
         idOf: ({ userId }) => userId,
       },
       start,

@@ -1,0 +1,173 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { ApiClient, mintToken, throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
+import { ChildService } from '../support/child-service';
+import { forgetPeak, memoryMb } from '../support/process-memory';
+import { aTenantRow } from '../support/seeds';
+
+const PATH = '/system/dept-api';
+const HOOK = join(__dirname, '..', 'support', 'event-loop-hook.js');
+const AT_ONCE = 12;
+/** Of `/health/live`, while they run. */
+const HEALTH_MS = 100;
+/** No turn of the event loop may hold more work. */
+const TURN_MS = 50;
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+/** What others notice of reads that run at the same time. */
+interface Noticed {
+  readonly statuses: Record<string, number>;
+  readonly tookMs: number;
+  /** The longest answers of `/health/live`, and of a department of another tenant. */
+  readonly healthMs: number;
+  readonly readMs: number;
+  readonly readRefused: number;
+  readonly turn: { readonly clock: number; readonly work: number };
+  readonly memoryMb: number;
+}
+
+/** The service as a process on a SQLite file, and what its callers notice. */
+class LongReads {
+  private constructor(
+    private readonly database: ThrowAwayDatabase,
+    readonly dataSource: DataSource,
+    readonly service: ChildService,
+    private readonly other: string,
+    private readonly otherDept: string,
+  ) {}
+
+  static async start(nodeOptions = ''): Promise<LongReads> {
+    const database = await throwAwayDatabase();
+    const dataSource = await database.open();
+    const env = { NODE_OPTIONS: `--require ${HOOK} ${nodeOptions}`, MAX_WAIT_MS: '2000' };
+    const service = await ChildService.start(database, env);
+    const other = mintToken({ tenantId: await aTenantRow(dataSource) });
+    const { headers } = await service.anonymous.as(other).post(PATH, { deptName: 'other' });
+    return new LongReads(database, dataSource, service, other, headers.location!);
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+    await this.database.drop();
+  }
+
+  /** Twelve of a read at once. Answers are not held against the document: that would take this process long. */
+  async twelve(tenantId: string, path: string): Promise<Noticed> {
+    const pid = this.service.process.pid!;
+    const api = new ApiClient(this.service.anonymous.baseUrl, {
+      authorization: `Bearer ${mintToken({ tenantId })}`,
+    });
+    await api.get(`${PATH}?limit=1`);
+    await this.#longestTurn();
+    forgetPeak(pid);
+    let isOver = false;
+    const probe = async (client: ApiClient, asked: string) => {
+      const seen = { longest: 0, refused: 0 };
+      while (!isOver) {
+        const begun = performance.now();
+        const { status } = await client.get(asked);
+        seen.longest = Math.max(seen.longest, performance.now() - begun);
+        if (status !== 200) seen.refused += 1;
+        await sleep(5);
+      }
+      return seen;
+    };
+    const bare = new ApiClient(this.service.anonymous.baseUrl);
+    const probes = Promise.all([probe(bare, '/health/live'), probe(bare.as(this.other), this.otherDept)]);
+    await sleep(50);
+    const begun = performance.now();
+    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => api.get(PATH + path)));
+    const tookMs = performance.now() - begun;
+    await sleep(50);
+    isOver = true;
+    const [health, read] = await probes;
+    const statuses: Record<string, number> = {};
+    for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+    api.close();
+    bare.close();
+    const noticed = {
+      statuses,
+      tookMs: Math.round(tookMs),
+      healthMs: Math.round(health.longest),
+      readMs: Math.round(read.longest),
+      readRefused: read.refused,
+      turn: await this.#longestTurn(),
+      memoryMb: Math.round(memoryMb(pid, 'VmHWM')),
+    };
+    say(`${path}: ${JSON.stringify(noticed)}`);
+    return noticed;
+  }
+
+  async #longestTurn(): Promise<Noticed['turn']> {
+    const told = () => [...this.service.printed.matchAll(/longest turn (.*)\n/g)].map((match) => match[1]!);
+    const before = told().length;
+    this.service.process.kill('SIGUSR2');
+    while (told().length === before) await sleep(10);
+    return JSON.parse(told().at(-1)!) as Noticed['turn'];
+  }
+}
+
+const COUNT = (count: number) =>
+  `WITH RECURSIVE s(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM s WHERE seq < ${count})`;
+
+/** So many departments below one, a hundred of them on the second level and the others in two levels below; gives the id of the top. */
+async function fill(dataSource: DataSource, tenantId: string, count: number): Promise<number> {
+  const [last] = await dataSource.query<{ last: number | null }[]>(
+    'SELECT MAX(dept_id) AS last FROM tenantry_dept',
+  );
+  const top = (last?.last ?? 0) + 1;
+  const middle = Math.max(200, Math.floor(count / 100));
+  const parent = `CASE WHEN seq <= 100 THEN ${top} WHEN seq <= ${middle} THEN ${top + 1} + seq % 100
+    ELSE ${top + 101} + seq % ${middle - 100} END`;
+  const second = `(${top + 1} + (${parent} - ${top}) % 100)`;
+  const insert = `INSERT INTO tenantry_dept (dept_id, tenant_id, parent_id, ancestors, depth, dept_name, order_num, leader,
+    status, del_flag, create_by, create_time, update_by)`;
+  const life = `'0', 'seed', '2026-01-01 00:00:00.000', ''`;
+  await dataSource.query(
+    `${insert} VALUES (${top}, '${tenantId}', 0, '0', 1, '总公司', 0, NULL, '0', ${life})`,
+  );
+  await dataSource.query(
+    `${COUNT(count - 1)} ${insert} SELECT ${top} + seq, '${tenantId}', ${parent},
+       CASE WHEN seq <= 100 THEN '0,${top}' WHEN seq <= ${middle} THEN '0,${top},' || (${parent})
+         ELSE '0,${top},' || ${second} || ',' || (${parent}) END,
+       CASE WHEN seq <= 100 THEN 2 WHEN seq <= ${middle} THEN 3 ELSE 4 END,
+       '部门 ' || (seq * 7919 % 100003), seq * 7919 % 1000, CASE WHEN seq % 3 = 0 THEN 'leader ' || (seq % 30) END,
+       CASE WHEN seq % 100 = 0 THEN '1' ELSE '0' END, ${life} FROM s`,
+  );
+  return top;
+}
+
+describe.each([20_000, 100_000])('reads of %i departments on SQLite, twelve at once', (count) => {
+  let reads: LongReads;
+  let tenantId: string;
+  let top: number;
+
+  beforeAll(async () => {
+    reads = await LongReads.start();
+    tenantId = await aTenantRow(reads.dataSource);
+    top = await fill(reads.dataSource, tenantId, count);
+  });
+  afterAll(() => reads.stop());
+
+  it.each([
+    ['a part of a name that nobody has', '?deptName=nobody'],
+    ['a part of a name that many have', '?deptName=77&limit=500'],
+    ['a part of a name that nobody has below one department', '?deptName=nobody&ancestorId=TOP'],
+    ['a part of a name that many have below one department', '?deptName=7&ancestorId=TOP&limit=500'],
+    ['two filters', '?deptName=nobody&status=0&leader=leader%203'],
+    ['a tree by a part of a name that nobody has', '/tree?deptName=nobody'],
+    ['a tree by a part of a name that many have', '/tree?deptName=7'],
+    ['a tree by a part of a name below one department', '/tree?deptName=7&rootId=TOP'],
+    ['a tree by status', '/tree?status=1'],
+    ['the tree', '/tree'],
+    ['the tree below one department', '/tree?rootId=PART'],
+    ['some levels of the tree', '/tree?depth=2'],
+  ])('%s: others do not wait', async (_, path) => {
+    const asked = path.replace('TOP', String(top)).replace('PART', String(top + 1));
+    const { statuses, healthMs, turn } = await reads.twelve(tenantId, asked);
+    expect(statuses).toEqual({ 200: AT_ONCE });
+    expect(turn.work).toBeLessThan(TURN_MS);
+    expect(healthMs).toBeLessThan(HEALTH_MS);
+  });
+});
