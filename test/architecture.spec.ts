@@ -131,7 +131,7 @@ describe('the house', () => {
       [
         // Puts paths right, which follow from the parents and are not in the journal.
         'doctor/doctor.repository.ts',
-        'dept/dept.repository.ts',
+        'dept/locked-dept-tree.ts',
         // Counts sign-ins, and writes sessions.
         'server/auth/session.repository.ts',
         'server/account/user.repository.ts',
@@ -143,7 +143,7 @@ describe('the house', () => {
       ].sort(),
     );
     for (const path of [
-      'dept/dept.repository.ts',
+      'dept/locked-dept-tree.ts',
       'server/account/user.repository.ts',
       'tenant/locked-tenant-tree.ts',
     ]) {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Cursors, filtersOf, type PageView, type Page } from '../web/page';
+import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
@@ -17,6 +18,8 @@ const MAX_NODES = 5000;
 /** A search for rare matches gives up after so many pages. */
 const MAX_PAGES = 8;
 
+const NOT_BELOW = { zh: '不能与 ancestorId 同时使用', en: 'cannot be used together with ancestorId' };
+
 @Injectable()
 export class DeptListService {
   constructor(
@@ -25,12 +28,15 @@ export class DeptListService {
     private readonly time: ZonedTime,
   ) {}
 
-  /** A page of the departments that match, ordered by `orderNum` and `deptId`. */
+  /** A page of the departments that match, or of deleted ones, ordered by `orderNum` and `deptId`. */
   async list(ctx: RequestContext, query: DeptListQuery): Promise<PageView<DeptRowDto>> {
     const depts = this.depts.in(ctx);
-    const { ids, parentId, deptName: name, leader, status } = query;
-    const below = query.ancestorId ? await existing(depts, query.ancestorId) : undefined;
-    const criteria = { ids, parentId, name, leader, status, below };
+    const { ids, parentId, deptName: name, leader, status, deleted, ancestorId } = query;
+    // The path of a deleted department tells where it stood when it was deleted: what was above it may have moved since.
+    if (deleted && ancestorId !== undefined)
+      throw HttpErrors.INVALID({ fields: [{ field: 'deleted', message: NOT_BELOW }] });
+    const below = ancestorId ? await existing(depts, ancestorId) : undefined;
+    const criteria = { ids, parentId, name, leader, status, below, deleted };
     const page = await this.cursors.page(['dept', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       depts.findPage(criteria, after, limit),
     );

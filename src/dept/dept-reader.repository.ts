@@ -149,9 +149,7 @@ export class DeptReader {
   }
 
   findForFile(deptIds: readonly number[]): Promise<FileDept[]> {
-    return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, BY_ID)),
-    );
+    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, BY_ID)));
   }
 
   findNumbered(deptIds: readonly number[]): Promise<number[]> {

@@ -9,6 +9,7 @@ export type Where = FindOptionsWhere<DeptEntity>;
 export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
 
 export const LIVE = { delFlag: '0' } as const;
+export const DELETED = { delFlag: '2' } as const;
 
 /** Which departments are looked for; all criteria that are given must match. */
 export interface DeptCriteria {
@@ -20,12 +21,14 @@ export interface DeptCriteria {
   readonly leader?: string | undefined;
   readonly status?: string | undefined;
   readonly maxDepth?: number | undefined;
+  /** Deleted ones instead of live ones, without those that come back with one above them. */
+  readonly deleted?: boolean | undefined;
 }
 
 export function matching(criteria: DeptCriteria): Where {
-  const { ids, parentId, below: top, name, leader, status, maxDepth } = criteria;
+  const { ids, parentId, below: top, name, leader, status, maxDepth, deleted } = criteria;
   return {
-    ...LIVE,
+    ...(deleted ? { ...DELETED, deletedWith: isItself } : LIVE),
     ...(ids && { deptId: In([...ids]) }),
     ...(parentId !== undefined && { parentId }),
     ...(leader !== undefined && { leader }),
@@ -36,6 +39,15 @@ export function matching(criteria: DeptCriteria): Where {
   };
 }
 
+const isItself = Raw<number>(
+  (column) => `(${column} IS NULL OR ${column} = ${column.replace(/[^.]+$/, 'dept_id')})`,
+);
+
+/** What was deleted together with this department, and stood below it: a range of the index on the path. */
+export function deletedBelow(dept: DeptEntity, deletedWith: number): Where {
+  return { ...below<DeptEntity>(dept), ...DELETED, deletedWith };
+}
+
 /** Rows that are next to each other in an index. */
 export interface IndexRange {
   readonly where: Where;
@@ -43,13 +55,15 @@ export interface IndexRange {
 }
 
 /** The indexes in the order of lists that start with one of the criteria, usually the narrowest first; or that of all. */
-export function orderedRanges({ parentId, leader, status }: DeptCriteria): [IndexRange, ...IndexRange[]] {
+export function orderedRanges(criteria: DeptCriteria): [IndexRange, ...IndexRange[]] {
+  const { parentId, leader, status, deleted } = criteria;
+  const all: Where = deleted ? DELETED : LIVE;
   const [first, ...others] = [
-    ...(parentId === undefined ? [] : [{ where: { ...LIVE, parentId }, index: 'ix_dept_children' }]),
-    ...(leader === undefined ? [] : [{ where: { ...LIVE, leader }, index: 'ix_dept_leader' }]),
-    ...(status === undefined ? [] : [{ where: { ...LIVE, status }, index: 'ix_dept_status' }]),
+    ...(parentId === undefined ? [] : [{ where: { ...all, parentId }, index: 'ix_dept_children' }]),
+    ...(leader === undefined ? [] : [{ where: { ...all, leader }, index: 'ix_dept_leader' }]),
+    ...(status === undefined ? [] : [{ where: { ...all, status }, index: 'ix_dept_status' }]),
   ];
-  return [first ?? { where: LIVE, index: 'ix_dept_order' }, ...others];
+  return [first ?? { where: all, index: 'ix_dept_order' }, ...others];
 }
 
 /** How databases find departments whose ids are listed. */

@@ -5,7 +5,7 @@ import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
-import { MANAGERS, READERS } from '../tenancy/roles';
+import { MANAGERS, READERS, requireRole } from '../tenancy/roles';
 import { Created, type JsonText } from '../web/envelope';
 import { treeToJson } from './tree-json';
 import { PATCH_TYPES } from '../web/request';
@@ -17,6 +17,7 @@ import { TenantErrors } from '../tenancy/tenant.errors';
 import { DeptListService } from './dept-list.service';
 import {
   CreateDeptDto,
+  DeleteDeptsQuery,
   DeptDto,
   DeptRowDto,
   DeptTreeDto,
@@ -48,13 +49,14 @@ export class DeptController {
   @Get()
   @Operation({
     id: 'listDepts',
-    summary: 'List departments, page by page, now or as they were',
+    summary: 'List departments, page by page, now or as they were, or deleted ones',
     roles: READERS,
     page: DeptRowDto,
     tellsChangeCursor: true,
     refusals: [NOT_FOUND, GONE],
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
+    if (query.deleted) requireRole(ctx.roles, MANAGERS);
     return query.asOf == null ? this.lists.list(ctx, query) : this.changes.list(ctx, query);
   }
 
@@ -166,16 +168,18 @@ export class DeptController {
   @Delete(':id')
   @Operation({
     id: 'deleteDepts',
-    summary: 'Delete one department or several',
-    description: 'Deletion is logical, and refused while a department has child departments or users.',
+    summary: 'Delete one department or several, or one with all below it',
+    description:
+      'Deletion is logical, and refused while a department has child departments or users. With `subtree=true` the child departments are deleted, too.',
     roles: MANAGERS,
-    refusals: [NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, STALE],
+    refusals: [NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, DeptErrors.SUBTREE_TOO_LARGE, STALE],
   })
   delete(
     @Ctx() ctx: RequestContext,
     @PathIds('1') ids: number[],
+    @QueryParams() query: DeleteDeptsQuery,
     @IfMatch() expected: Expected,
   ): Promise<void> {
-    return this.depts.delete(ctx, ids, expected);
+    return this.depts.delete(ctx, ids, expected, query);
   }
 }

@@ -3,6 +3,7 @@ import {
   ChoiceField,
   ChoiceParam,
   EmailField,
+  FlagParam,
   IntegerField,
   TextField,
   NumberParam,
@@ -78,7 +79,7 @@ export class DeptDto {
   /** `0` normal, `1` disabled. */
   @Choice('0', '1')
   status!: string;
-  /** `0`: deleted departments are not read. */
+  /** `0`; `2` only in the list of deleted departments. */
   @Choice('0', '2')
   delFlag!: string;
   /** @example "000000" */
@@ -115,6 +116,16 @@ export class DeptListQuery extends PageQuery {
   /** Up to 500 ids, separated by commas. */
   @IdsParam()
   ids?: number[];
+  /** Deleted departments that can be restored, for administrators. Not together with `ancestorId` and `asOf`. */
+  @FlagParam()
+  deleted?: boolean;
+}
+
+/** What is deleted. */
+export class DeleteDeptsQuery {
+  /** The one department with all below it, up to 10,000. A restore of it brings all of them back. */
+  @FlagParam()
+  subtree?: boolean;
 }
 
 /** Which part of the tree is read. */

@@ -57,6 +57,10 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   @Column({ type: 'varchar', length: 100, nullable: true, ...text })
   email!: string | null;
 
+  /** Of one that was deleted with a whole subtree: the department at the top of it. Null of others. */
+  @Column({ name: 'deleted_with', type: 'bigint', nullable: true, transformer: id })
+  deletedWith!: number | null;
+
   get key(): number {
     return this.deptId;
   }

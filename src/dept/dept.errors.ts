@@ -1,6 +1,9 @@
 import { defineErrors } from '../errors/refusal';
 import { MAX_DEPTH } from '../tree/tree-path';
 
+/** How many departments are deleted with one above them, itself included. */
+export const MAX_SUBTREE = 10_000;
+
 export const DeptErrors = defineErrors({
   NOT_FOUND: { reason: 'DEPT_NOT_FOUND', status: 404, zh: '部门不存在', en: 'There is no such department' },
   PARENT_NOT_FOUND: {
@@ -41,6 +44,12 @@ export const DeptErrors = defineErrors({
     ids: [1],
     zh: '部门下存在用户，不允许删除',
     en: 'The department has users',
+  },
+  SUBTREE_TOO_LARGE: {
+    reason: 'DEPT_SUBTREE_TOO_LARGE',
+    status: 409,
+    zh: `一次最多删除 ${MAX_SUBTREE} 个部门，请先删除部分下级部门`,
+    en: `At most ${MAX_SUBTREE} departments can be deleted at once: delete some of those below it first`,
   },
   NOT_A_CHILD: {
     reason: 'DEPT_NOT_A_CHILD',

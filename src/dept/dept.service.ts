@@ -1,19 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { mergePatch } from '../web/merge-patch';
-import { HistoryErrors } from '../errors/http.errors';
+import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { Refusal } from '../errors/refusal';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../web/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
-import type { CreateDeptDto, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
+import type { CreateDeptDto, DeleteDeptsQuery, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
 import { ROOT_ID, type DeptEntity } from './dept.entity';
-import { DeptErrors } from './dept.errors';
+import { DeptErrors, MAX_SUBTREE } from './dept.errors';
 import type { RestoreDeptDto } from './history/dept-history.dto';
 import { toDeptDto, toDeptFields, toDeptSent } from './dept.mapper';
-import { DeptRepository, type DeptPlace, type LockedDeptTree } from './dept.repository';
+import { DeptRepository } from './dept.repository';
+import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
+
+const ONLY_ONE = {
+  zh: '只能用于单个部门',
+  en: 'can be used for one department only',
+};
 
 /** The rules of the department tree. */
 @Injectable()
@@ -49,20 +55,34 @@ export class DeptService {
     return this.#change(ctx, deptId, patch, expected, (dept) => mergePatch(toDeptSent(dept), patch));
   }
 
-  /** Deletes all of these departments, or none. */
-  async delete(ctx: RequestContext, deptIds: readonly number[], expected?: Expected): Promise<void> {
+  /** Deletes all of these departments, or none; with `subtree` a single one with all below it. */
+  async delete(
+    ctx: RequestContext,
+    deptIds: readonly number[],
+    expected?: Expected,
+    { subtree = false }: DeleteDeptsQuery = {},
+  ): Promise<void> {
     const ids = [...new Set(deptIds)];
     refuseOneTagForMany(ids, expected);
+    if (subtree && ids.length > 1)
+      throw HttpErrors.INVALID({ fields: [{ field: 'subtree', message: ONLY_ONE }] });
     await this.depts.transaction(ctx, async (tree) => {
       const depts = await tree.findMany(ids);
       if (depts.length < ids.length) throw DeptErrors.NOT_FOUND();
       for (const dept of depts) refuseStale(dept, expected);
-      await refuseToDelete(tree, ids);
-      await tree.markDeleted(depts);
+      if (!subtree) await refuseParents(tree, ids);
+      const [top] = depts;
+      const descendants = subtree && top ? await findSubtree(tree, top) : [];
+      await refuseOccupied(tree, [...depts, ...descendants]);
+      if (subtree && top) await tree.markSubtreeDeleted(top, descendants);
+      else await tree.markDeleted(depts);
     });
   }
 
-  /** Makes a deleted department live again, under the parent that it had or another one. */
+  /**
+   * Makes a deleted department live again, under the parent that it had or another one; with all below it that was deleted
+   * together with it.
+   */
   async restore(
     ctx: RequestContext,
     deptId: number,
@@ -75,8 +95,10 @@ export class DeptService {
       const parentId = wanted ?? dept.parentId;
       const noParent = () => DeptErrors.PARENT_GONE({ ids: [parentId] });
       const place = await placeFor(tree, parentId, undefined, noParent);
-      if (place.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
-      await tree.restore(dept, place);
+      const descendants = await tree.findDeletedWith(dept);
+      const deepest = descendants.reduce((most, { depth }) => Math.max(most, depth), dept.depth);
+      if (place.depth + deepest - dept.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
+      await tree.restore(dept, place, descendants);
     };
     return this.depts.transaction(ctx, restore, once);
   }
@@ -137,10 +159,18 @@ async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: nu
   return place;
 }
 
-async function refuseToDelete(tree: LockedDeptTree, deptIds: readonly number[]): Promise<void> {
+async function refuseParents(tree: LockedDeptTree, deptIds: readonly number[]): Promise<void> {
   const parents = await tree.findParents(deptIds);
   if (parents.length > 0) throw DeptErrors.HAS_CHILDREN({ ids: sorted(parents) });
-  const occupied = await tree.findOccupied(deptIds);
+}
+
+async function findSubtree(tree: LockedDeptTree, top: DeptEntity): Promise<DeptEntity[]> {
+  if (await tree.hasMoreBelow(MAX_SUBTREE - 1, top)) throw DeptErrors.SUBTREE_TOO_LARGE();
+  return tree.findBelow(top);
+}
+
+async function refuseOccupied(tree: LockedDeptTree, depts: readonly DeptEntity[]): Promise<void> {
+  const occupied = await tree.findOccupied(depts.map(({ deptId }) => deptId));
   if (occupied.length > 0) throw DeptErrors.HAS_USERS({ ids: sorted(occupied) });
 }
 

@@ -1,3 +1,5 @@
+import { AuthErrors } from './access.errors';
+
 export const ROLES = ['superadmin', 'tenant_admin', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -8,6 +10,11 @@ export const MANAGERS: readonly Role[] = ['superadmin', 'tenant_admin'];
 
 export function isRole(value: unknown): value is Role {
   return ROLES.includes(value as Role);
+}
+
+/** Refuses a caller who has none of these roles. */
+export function requireRole(own: readonly Role[], allowed: readonly Role[]): void {
+  if (!allowed.some((role) => own.includes(role))) throw AuthErrors.ROLE();
 }
 
 /** 0 for the highest role; one beyond the lowest for none. */

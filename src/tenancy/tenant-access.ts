@@ -24,8 +24,8 @@ export abstract class TenantAdmission {
 /** Which departments have users? A port: a host with accounts of its own answers from them. */
 export abstract class UserDirectory {
   /**
-   * Of these departments, the ones that users belong to. It is asked inside the unit of work that is about to
-   * delete them; `manager` is that transaction.
+   * Of these departments, at most 500, the ones that users belong to. It is asked inside the unit of work that is about to
+   * delete them, several times when they are more; `manager` is that transaction.
    */
   abstract findOccupied(
     ctx: RequestContext,

@@ -19,15 +19,21 @@ export class TreeTable<E extends TreeRow> {
     return (await this.table.maximum('ancestors', depth, below(node))) ?? node.depth;
   }
 
-  /** Rewrites the paths of all that stands below `node`, in one statement, for its new place. */
-  async moveDescendants(node: E, to: Place): Promise<void> {
+  /** Rewrites the paths of all live nodes below `node`, or of `which` of all below it, in one statement, for its new place. */
+  async moveDescendants(
+    node: E,
+    to: Place,
+    which: FindOptionsWhere<E> = below(node),
+    more: QueryDeepPartialEntity<E> = {},
+  ): Promise<void> {
     const values = {
       // TRIM changes nothing: PostgreSQL must know that the value is a text.
       ancestors: () => 'CONCAT(TRIM(:newPath), SUBSTR(ancestors, :keepFrom))',
       depth: () => 'depth + :deeper',
       ...RAISED,
+      ...more,
     } as unknown as QueryDeepPartialEntity<E>;
-    await this.table.update(below(node), values, {
+    await this.table.update(which, values, {
       newPath: pathBelow({ key: node.key, ...to }),
       keepFrom: pathBelow(node).length + 1,
       deeper: to.depth - node.depth,

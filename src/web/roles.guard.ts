@@ -12,7 +12,7 @@ import type { Request } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
-import type { Role } from '../tenancy/roles';
+import { requireRole, type Role } from '../tenancy/roles';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
@@ -77,7 +77,7 @@ export class RolesGuard implements CanActivate {
     const principal = await callerOf(this.principals, context.switchToHttp().getRequest<Request>());
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
-    if (!allowed?.some((role) => principal.roles.includes(role))) throw AuthErrors.ROLE();
+    requireRole(principal.roles, allowed ?? []);
     return true;
   }
 }

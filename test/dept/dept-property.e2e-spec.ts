@@ -17,7 +17,9 @@ const LANES = 4;
 type Step =
   | { readonly kind: 'create'; readonly under: number; readonly status: '0' | '1' }
   | { readonly kind: 'move'; readonly dept: number; readonly under: number; readonly status: '0' | '1' }
-  | { readonly kind: 'delete'; readonly depts: readonly number[] };
+  | { readonly kind: 'delete'; readonly depts: readonly number[] }
+  | { readonly kind: 'delete tree'; readonly dept: number }
+  | { readonly kind: 'restore'; readonly dept: number };
 
 const dept = fc.nat({ max: 12 });
 const status = fc.constantFrom<('0' | '1')[]>('0', '0', '0', '1');
@@ -31,9 +33,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       depts: fc.array(dept, { minLength: 1, maxLength: 3 }),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete tree' as const), dept }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restore' as const), dept }) },
 );
 
-describe('random programs of create, move and delete', () => {
+describe('random programs of create, move, delete and restore', () => {
   const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
   it(`answer as a plain model does, and leave the same tree (${RUNS} programs of ${STEPS} steps)`, async () => {
@@ -74,6 +78,16 @@ async function runStep(api: ApiClient, model: DeptModel, each: Step): Promise<vo
     const expected = model.judgeMove(deptId, parentId);
     expect(reasonOf(await api.put(PATH, { deptId, parentId, status: each.status }))).toBe(expected);
     if (!expected) model.move(deptId, parentId, each.status);
+  } else if (each.kind === 'delete tree') {
+    const deptId = idOf(each.dept);
+    const expected = model.judgeDeleteTree(deptId);
+    expect(reasonOf(await api.delete(`${PATH}/${deptId}?subtree=true`))).toBe(expected);
+    if (!expected) model.deleteTree(deptId);
+  } else if (each.kind === 'restore') {
+    const deptId = idOf(each.dept);
+    const expected = model.judgeRestore(deptId);
+    expect(reasonOf(await api.post(`${PATH}/${deptId}/restore`, {}))).toBe(expected);
+    if (!expected) model.restore(deptId);
   } else {
     const ids = each.depts.map(idOf);
     const expected = model.judgeDelete(ids);

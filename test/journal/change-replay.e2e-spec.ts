@@ -30,7 +30,8 @@ const step = fc.oneof(
       phone: fc.option(fc.string({ maxLength: 5 })),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), dept }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), dept, subtree: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restore' as const), dept }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('order' as const), under: dept }) },
   {
     weight: 1,
@@ -57,7 +58,10 @@ async function run(api: ApiClient, ids: number[], each: Step): Promise<void> {
       await api.patch(`${DEPTS}/${idOf(each.dept)}`, { phone: each.phone });
       break;
     case 'delete':
-      await api.delete(`${DEPTS}/${idOf(each.dept)}`);
+      await api.delete(`${DEPTS}/${idOf(each.dept)}?subtree=${each.subtree}`);
+      break;
+    case 'restore':
+      await api.post(`${DEPTS}/${idOf(each.dept)}/restore`, {});
       break;
     case 'order': {
       const { body } = await api.get(`${DEPTS}?parentId=${idOf(each.under)}`);

@@ -35,7 +35,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('create' as const), under: dept, name }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('update' as const), dept, name }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('move' as const), dept, under: dept, name }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete' as const), dept }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('delete' as const), dept, subtree: fc.boolean() }) },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('restore' as const), dept, under: fc.option(dept) }),
@@ -51,6 +51,7 @@ class Model {
   readonly past = new Map<number, State>();
   #deleted = new Map<number, Dept>();
   #live = new Map<number, Dept>();
+  readonly #tops = new Map<number, number | null>();
 
   idOf(number: number | null): number {
     return number === null || number === 0 ? 0 : (this.ids[number - 1] ?? 900_000_000 + number);
@@ -71,9 +72,20 @@ class Model {
     this.#live.set(id, { ...before, ...values });
   }
 
-  delete(id: number): void {
+  /** With a top: everything below it as well, which is restored with it. */
+  delete(id: number, top: number | null): void {
+    for (const [child, { parentId }] of [...this.#live]) if (parentId === id) this.delete(child, top);
     this.#deleted.set(id, this.#live.get(id)!);
     this.#live.delete(id);
+    this.#tops.set(id, top);
+  }
+
+  restore(id: number, values: Partial<Dept>): void {
+    const top = this.#tops.get(id);
+    for (const [child, { parentId }] of [...this.#deleted])
+      if (parentId === id && top != null && this.#tops.get(child) === top) this.restore(child, {});
+    this.#tops.delete(id);
+    this.set(id, values);
   }
 
   remember(version: number): void {
@@ -181,14 +193,15 @@ async function runStep(api: ApiClient, model: Model, each: Step): Promise<void> 
     if (answer.status === 200) model.set(deptId, { parentId, deptName: each.name });
   } else if (each.kind === 'delete') {
     const deptId = model.idOf(each.dept);
-    if ((await api.delete(`${PATH}/${deptId}`)).status === 200) model.delete(deptId);
+    const { status } = await api.delete(`${PATH}/${deptId}?subtree=${each.subtree}`);
+    if (status === 200) model.delete(deptId, each.subtree ? deptId : null);
   } else if (each.kind === 'restore') {
     const deptId = model.idOf(each.dept);
     const given = each.under === null ? {} : { parentId: model.idOf(each.under) };
     const { status, refusal } = await api.post(`${PATH}/${deptId}/restore`, given);
     const { parentId } = { ...model.deleted(deptId), ...given };
     expect(status === 200 ? null : refusal.reason).toBe(judgeRestore(model, deptId, parentId));
-    if (status === 200) model.set(deptId, given);
+    if (status === 200) model.restore(deptId, given);
   } else if (each.kind === 'order') {
     const parentId = model.idOf(each.under);
     const deptIds = [...model.live].filter(([, row]) => row.parentId === parentId).map(([id]) => id);

@@ -16,7 +16,7 @@ import { breakOnPurpose } from '../support/examined-databases';
 import { ChangeWaiters } from '../../src/journal/change-waiters';
 import { CHANGES, cursorNow } from '../support/follower';
 import { FullHouse } from '../support/full-house';
-import { anAccount, aTenantRow, aTenantWith } from '../support/seeds';
+import { anAccount, aTenantRow, aTenantWith, deptRows } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
 
 const SRC = join(__dirname, '..', '..', 'src');
@@ -206,6 +206,13 @@ describe('the catalogue of refusals', () => {
       const deptId = await aDept(as());
       await as().delete(`${PATH}/${deptId}`);
       return as().post(`${PATH}/${deptId}/restore`, { parentId: 777_777 });
+    },
+    DEPT_SUBTREE_TOO_LARGE: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const top = await aDept(as({ tenantId }));
+      const below = { tenantId, parentId: top, ancestors: `0,${top}`, depth: 2 };
+      await deptRows(service.dataSource, 10_000, () => below);
+      return as({ tenantId }).delete(`${PATH}/${top}?subtree=true`);
     },
     NOT_DELETED: async () => as().post(`${PATH}/${await aDept(as())}/restore`, {}),
     HISTORY_GONE: async () => {

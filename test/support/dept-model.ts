@@ -2,6 +2,8 @@ interface ModelDept {
   parentId: number;
   status: string;
   deleted: boolean;
+  /** Of one that was deleted with a whole subtree: the department at its top. */
+  deletedWith?: number;
 }
 
 /** Departments as the contract describes them, kept by parents alone; as plain as can be, to compare with. */
@@ -37,6 +39,16 @@ export class DeptModel {
     return ids.some((id) => parents.has(id)) ? 'DEPT_HAS_CHILDREN' : null;
   }
 
+  judgeDeleteTree(id: number): string | null {
+    return this.#live(id) ? null : 'DEPT_NOT_FOUND';
+  }
+
+  judgeRestore(id: number): string | null {
+    const dept = this.#depts.get(id);
+    if (!dept) return 'DEPT_NOT_FOUND';
+    return dept.deleted ? this.#judgeParent(dept.parentId) : 'NOT_DELETED';
+  }
+
   create(id: number, parentId: number, status: string): void {
     this.#depts.set(id, { parentId, status, deleted: false });
   }
@@ -47,6 +59,21 @@ export class DeptModel {
 
   delete(ids: number[]): void {
     for (const id of ids) this.#depts.get(id)!.deleted = true;
+  }
+
+  deleteTree(top: number): void {
+    const within = this.ids().filter((id) => this.#live(id) && this.#chain(id).includes(top));
+    for (const id of within) Object.assign(this.#depts.get(id)!, { deleted: true, deletedWith: top });
+  }
+
+  restore(top: number): void {
+    const { deletedWith } = this.#depts.get(top)!;
+    const isTogether = (id: number) =>
+      deletedWith !== undefined &&
+      this.#depts.get(id)!.deletedWith === deletedWith &&
+      this.#chain(id).includes(top);
+    for (const id of this.ids().filter((each) => each === top || isTogether(each)))
+      Object.assign(this.#depts.get(id)!, { deleted: false, deletedWith: undefined });
   }
 
   #judgeParent(parentId: number): string | null {

@@ -6,6 +6,7 @@ import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tab
 import { Journal1763164800016 } from './1763164800016-journal';
 import { Subscriptions1763164800017 } from './1763164800017-subscriptions';
 import { Quotas1763164800018 } from './1763164800018-quotas';
+import { DeletedSubtrees1763164800021 } from './1763164800021-deleted-subtrees';
 
 /** The one history of the schema, for every database; a host adds it to its own DataSource. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   Journal1763164800016,
   Subscriptions1763164800017,
   Quotas1763164800018,
+  DeletedSubtrees1763164800021,
 ];

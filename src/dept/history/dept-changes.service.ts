@@ -25,8 +25,8 @@ import { DeptJournal, ENTRIES_AT_ONCE, type DeptChangeEntry } from './dept-journ
 const COMPARED = ['deptName', 'parentId', ...DEPT_DETAILS] as const;
 const AFTER_TO = { zh: '不能晚于 to', en: 'must not be after to' };
 const ONLY_CHILDREN = {
-  zh: '与 asOf 一起使用时，必须提供 parentId，且不支持 ancestorId 和 ids',
-  en: 'with asOf, parentId must be sent, and ancestorId and ids must not',
+  zh: '与 asOf 一起使用时，必须提供 parentId，且不支持 ancestorId、ids 和 deleted',
+  en: 'with asOf, parentId must be sent, and ancestorId, ids and deleted must not',
 };
 
 /** What has become of one department between two versions. */
@@ -49,8 +49,8 @@ export class DeptChanges {
 
   /** A page of the children of a department as they were. All pages show the version that the first one has found. */
   list(ctx: RequestContext, query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
-    const { asOf = '', parentId, ancestorId, ids } = query;
-    if (parentId === undefined || ancestorId !== undefined || ids !== undefined)
+    const { asOf = '', parentId, ancestorId, ids, deleted = false } = query;
+    if (parentId === undefined || ancestorId !== undefined || ids !== undefined || deleted)
       throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: ONLY_CHILDREN }] });
     return this.cursors.page(['past-dept', ctx.tenantId, filtersOf(query)], query, async (after, limit) => {
       const depts = await this.past.at(ctx, after ? Number(after[0]) : asOf);

@@ -61,7 +61,7 @@ export class DeptHistoryController {
     id: 'restoreDept',
     summary: 'Restore a deleted department',
     description:
-      'It lives again under its old id, below the parent that it had or the one in the body. The rules of create hold for its place.',
+      'It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.',
     roles: MANAGERS,
     refusals: [
       NOT_FOUND,

@@ -26,7 +26,7 @@ export class AsOfQuery {
 
 /** Which departments are listed, now or as they were. */
 export class PastDeptListQuery extends DeptListQuery {
-  /** A version or a time: the children of `parentId` as they were then. Not together with `ancestorId` and `ids`. */
+  /** A version or a time: the children of `parentId` as they were then. Not together with `ancestorId`, `ids` and `deleted`. */
   @optional(WHEN)
   asOf?: string;
 }

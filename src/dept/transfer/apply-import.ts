@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../tree/tree-path';
 import { ROOT_ID, type DeptDetail } from '../dept.entity';
-import type { DeptChange, DeptPlace, LockedDeptTree } from '../dept.repository';
+import type { DeptChange, DeptPlace, LockedDeptTree } from '../locked-dept-tree';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';
 import { outcomeOf, type ImportPlan, type PlannedLine } from './import-plan';
 

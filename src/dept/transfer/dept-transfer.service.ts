@@ -4,7 +4,7 @@ import { HttpErrors } from '../../errors/http.errors';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
-import type { LockedDeptTree } from '../dept.repository';
+import type { LockedDeptTree } from '../locked-dept-tree';
 import { applyImport } from './apply-import';
 import type { LineProblem } from './dept-line';
 import type { ImportReportDto } from './dept-transfer.dto';

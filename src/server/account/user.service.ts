@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { DeptErrors } from '../../dept/dept.errors';
 import { HttpErrors } from '../../errors/http.errors';
-import { AuthErrors } from '../../tenancy/access.errors';
 import { hasInvisible, usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
-import { MANAGERS, mayHandle, toRoles } from '../../tenancy/roles';
+import { MANAGERS, mayHandle, requireRole, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import type { AccountFields } from '../../tenant/account.entity';
@@ -122,7 +121,7 @@ export class UserService {
     if (userId === null) throw UserErrors.NOT_FOUND();
     const isOwn = userId === callerId;
     // Before the look-up: a caller that may not see accounts must not learn which exist.
-    if (!isOwn && !ctx.roles.some((role) => MANAGERS.includes(role))) throw AuthErrors.ROLE();
+    if (!isOwn) requireRole(ctx.roles, MANAGERS);
     const account = await this.users.find(ctx, userId);
     if (!account) throw UserErrors.NOT_FOUND();
     if (isOwn) {

@@ -210,6 +210,7 @@ export const PROBES: readonly Probe[] = [
     ['deleteDepts', 'path', `DELETE ${DEPTS}/<id>`],
     ['deleteDepts', 'path, with a tag', `DELETE ${DEPTS}/<id>`, none, { headers: FIRST, own: 'STALE' }],
     ['deleteDepts', 'path, among own', `DELETE ${DEPTS}/<dept>,<id>`],
+    ['deleteDepts', 'path, with all below it', `DELETE ${DEPTS}/<id>?subtree=true`],
   ]),
   ...probes({ ...writes, unknown: 'OK', text: 'OK', huge: 'OK' }, [
     [
