@@ -26,6 +26,11 @@ export interface TenantryOptions {
   readonly language?: Language;
   /** Default `match-code`. */
   readonly httpStatusMode?: HttpStatusMode;
+  /**
+   * Whether fields and parameters that an operation does not know are refused, where the caller's `Prefer` says nothing. Default
+   * `false`: they are ignored, and the header `X-Ignored-Fields` names them.
+   */
+  readonly strictInput?: boolean;
   /** How many days the journal keeps its entries; 0 keeps all of them. Default 400. */
   readonly journalKeepDays?: number;
   /** How many days the ledger of quotas keeps single entries; 0 keeps all of them. Default 400. */
@@ -56,7 +61,7 @@ const MOST_DAYS = 36_500;
 
 /** What of the options does not go: they may come from the environment, or from JavaScript. */
 export function optionsProblem(options: Partial<TenantryOptions>): string | null {
-  const { guards = [], language, httpStatusMode } = options;
+  const { guards = [], language, httpStatusMode, strictInput } = options;
   for (const name of ['journalKeepDays', 'quotaKeepDays'] as const) {
     const days = options[name];
     if (days !== undefined && !(Number.isInteger(days) && days >= 0 && days <= MOST_DAYS))
@@ -66,6 +71,8 @@ export function optionsProblem(options: Partial<TenantryOptions>): string | null
     return `language must be one of ${LANGUAGES.join(', ')}, not ${language as string}.`;
   if (httpStatusMode !== undefined && !HTTP_STATUS_MODES.includes(httpStatusMode))
     return `httpStatusMode must be one of ${HTTP_STATUS_MODES.join(', ')}, not ${httpStatusMode as string}.`;
+  if (strictInput !== undefined && typeof strictInput !== 'boolean')
+    return `strictInput must be true or false, not ${String(strictInput)}.`;
   const other = guards.findIndex((guard) => !isGuard(guard));
   return other === -1 ? null : `guards[${other}] is no guard.`;
 }

@@ -26,6 +26,7 @@ import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy } from './web/envelope';
 import { setDefaultLanguage } from './web/request';
 import { HostGuards } from './web/roles.guard';
+import { setStrictInput } from './web/unknown-names';
 import { TenantBoundModule } from './tenancy/tenant-bound.repository';
 import type { TenantOwned } from './tenancy/tenant-bound';
 import { Ceilings } from './tenant/ceilings';
@@ -147,6 +148,7 @@ export class TenantryModule extends ConfigurableModuleClass implements OnModuleI
     const problem = optionsProblem(this.options);
     if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
     setDefaultLanguage(this.host, this.options.language ?? 'zh');
+    setStrictInput(this.host, this.options.strictInput ?? false);
   }
 
   /**

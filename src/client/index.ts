@@ -90,6 +90,8 @@ export function createTenantryClient({ baseUrl, token, fetch }: TenantryClientOp
     async onRequest({ request }) {
       const bearer = typeof token === 'function' ? await token() : token;
       if (bearer !== undefined) request.headers.set('Authorization', `Bearer ${bearer}`);
+      // A typo must not be a success; whoever wants it otherwise sends `handling=lenient`.
+      if (!request.headers.has('Prefer')) request.headers.set('Prefer', 'handling=strict');
       return request;
     },
     onResponse: ({ response }) => withStatus(response),

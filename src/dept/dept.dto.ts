@@ -11,9 +11,14 @@ import {
 } from '../web/fields';
 import { IdField, RequiredIdField, RequiredIdsField, IdsParam } from '../web/id-fields';
 import { PageQuery } from '../web/page-query.dto';
+import { ReadOnlyFields } from '../web/unknown-names';
 import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
+@ReadOnlyFields<DeptNodeDto>(
+  ...(['deptId', 'ancestors', 'delFlag', 'hasChildren', 'children'] as const),
+  ...(['createBy', 'createTime', 'updateBy', 'updateTime'] as const),
+)
 export class CreateDeptDto {
   /** Parent department; 0 is the top level, and the default on create. @example 0 */
   @IdField()

@@ -12,6 +12,8 @@ export interface ErrorRow {
   readonly field?: string;
   /** Ids such as it names, for the documentation; only on refusals that name the ids at fault. */
   readonly ids?: readonly (number | string)[];
+  /** Whether it names ids at fault only sometimes: where several were asked for. */
+  readonly mayNameIds?: true;
   /** What it may say is available, for the documentation; only on refusals that tell it. */
   readonly available?: number;
   /** Seconds for the `Retry-After` header. */
@@ -26,6 +28,8 @@ export interface Bilingual {
 
 /** One wrong field of a request. */
 export interface FieldProblem {
+  /** Of a file: the line, from 1. */
+  readonly line?: number;
   readonly field: string;
   readonly message: Bilingual;
 }
@@ -42,7 +46,7 @@ export interface RefusalResponse {
   readonly statusCode: number;
   readonly reason: string;
   readonly message: string;
-  readonly fields?: readonly { readonly field: string; readonly message: string }[];
+  readonly fields?: readonly { readonly line?: number; readonly field: string; readonly message: string }[];
   readonly ids?: readonly (number | string)[];
   readonly available?: number;
 }
@@ -74,7 +78,7 @@ function responseOf(
     statusCode: status,
     reason,
     message: en,
-    ...(fields && { fields: fields.map(({ field, message }) => ({ field, message: message.en })) }),
+    ...(fields && { fields: fields.map(({ message, ...where }) => ({ ...where, message: message.en })) }),
     ...(ids && { ids }),
     ...(available !== undefined && { available }),
   };

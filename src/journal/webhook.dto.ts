@@ -2,6 +2,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../database/change-log';
 import { isText } from '../web/field-rules';
 import { ChoiceField, optional, required } from '../web/fields';
 import { RequiredIdField } from '../web/id-fields';
+import { ReadOnlyFields } from '../web/unknown-names';
 import { Choice, Int32, Int64, Kinds, TimeText } from '../web/view-fields';
 
 const MAX_URL = 2048;
@@ -35,6 +36,7 @@ function KindsField(): PropertyDecorator {
 }
 
 /** What a client decides about a webhook. */
+@ReadOnlyFields<WebhookDto>('webhookId', 'reason', 'createBy', 'createTime', 'updateBy', 'updateTime')
 export class CreateWebhookDto {
   /**
    * `https`; outside of production also `http`. Its name must lead to public addresses.

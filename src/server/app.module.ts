@@ -45,6 +45,7 @@ export class AppModule {
           principalResolver: new JwtPrincipalResolver(),
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
+          strictInput: env.STRICT_INPUT === 'on',
           journalKeepDays: env.JOURNAL_KEEP_DAYS,
           quotaKeepDays: env.QUOTA_KEEP_DAYS,
           ceilings: { packages: env.PACKAGE_CEILING === 'on', quotas: env.QUOTA_CEILING === 'on' },

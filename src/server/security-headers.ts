@@ -39,10 +39,10 @@ export function corsOptions(origins: readonly string[]): CorsOptions {
   return {
     origin: [...origins],
     methods: 'GET,HEAD,POST,PUT,PATCH,DELETE',
-    allowedHeaders: 'Authorization,Content-Type,If-Match,If-None-Match,Idempotency-Key,X-Request-Id',
+    allowedHeaders: 'Authorization,Content-Type,If-Match,If-None-Match,Idempotency-Key,Prefer,X-Request-Id',
     exposedHeaders:
-      'Content-Disposition,ETag,Idempotent-Replayed,Location,RateLimit-Limit,RateLimit-Remaining,RateLimit-Reset,' +
-      'Retry-After,WWW-Authenticate,X-Request-Id',
+      'Content-Disposition,ETag,Idempotent-Replayed,Location,Preference-Applied,RateLimit-Limit,RateLimit-Remaining,' +
+      'RateLimit-Reset,Retry-After,WWW-Authenticate,X-Change-Cursor,X-Ignored-Fields,X-Request-Id',
     /** Seconds for which a browser need not ask again. */
     maxAge: 600,
   };

@@ -73,6 +73,8 @@ export class TenantDto extends TenantSummaryDto {
 export class TenantListQuery extends PageQuery {
   /** Only children of the tenant with this code. */
   @CodeParam() tenantParent?: string;
+  /** Only the tenant with this code. */
+  @CodeParam() tenantId?: string;
   /** A part of the name, exactly as written. */
   @SearchParam(128) tenantName?: string;
   /** Only tenants in this state today: `ACTIVE`, `DISABLED`, `NOT_STARTED` or `EXPIRED`. */

@@ -9,6 +9,8 @@ import {
   TextField,
 } from '../web/fields';
 import { IdListField, RequiredTextIdField } from '../web/id-fields';
+import { ReadOnlyFields } from '../web/unknown-names';
+import type { TenantRowDto } from './tenant-view.dto';
 
 const RULE_BYTES = 64 * 1024;
 const MENU_IDS = 10_000;
@@ -63,6 +65,7 @@ export class RuleBo {
 }
 
 /** The fields of a tenant that a client may send, its name aside. Not sent and null mean the same: the default. */
+@ReadOnlyFields<TenantRowDto>('id', 'tenantId', 'state', 'hasChildren')
 class TenantFieldsDto {
   /**
    * Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.

@@ -37,6 +37,7 @@ const FACTS = ['ancestors', 'status', 'delFlag', 'startTime', 'endTime'] as cons
 
 /** Which tenants are looked for; what is absent does not matter. */
 export interface TenantCriteria {
+  readonly tenantId?: string | undefined;
   readonly tenantParent?: string | undefined;
   /** A part of the name, to the byte. */
   readonly tenantName?: string | undefined;
@@ -194,9 +195,10 @@ class TenantReader {
   }
 
   /** The caller's own tenant, where its subtree is what is listed. */
-  async #ownOfSmaller({ tenantParent }: TenantCriteria): Promise<TenantEntity | null> {
+  async #ownOfSmaller({ tenantId: code, tenantParent }: TenantCriteria): Promise<TenantEntity | null> {
     const { tenantId } = this.ctx;
-    return tenantParent !== undefined || tenantId === PLATFORM_TENANT ? null : this.findByCode(tenantId);
+    const isByKey = code !== undefined || tenantParent !== undefined;
+    return isByKey || tenantId === PLATFORM_TENANT ? null : this.findByCode(tenantId);
   }
 
   #read<T>(work: (tenants: ScopedTable<TenantEntity>) => Promise<T>): Promise<T> {
@@ -208,7 +210,8 @@ class TenantReader {
 }
 
 /** Every criterion as a condition, on a day. */
-function matching({ tenantParent, tenantName, state, expiresBefore }: TenantCriteria, today: string): Where {
+function matching(criteria: TenantCriteria, today: string): Where {
+  const { tenantId, tenantParent, tenantName, state, expiresBefore } = criteria;
   const { endTime, ...byState } = state ? inState(state, today) : { endTime: undefined };
   const ends = [endTime, expiresBefore === undefined ? undefined : LessThan(expiresBefore)];
   const wanted = ends.filter((condition) => condition !== undefined);
@@ -216,6 +219,7 @@ function matching({ tenantParent, tenantName, state, expiresBefore }: TenantCrit
     ...LIVE,
     ...byState,
     ...(wanted.length > 0 && { endTime: And(...wanted) }),
+    ...(tenantId !== undefined && { tenantId }),
     ...(tenantParent !== undefined && { tenantParent }),
     ...(tenantName !== undefined && { tenantName: contains(tenantName) }),
   };

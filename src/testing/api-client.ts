@@ -11,7 +11,7 @@ export interface ApiBody {
 export interface RefusalBody {
   reason: string;
   requestId: string;
-  fields?: { field: string; message: string }[];
+  fields?: { line?: number; field: string; message: string }[];
   ids?: number[];
   /** Of a quota. */
   available?: number;

@@ -66,7 +66,7 @@ function emptyWrongShape(value: unknown, objectType: Type | undefined): unknown 
   return value.map((each: unknown) => (typeof each === 'object' && each !== null ? WRONG : each));
 }
 
-function fieldsOf(type: Type): ReadonlyMap<string, Type | undefined> {
+export function fieldsOf(type: Type): ReadonlyMap<string, Type | undefined> {
   const known = fieldsByClass.get(type);
   if (known) return known;
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);

@@ -13,6 +13,7 @@ import type { ErrorRow, Refusal } from '../errors/refusal';
 import type { RefusalDto } from './refusal.dto';
 import type { Language } from './request';
 import { revisionOf, tagOf } from './revision';
+import { checkNames } from './unknown-names';
 
 /** The form of every answer. */
 export interface Envelope<T> {
@@ -31,7 +32,7 @@ export function success<T>(data: T): Envelope<T> {
 export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalDto> {
   const { row, details } = refusal;
   const { ids, available } = details;
-  const fields = details.fields?.map(({ field, message }) => ({ field, message: message[language] }));
+  const fields = details.fields?.map(({ message, ...where }) => ({ ...where, message: message[language] }));
   return {
     code: row.status,
     msg: row[language],
@@ -87,6 +88,7 @@ export class EnvelopeInterceptor implements NestInterceptor {
   constructor(private readonly host: HttpAdapterHost) {}
 
   intercept(context: ExecutionContext, next: CallHandler<unknown>): Observable<unknown> {
+    checkNames(context);
     return inEnvelope(context, next.handle(), this.host);
   }
 }

@@ -66,7 +66,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,
       headers: {
-        ...headers('X-Request-Id'),
+        ...headers('X-Request-Id', 'X-Ignored-Fields'),
         ...(creates && headers('Location')),
         ...(tellsChangeCursor && headers('X-Change-Cursor')),
         ...(file && headers('Content-Disposition')),

@@ -25,6 +25,7 @@ import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';
 import { requestIdOf } from './request';
 import { RolesGuard } from './roles.guard';
+import { checkNames } from './unknown-names';
 
 /** The one place of tenant policy: from here on a request acts for exactly one tenant, which may be served. */
 @Injectable()
@@ -69,6 +70,7 @@ class OrganisationInterceptor extends TenantScopeInterceptor {
     next: CallHandler<unknown>,
   ): Promise<Observable<unknown>> {
     const results = await super.intercept(context, next);
+    checkNames(context);
     if (tellsChangeCursor(context)) await this.#tellChangeCursor(context);
     return inEnvelope(context, results, this.host);
   }

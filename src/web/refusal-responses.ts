@@ -42,6 +42,11 @@ export const HEADERS = {
     schema: TEXT,
     example: 'true',
   },
+  'X-Ignored-Fields': {
+    description:
+      'Fields and parameters that were sent, but are not known here: percent-encoded, separated by commas, 20 at most.',
+    schema: TEXT,
+  },
   'Retry-After': { description: 'Seconds to wait.', schema: WHOLE, example: 1 },
   'WWW-Authenticate': always('`Bearer`'),
   'Content-Disposition': always('The name of the file.'),

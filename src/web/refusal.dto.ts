@@ -2,6 +2,8 @@ import { AnyIds, Int32, Int64 } from './view-fields';
 
 /** One wrong field of a request. */
 export class FieldProblemDto {
+  /** Of a file: the line, from 1. */
+  @Int32() line?: number;
   /** @example parentId */
   field!: string;
   /** @example "must be a decimal id of at most 2^53-1" */

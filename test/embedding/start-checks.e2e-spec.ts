@@ -121,6 +121,7 @@ describe('a host that cannot work with the library', () => {
     expect(await told({ httpStatusMode: 'always-201' })).toMatch(
       /one of match-code, always-200, not always-201/,
     );
+    expect(await told({ strictInput: 'off' })).toMatch(/strictInput must be true or false, not off/);
     expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is no guard/);
   });
 

@@ -200,6 +200,16 @@ describe('the typed client', () => {
     await lenient.stop();
   });
 
+  it('asks for a strict reading of names, unless it is told otherwise', async () => {
+    const api = noting(mintToken());
+    const typo = { deptname: 'x' } as object;
+    const { error } = await api.POST('/system/dept-api', { body: typo });
+    expect(error?.data).toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'deptname' }] });
+    const header = { Prefer: 'handling=lenient' } as const;
+    const { response } = await api.POST('/system/dept-api', { body: typo, params: { header } });
+    expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([200, 'deptname']);
+  });
+
   it('does not compile with a wrong field or path', () => {
     const api = noting();
     const wrong = [

@@ -89,7 +89,7 @@ describe('what answers tell browsers', () => {
         'access-control-allow-origin': PAGE,
         'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE',
         'access-control-allow-headers':
-          'Authorization,Content-Type,If-Match,If-None-Match,Idempotency-Key,X-Request-Id',
+          'Authorization,Content-Type,If-Match,If-None-Match,Idempotency-Key,Prefer,X-Request-Id',
         'access-control-max-age': '600',
         vary: 'Origin',
       });
@@ -101,7 +101,15 @@ describe('what answers tell browsers', () => {
         const { headers } = await api.get(path, { origin: PAGE });
         expect(headers).toMatchObject({ 'access-control-allow-origin': PAGE, vary: 'Origin' });
         const exposed = String(headers['access-control-expose-headers']).split(',');
-        expect(exposed).toEqual(expect.arrayContaining(['ETag', 'Location', 'Retry-After', 'X-Request-Id']));
+        const worth = [
+          'ETag',
+          'Location',
+          'Retry-After',
+          'X-Change-Cursor',
+          'X-Ignored-Fields',
+          'X-Request-Id',
+        ];
+        expect(exposed).toEqual(expect.arrayContaining(worth));
       }
     });
 

@@ -91,6 +91,16 @@ describe('the list of tenants', () => {
     }
   });
 
+  it('finds one tenant by its code, at or below the own', async () => {
+    const below = await aTenant(owner, { tenantName: 'by code' });
+    const elsewhere = await aTenant(service.as());
+    expect(namesOf(await list(owner, { tenantId: below.tenantId }))).toEqual(['by code']);
+    expect(namesOf(await list(owner, { tenantId: top.tenantId }))).toEqual([top.tenantName]);
+    expect(namesOf(await list(service.as(), { tenantId: below.tenantId }))).toEqual(['by code']);
+    expect(namesOf(await list(owner, { tenantId: elsewhere.tenantId }))).toEqual([]);
+    expect(namesOf(await list(owner, { tenantId: below.tenantId, tenantName: 'x' }))).toEqual([]);
+  });
+
   it('comes in pages that hold every tenant once, with cursors that cannot be forged', async () => {
     for (let n = 0; n < 5; n += 1) await aTenant(owner, { tenantName: `t${n}` });
     for (const api of [owner, service.as()]) {
@@ -115,6 +125,7 @@ describe('the list of tenants', () => {
       'state=DELETED',
       'expiresBefore=2026-02-30',
       'tenantParent=总',
+      'tenantId=总',
       'limit=0',
     ]) {
       expect([query, (await owner.get(`${PATH}?${query}`)).status]).toEqual([query, 400]);

@@ -12,9 +12,11 @@ import {
 } from '../../web/fields';
 import { IdField, RequiredIdField } from '../../web/id-fields';
 import { PageQuery } from '../../web/page-query.dto';
+import { ReadOnlyFields } from '../../web/unknown-names';
 import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client sends. Not sent and null mean the same: the default. */
+@ReadOnlyFields<UserDto>('userId', 'createBy', 'createTime', 'updateBy', 'updateTime')
 export class UserFieldsDto {
   /**
    * Compared after NFKC, so that no two look the same; invisible characters are refused.

@@ -55,6 +55,7 @@ const settings = z.object({
     DEFAULT_TIME_ZONE,
   ),
   HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
+  STRICT_INPUT: onOrOff.default('off'),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   RATE_LIMIT: onOrOff.default('on'),
   RATE_LIMIT_LOGIN_ADDRESS: perMinute.default(60),

@@ -14,7 +14,7 @@ Departments and tenants for many companies.
   password of \`admin\`, unless \`ADMIN_PASSWORD\` was set. Then create a department: the other examples use it. For
   examples with the id of a tenant, take an id from the list of tenants.
 - Numeric ids may also be sent as decimal strings. A null field is the same as one that is not sent. Unknown fields
-  are ignored.
+  are ignored, unless you send \`Prefer: handling=strict\`.
 - This document: [openapi.json](/docs/openapi.json), [openapi.yaml](/docs/openapi.yaml).
 `.trim();
 

@@ -21,6 +21,16 @@ const IF_NONE_MATCH: Parameter = {
   description: 'The `ETag` of the version you have: 304 when it is still current.',
   schema: { type: 'string' },
 };
+/** The token endpoint ignores what it does not know, as RFC 6749 wants it. */
+const LENIENT = ['token'];
+const PREFER: Parameter = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description:
+    '`handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed.',
+  schema: { type: 'string', enum: ['handling=strict', 'handling=lenient'] },
+};
 const NOT_MODIFIED: Answer = {
   description: 'Not modified: the version in `If-None-Match` is still current.',
   headers: headers('X-Request-Id', 'ETag'),
@@ -58,7 +68,12 @@ function finishOperation(method: string, operation: Operation): Operation {
   const isRead =
     method === 'get' && JSON_TYPE in ((success as { content?: object } | undefined)?.content ?? {});
   const isReplayed = own.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
-  const parameters = [...own.map(withoutNull), ...(isRead ? [IF_NONE_MATCH] : [])];
+  const isLenient = LENIENT.includes(operation.operationId ?? '');
+  const parameters = [
+    ...own.map(withoutNull),
+    ...(isRead ? [IF_NONE_MATCH] : []),
+    ...(isLenient ? [] : [PREFER]),
+  ];
   return {
     ...rest,
     ...(parameters.length > 0 && { parameters }),
