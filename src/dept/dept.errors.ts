@@ -5,7 +5,12 @@ import { MAX_DEPTH } from '../tree/tree-path';
 export const MAX_SUBTREE = 10_000;
 
 export const DeptErrors = defineErrors({
-  NOT_FOUND: { reason: 'DEPT_NOT_FOUND', status: 404, zh: '部门不存在', en: 'There is no such department' },
+  NOT_FOUND: {
+    reason: 'DEPT_NOT_FOUND',
+    status: 404,
+    zh: '部门不存在',
+    en: 'There is no such department',
+  },
   PARENT_NOT_FOUND: {
     reason: 'PARENT_NOT_FOUND',
     status: 404,

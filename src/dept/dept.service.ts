@@ -68,7 +68,7 @@ export class DeptService {
       throw HttpErrors.INVALID({ fields: [{ field: 'subtree', message: ONLY_ONE }] });
     await this.depts.transaction(ctx, async (tree) => {
       const depts = await tree.findMany(ids);
-      if (depts.length < ids.length) throw DeptErrors.NOT_FOUND();
+      refuseMissing(depts, ids);
       for (const dept of depts) refuseStale(dept, expected);
       if (!subtree) await refuseParents(tree, ids);
       const [top] = depts;
@@ -109,7 +109,7 @@ export class DeptService {
     await this.depts.transaction(ctx, async (tree) => {
       if (parent !== ROOT_ID && !(await tree.find(parent))) throw DeptErrors.PARENT_NOT_FOUND();
       const depts = inOrder(await tree.findMany(deptIds), deptIds);
-      if (depts.length < deptIds.length) throw DeptErrors.NOT_FOUND();
+      refuseMissing(depts, deptIds);
       const elsewhere = depts.filter((dept) => dept.parentId !== parent);
       if (elsewhere.length > 0)
         throw DeptErrors.NOT_A_CHILD({ ids: sorted(elsewhere.map(({ deptId }) => deptId)) });
@@ -157,6 +157,12 @@ async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: nu
   if (place.depth <= dept.depth) return place;
   if (place.depth + (await tree.findHeight(dept)) > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
   return place;
+}
+
+function refuseMissing(found: readonly DeptEntity[], deptIds: readonly number[]): void {
+  const known = new Set(found.map(({ deptId }) => deptId));
+  const ids = deptIds.filter((deptId) => !known.has(deptId));
+  if (ids.length > 0) throw DeptErrors.NOT_FOUND({ ids: sorted(ids) });
 }
 
 async function refuseParents(tree: LockedDeptTree, deptIds: readonly number[]): Promise<void> {

@@ -31,6 +31,7 @@ export const HttpErrors = defineErrors({
   MEDIA_TYPE: {
     reason: 'UNSUPPORTED_MEDIA_TYPE',
     status: 415,
+    field: 'Content-Type',
     zh: '不支持该请求体的类型或编码',
     en: 'This operation does not accept the type or encoding of the body',
   },

@@ -12,8 +12,6 @@ export interface ErrorRow {
   readonly field?: string;
   /** Ids such as it names, for the documentation; only on refusals that name the ids at fault. */
   readonly ids?: readonly (number | string)[];
-  /** Whether it names ids at fault only sometimes: where several were asked for. */
-  readonly mayNameIds?: true;
   /** What it may say is available, for the documentation; only on refusals that tell it. */
   readonly available?: number;
   /** Seconds for the `Retry-After` header. */

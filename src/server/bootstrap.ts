@@ -8,7 +8,6 @@ import { describeDatabase } from '../database/database-url';
 import { loadPart } from '../errors/load-part';
 import type { Env } from './config/env';
 import { version } from './config/version';
-import { bringsFile } from '../dept/transfer/dept-file.decorator';
 import { serveDocs } from './docs/document';
 import { refuseInEnvelope, refuseOddRequests } from './odd-requests';
 import { requestIdMiddleware } from '../web/request';
@@ -57,9 +56,9 @@ function metricsOf({ METRICS_PORT }: Env): ServiceMetricsFile.ServiceMetrics | u
   return new ServiceMetrics();
 }
 
-/** An import reads its file by itself, once it is known that the caller may send one. */
+/** An import reads its file by itself, once it is known that the caller may send one, and refuses what is none. */
 function leaveFileUnread(request: Request, _: Response, next: NextFunction): void {
-  if (bringsFile(request)) request.body = null;
+  if (request.method === 'POST') request.body = null;
   next();
 }
 

@@ -3,6 +3,8 @@ import { isIP, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import type { Express, NextFunction, Request, Response } from 'express';
+import { HttpErrors } from '../errors/http.errors';
+import type { Refusal } from '../errors/refusal';
 
 /** What a request says of itself: its id, its language, its client and the type of its body. */
 
@@ -131,6 +133,15 @@ export function routeOf({ route }: Request): string | undefined {
 export const JSON_TYPE = 'application/json';
 /** A JSON merge patch, or the same under its plain name. */
 export const PATCH_TYPES = ['application/merge-patch+json', JSON_TYPE];
+
+/** Refuses a body of another type than these. */
+export function wrongType(types: readonly string[]): Refusal {
+  const message = {
+    zh: `只能为 ${types.join(' 或 ')}，且编码为 UTF-8`,
+    en: `must be ${types.join(' or ')}, in UTF-8`,
+  };
+  return HttpErrors.MEDIA_TYPE({ fields: [{ field: 'Content-Type', message }] });
+}
 
 /** JSON is UTF-8; a client that names another charset means something else. */
 export function isUtf8Type(type = ''): boolean {

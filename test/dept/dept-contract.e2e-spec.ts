@@ -197,7 +197,11 @@ describe('departments', () => {
 
     it('takes a batch: all or nothing, duplicates collapsed', async () => {
       const ids = [await aDept(api), await aDept(api), await aDept(api)];
-      expectRefused(await api.delete(`${PATH}/${ids.join(',')},999999999`), 404, 'DEPT_NOT_FOUND');
+      const missing = { ids: [888_888_888, 999_999_999] };
+      const named = `${PATH}/999999999,${ids.join(',')},888888888`;
+      expectRefused(await api.delete(named), 404, 'DEPT_NOT_FOUND', missing);
+      const order = { deptIds: [999_999_999, ...ids, 888_888_888] };
+      expectRefused(await api.put(`${PATH}/order`, order), 404, 'DEPT_NOT_FOUND', missing);
       expect(await read(ids[0]!)).toMatchObject({ delFlag: '0' });
       expect((await api.delete(`${PATH}/${[...ids, ...ids].join(',')}`)).status).toBe(200);
       for (const id of ids) expect((await api.get(`${PATH}/${id}`)).status).toBe(404);

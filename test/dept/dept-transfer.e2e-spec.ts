@@ -175,33 +175,33 @@ describe('moving departments between tenants as a file', () => {
   });
 
   describe('refuses a file, and changes nothing,', () => {
+    /** The line and the field of each problem. */
+    const namedIn = ({ refusal }: Answer) => refusal.fields!.map(({ line, field }) => `${line} ${field}`);
     const bad: [string, string, string[]][] = [
-      ['a line that is no object', '{"path":"a"}\n[1]\n{', ['line 2: line', 'line 3: line']],
-      ['no path', '{"deptName":"a"}', ['line 1: path']],
+      ['a line that is no object', '{"path":"a"}\n[1]\n{', ['2 line', '3 line']],
+      ['no path', '{"deptName":"a"}', ['1 path']],
       [
         'a wrong field',
         ndjson({ path: 'a', status: '2', orderNum: 1.5, email: 'x' }),
-        ['line 1: orderNum', 'line 1: email', 'line 1: status'],
+        ['1 orderNum', '1 email', '1 status'],
       ],
-      ['a name that is too long', ndjson({ path: `a/${'x'.repeat(65)}` }), ['line 1: path']],
-      ['a path that is too deep', ndjson({ path: 'a/'.repeat(64) + 'a' }), ['line 1: path']],
-      ['a path twice', ndjson({ path: 'a' }, { path: 'b' }, { path: 'a' }), ['line 3: path']],
-      ['a parent that is nowhere', ndjson({ path: 'a' }, { path: 'b/c' }), ['line 2: path']],
-      ['a broken escape', ndjson({ path: 'a\\' }), ['line 1: path']],
+      ['a name that is too long', ndjson({ path: `a/${'x'.repeat(65)}` }), ['1 path']],
+      ['a path that is too deep', ndjson({ path: 'a/'.repeat(64) + 'a' }), ['1 path']],
+      ['a path twice', ndjson({ path: 'a' }, { path: 'b' }, { path: 'a' }), ['3 path']],
+      ['a parent that is nowhere', ndjson({ path: 'a' }, { path: 'b/c' }), ['2 path']],
+      ['a broken escape', ndjson({ path: 'a\\' }), ['1 path']],
     ];
     it.each(bad)('for %s', async (_, file, fields) => {
       const answer = await send(`${file}\n\n{"path":"good"}`);
-      expect([answer.status, answer.refusal.fields?.map(({ field }) => field)]).toEqual([400, fields]);
+      expect([answer.status, namedIn(answer)]).toEqual([400, fields]);
       expect((await fetchFile(api)).text).toBe('');
     });
 
     it('for a table without a path, or with broken quotes', async () => {
-      expect((await send('name\r\na\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe('line 1: line');
-      expect((await send('path\r\na\r\n"b\r\n', { type: CSV })).refusal.fields?.[0]?.field).toBe(
-        'line 3: line',
-      );
+      expect(namedIn(await send('name\r\na\r\n', { type: CSV }))).toEqual(['1 line']);
+      expect(namedIn(await send('path\r\na\r\n"b\r\n', { type: CSV }))).toEqual(['3 line']);
       const wrong = await send('path,orderNum\r\na,x\r\n', { type: CSV });
-      expect(wrong.refusal.fields).toMatchObject([{ field: 'line 2: orderNum' }]);
+      expect(namedIn(wrong)).toEqual(['2 orderNum']);
     });
 
     it('for rows of another width than the head, which would shift values, or a head that says a thing twice', async () => {
@@ -209,9 +209,9 @@ describe('moving departments between tenants as a file', () => {
       const head = 'path,orderNum,leader,phone,email,status\r\n';
       for (const row of ['a', 'a,1,x, y,,,0', 'a,1,x,,']) {
         const answer = await send(`${head}${row}\r\n`, { type: CSV });
-        expect([row, answer.refusal.fields?.[0]?.field]).toEqual([row, 'line 2: line']);
+        expect([row, ...namedIn(answer)]).toEqual([row, '2 line']);
       }
-      expect((await send('path,path\r\na,a', { type: CSV })).refusal.fields?.[0]?.field).toBe('line 1: line');
+      expect(namedIn(await send('path,path\r\na,a', { type: CSV }))).toEqual(['1 line']);
       expect((await api.get(`${PATH}/${top}`)).body.data).toMatchObject({ leader: 'x', status: '1' });
       expect(report(await send(`${head}a,0,x,,,1\r\n,,,,,\r\n \r\n`, { type: CSV }))).toMatchObject({
         unchanged: 1,
@@ -219,15 +219,15 @@ describe('moving departments between tenants as a file', () => {
     });
 
     it('for a number without the one before it', async () => {
-      expect((await send(ndjson({ path: 'a#2' }))).refusal.fields?.[0]?.field).toBe('line 1: path');
+      expect(namedIn(await send(ndjson({ path: 'a#2' })))).toEqual(['1 path']);
       await aDept(api, { deptName: 'a' });
       expect(report(await send(ndjson({ path: 'a#2' })))).toMatchObject({ created: 1 });
-      expect((await send(ndjson({ path: 'a#4' }))).refusal.fields?.[0]?.field).toBe('line 1: path');
+      expect(namedIn(await send(ndjson({ path: 'a#4' })))).toEqual(['1 path']);
     });
 
     it('for a parent that is disabled, unless the file enables it', async () => {
       await aDept(api, { deptName: 'a', status: '1' });
-      expect((await send(ndjson({ path: 'a/b' }))).refusal.fields?.[0]?.field).toBe('line 1: path');
+      expect(namedIn(await send(ndjson({ path: 'a/b' })))).toEqual(['1 path']);
       expect(report(await send(ndjson({ path: 'a/b' }, { path: 'a', status: '0' })))).toMatchObject({
         created: 1,
         updated: 1,
@@ -239,9 +239,58 @@ describe('moving departments between tenants as a file', () => {
       const types = ['application/json', 'text/plain', `${NDJSON}; charset=gbk`].map((type) => ({ type }));
       for (const how of [...types, { headers: gzip }])
         expect((await send('{}', how)).refusal.reason).toBe('UNSUPPORTED_MEDIA_TYPE');
-      const bytes = Buffer.from([0x7b, 0xff]);
-      const latin = await api.send('POST', `${PATH}/import`, bytes, { 'content-type': NDJSON });
-      expect(latin.refusal.reason).toBe('MALFORMED_REQUEST');
+      const english = api.with({ 'accept-language': 'en' });
+      expect((await send('{}', { to: english, type: 'text/plain' })).refusal.fields).toEqual([
+        {
+          field: 'Content-Type',
+          message: `must be ${NDJSON} or application/octet-stream or ${CSV}, in UTF-8`,
+        },
+      ]);
+      expect((await send('{}', { to: english, headers: gzip })).refusal.fields).toEqual([
+        { field: 'Content-Encoding', message: 'must be identity' },
+      ]);
+    });
+
+    it('for bytes that are no UTF-8, a second byte order mark, or broken JSON, and says where', async () => {
+      const english = api.with({ 'accept-language': 'en' });
+      const problemsOf = async (file: string | Buffer, type = NDJSON) =>
+        (await english.send('POST', `${PATH}/import`, file, { 'content-type': type })).refusal.fields;
+      const long = '{"path":"研发部","leader":"张三"}\n'.repeat(1500);
+      const latin = Buffer.concat([
+        Buffer.from(`${long}{"path":"`),
+        Buffer.from([0xe9]),
+        Buffer.from('"}\n'),
+      ]);
+      const problems = await problemsOf(latin);
+      expect(problems?.at(-1)).toEqual({ line: 1501, field: 'line', message: 'is not UTF-8' });
+      const cut = Buffer.from('path\r\na\r\n研').subarray(0, -1);
+      expect(await problemsOf(cut, CSV)).toEqual([{ line: 3, field: 'line', message: 'is not UTF-8' }]);
+      const joined = '\ufeff{"path":"a"}\n\ufeff{"path":"b"}\n';
+      const second = 'begins with a second byte order mark, as after joining two files';
+      expect(await problemsOf(joined)).toEqual([{ line: 2, field: 'line', message: second }]);
+      expect(await problemsOf('\ufeff\ufeffpath\r\na', CSV)).toEqual([
+        { line: 1, field: 'line', message: second },
+      ]);
+      expect(await problemsOf('{"path":"a"}\n{"path":"b" "leader":1}\n')).toEqual([
+        { line: 2, field: 'line', message: 'is not valid JSON at column 13' },
+      ]);
+      expect((await fetchFile(api)).text).toBe('');
+    });
+
+    it('and names all bad lines at once, in the shape of the dry run', async () => {
+      const file = ndjson(
+        { path: 'no/parent' },
+        { path: 'a', email: 'x', status: '9' },
+        { path: 'a/b' },
+        { path: 'good' },
+        { path: 'good' },
+        { path: 'a#2' },
+      );
+      const refused = await send(`${file}\n{`);
+      expect(namedIn(refused)).toEqual(['1 path', '2 email', '2 status', '5 path', '7 line']);
+      const { lines } = report(await send(`${file}\n{`, { query: '?dryRun=true' }));
+      const told = lines!.flatMap(({ line, problems = [] }) => problems.map((each) => ({ line, ...each })));
+      expect(refused.refusal.fields).toEqual(told);
     });
 
     it('of a caller without the role, before it is read', async () => {

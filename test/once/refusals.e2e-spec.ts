@@ -149,7 +149,12 @@ describe('the catalogue of refusals', () => {
       await api.delete(`${RISK}/reservations/x`);
       return api.post(`${RISK}/reservations/x/commit`, undefined);
     },
-    REFUND_TOO_LARGE: async () => (await spender()).post(`${RISK}/refund`, { ofKey: 'x', key: 'y' }),
+    QUOTA_KEY_NOT_FOUND: async () => (await spender()).post(`${RISK}/refund`, { ofKey: 'x', key: 'y' }),
+    REFUND_TOO_LARGE: async () => {
+      const api = await spender();
+      await api.post(`${RISK}/use`, { key: 'x', amount: 1 });
+      return api.post(`${RISK}/refund`, { ofKey: 'x', key: 'y', amount: 2 });
+    },
     PACKAGE_EXCEEDS_PARENT: async () => {
       const tenantParent = await aTenantRow(service.dataSource, { menuIds: '1,2' });
       const packageBo = { menuIds: '2,3' };

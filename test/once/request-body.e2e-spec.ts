@@ -76,6 +76,55 @@ describe('the body of a request', () => {
     socket.destroy();
   });
 
+  it.each([
+    ['broken JSON', '{"deptName":"a",\n "leader" "b"}', 'body', 'is not valid JSON at line 2, column 11'],
+    ['an unfinished text', '{"deptName":"a', 'body', 'is not valid JSON at line 1, column 15'],
+    ['a second byte order mark', '\ufeff\ufeff{}', 'body', 'is not valid JSON at line 1, column 1'],
+    ['nothing', '', undefined, undefined],
+    ['too many levels', `${'['.repeat(33)}`, 'body', 'must have at most 32 levels and 20000 values'],
+  ])('is refused with the place where it is broken: %s', async (_, body, field, message) => {
+    const { status, refusal } = await service.as().with({ 'accept-language': 'en' }).post(PATH, body);
+    const problem = field === undefined ? undefined : [{ field, message }];
+    const reason = field === undefined ? 'INVALID_INPUT' : 'MALFORMED_REQUEST';
+    expect([status, refusal.reason]).toEqual([400, reason]);
+    if (problem) expect(refusal.fields).toEqual(problem);
+  });
+
+  it('is refused with the place of a byte that is no UTF-8', async () => {
+    const bytes = Buffer.concat([Buffer.from('{\n"deptName":"研'), Buffer.from([0xe9]), Buffer.from('"}')]);
+    const { refusal } = await service.as().with({ 'accept-language': 'en' }).post(PATH, bytes);
+    expect(refusal).toMatchObject({
+      reason: 'MALFORMED_REQUEST',
+      fields: [{ field: 'body', message: 'is not UTF-8 at line 2, column 14 (byte 18)' }],
+    });
+  });
+
+  it.each([
+    ['POST', PATH, 'text/plain', 'Content-Type', 'must be application/json, in UTF-8'],
+    ['POST', PATH, 'application/json; charset=gbk', 'Content-Type', 'must be application/json, in UTF-8'],
+    [
+      ...(['PATCH', `${PATH}/1`, 'text/plain', 'Content-Type'] as const),
+      'must be application/merge-patch+json or application/json, in UTF-8',
+    ],
+    ['POST', '/auth/login', 'text/plain', 'Content-Type', 'must be application/json, in UTF-8'],
+  ])('of another type is told what is accepted: %s %s %s', async (method, path, type, field, message) => {
+    const english = { 'accept-language': 'en', 'content-type': type };
+    const { status, refusal } = await service.as().send(method, path, '{}', english);
+    expect([status, refusal.fields]).toEqual([415, [{ field, message }]]);
+  });
+
+  it('of another encoding is told what is accepted', async () => {
+    const odd = { 'accept-language': 'en', 'content-encoding': 'zip' };
+    expect((await service.as().post(PATH, '{}', odd)).refusal.fields).toEqual([
+      { field: 'Content-Encoding', message: 'must be gzip, deflate, br or identity' },
+    ]);
+    const grant = await service.anonymous.post('/auth/token', 'x', { 'content-type': 'text/plain' });
+    expect(JSON.parse(grant.text)).toMatchObject({
+      error: 'invalid_request',
+      error_description: 'The body must be application/x-www-form-urlencoded, in UTF-8',
+    });
+  });
+
   it('is read to its end before a caller with a token is answered', async () => {
     const { socket, answer } = connectTo(service.anonymous.baseUrl);
     socket.write(`POST ${PATH} HTTP/1.1\r\n${HEAD}${bearer()}Content-Length: 2\r\n\r\n{`);

@@ -9,6 +9,8 @@ const TENANTS = '/system/tenant-api';
 const USERS = '/system/user-api';
 const HOOKS = '/system/webhook-api';
 const STRICT = { prefer: 'handling=strict', 'accept-language': 'en' };
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+const CSV = { 'content-type': 'text/csv' };
 
 type Fields = Record<string, unknown>;
 
@@ -142,6 +144,30 @@ describe('names that an operation does not know', () => {
     const signedIn = await service.anonymous.with(STRICT).post('/auth/token', grant);
     expect(signedIn.status).toBe(200);
     expect((await service.anonymous.with(STRICT).get('/?x=1')).status).toBe(200);
+  });
+
+  describe('in a file', () => {
+    it('are columns, told in the header or refused with their line', async () => {
+      const file = 'path,leadr,deptId\r\ncolumns,x,1\r\n';
+      const ignored = await api.post(`${DEPTS}/import`, file, CSV);
+      expect([ignored.status, ignored.headers['x-ignored-fields']]).toEqual([200, 'leadr']);
+      const { status, refusal } = await strict.post(`${DEPTS}/import`, file, CSV);
+      expect([status, refusal.fields]).toEqual([
+        400,
+        [{ line: 1, field: 'leadr', message: 'is not known here; did you mean leader?' }],
+      ]);
+    });
+
+    it('are keys of lines', async () => {
+      const file = '{"path":"keys","oderNum":1,"parentId":0}\n{"path":"keys2","oderNum":1}\n';
+      const ignored = await api.post(`${DEPTS}/import`, file, NDJSON);
+      expect([ignored.status, ignored.headers['x-ignored-fields']]).toEqual([200, 'oderNum']);
+      const { refusal } = await strict.post(`${DEPTS}/import?dryRun=true`, file, NDJSON);
+      expect(refusal).toMatchObject({ refused: 2 });
+      const exported = await api.get(`${DEPTS}/export?ids=true`);
+      const back = await strict.post(`${DEPTS}/import`, exported.text, NDJSON);
+      expect([back.status, back.headers['x-ignored-fields']]).toEqual([200, undefined]);
+    });
   });
 
   it('are refused by default with STRICT_INPUT=on, unless the caller prefers otherwise', async () => {

@@ -110,7 +110,7 @@ describe('the ledger of a quota', () => {
       ['month', 5, null],
     ]);
     for (const amount of [undefined, 1])
-      expect(outcome(await refund(api, 'a', 'q', amount))).toBe('REFUND_TOO_LARGE');
+      expect(outcome(await refund(api, 'a', 'q', amount))).toBe('QUOTA_KEY_NOT_FOUND');
     expect(outcome(await use(api, 'a', 7))).toBe(200);
     expect(await numbersOf(api)).toEqual([1_000_000, 10, 0, 999_990]);
     clock.pass(120 * DAY_MS);

@@ -91,6 +91,7 @@ export class QuotaModel {
     if (this.#reservations.has(key)) return 'QUOTA_KEY_REUSED';
     const refunds = [...this.#entries.values()].filter((each) => each.ofKey === ofKey);
     const spent = refunds.reduce((sum, each) => sum + each.amount, this.#entries.get(ofKey)?.amount ?? 0);
+    if (!this.#entries.has(ofKey)) return 'QUOTA_KEY_NOT_FOUND';
     if (spent <= 0 || (amount ?? 0) > spent) return 'REFUND_TOO_LARGE';
     this.#entries.set(key, { operation: 'refund', amount: -(amount ?? spent), ofKey });
     return OK;

@@ -3,7 +3,7 @@ import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { limitIsLowered } from '../support/examined-databases';
-import { expectInvalid } from '../support/refusals';
+import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { resendWhenBusy } from '../support/when-busy';
 
@@ -134,7 +134,11 @@ describe('accounts', () => {
       expect(await reasonOf(platformAdmin.put(PATH, { userId, username: 'super' }))).toBe(
         '403 ROLE_TOO_HIGH',
       );
-      expect(await reasonOf(platformAdmin.delete(`${PATH}/${userId}`))).toBe('403 ROLE_TOO_HIGH');
+      const other = await aUser(root);
+      const both = await platformAdmin.delete(`${PATH}/${other},${userId}`);
+      expectRefused(both, 403, 'ROLE_TOO_HIGH', { ids: [userId] });
+      const unknown = await root.delete(`${PATH}/888888888,${other},777777777`);
+      expectRefused(unknown, 404, 'USER_NOT_FOUND', { ids: [777_777_777, 888_888_888] });
       const reset = { userId, newPassword: 'taken-over-now' };
       expect(await reasonOf(platformAdmin.put(`${PATH}/password`, reset))).toBe('403 ROLE_TOO_HIGH');
     });
@@ -218,7 +222,8 @@ describe('accounts', () => {
       const [last, ...others] = supers.map(({ userId, username }) => ({ userId, username }));
       for (const { userId } of others) expect(await reasonOf(root.delete(`${PATH}/${userId}`))).toBe('200');
       const refused = '409 LAST_SUPERADMIN';
-      expect(await reasonOf(root.delete(`${PATH}/${last!.userId}`))).toBe(refused);
+      const batch = await root.delete(`${PATH}/${last!.userId},${await aUser(root)}`);
+      expectRefused(batch, 409, 'LAST_SUPERADMIN', { ids: [last!.userId] });
       expect(await reasonOf(root.put(PATH, { ...last, roles: ['superadmin'], status: '1' }))).toBe(refused);
       expect(await reasonOf(root.put(PATH, { ...last }))).toBe(refused);
       expect(await reasonOf(root.put(PATH, { ...last, roles: ['superadmin'] }))).toBe('200');

@@ -3,7 +3,8 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { documentsIdempotencyKey, idempotentRequestOf } from '../../web/params';
 import { HttpErrors } from '../../errors/http.errors';
-import { isUtf8Type, languageOf } from '../../web/request';
+import { isUtf8Type, languageOf, wrongType } from '../../web/request';
+import { noteUnknown } from '../../web/unknown-names';
 import { FORMATS, type FileFormat } from './file-format';
 import { MAX_BYTES, type DeptFile } from './read-file';
 
@@ -16,14 +17,17 @@ export const AcceptedFormat = createParamDecorator((_: unknown, context: Executi
   return format;
 });
 
+const ENCODED = { field: 'Content-Encoding', message: { zh: '只能为 identity', en: 'must be identity' } };
+
 /** The body of an import. It is read only after the guards have let the caller in. */
 export const DeptFileBody = createParamDecorator(
   (_: unknown, context: ExecutionContext): DeptFile => {
-    const request = context.switchToHttp().getRequest<Request>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
     const format = FORMATS.find(({ sentAs }) => request.is([...sentAs]));
-    const encoding = request.headers['content-encoding'] ?? 'identity';
-    const isReadable = encoding === 'identity' && isUtf8Type(request.headers['content-type']);
-    if (!format || !isReadable) throw HttpErrors.MEDIA_TYPE();
+    const { 'content-encoding': encoding = 'identity', 'content-type': type } = request.headers;
+    if (!format || !isUtf8Type(type)) throw wrongType(FORMATS.flatMap(({ sentAs }) => sentAs));
+    if (encoding !== 'identity') throw HttpErrors.MEDIA_TYPE({ fields: [ENCODED] });
     if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw HttpErrors.TOO_LARGE();
     const hash = createHash('sha256');
     return {
@@ -31,15 +35,11 @@ export const DeptFileBody = createParamDecorator(
       body: partsOf(request, hash),
       once: () => idempotentRequestOf(context, () => hash.digest('hex')),
       language: languageOf(request),
+      unknown: (name, known) => noteUnknown(http, name, known),
     };
   },
   [documentsIdempotencyKey()],
 );
-
-/** Whether a request has a body that an import reads by itself. */
-export function bringsFile(request: Request): boolean {
-  return request.method === 'POST' && FORMATS.some(({ sentAs }) => request.is([...sentAs]));
-}
 
 async function* partsOf(request: Request, hash: Hash): AsyncGenerator<Uint8Array, void> {
   try {

@@ -9,6 +9,8 @@ import { toDeptFields } from '../dept.mapper';
 const DEFAULTS = toDeptFields({});
 
 export interface LineProblem {
+  /** The path of the line, where it has one: what the file has below it is not wrong for that. */
+  readonly path?: string | undefined;
   readonly line: number;
   readonly field: string;
   readonly message: Bilingual;
@@ -62,7 +64,7 @@ export function readLine(line: number, values: Readonly<Record<string, unknown>>
   const sent: object = Object.assign(new CreateDeptDto(), fields);
   for (const { property: field, contexts } of validateSync(sent, { stopAtFirstError: true })) {
     const messages = Object.values<Bilingual>(contexts ?? {});
-    problems.push(...messages.map((message) => ({ line, field, message })));
+    problems.push(...messages.map((message) => ({ line, field, message, path: place?.path })));
   }
   return place && problems.length === 0 ? { line, ...place, fields: fields as DeptLine['fields'] } : problems;
 }

@@ -10,11 +10,11 @@ import type { LineProblem } from './dept-line';
 import type { ImportReportDto } from './dept-transfer.dto';
 import { DeptExport } from './export-depts';
 import type { ExportedDept } from './file-format';
-import { countOutcomes, planImport, reportLines } from './import-plan';
-import { readFile, type DeptFile } from './read-file';
+import { countOutcomes, planImport, reportLines, type ImportPlan } from './import-plan';
+import { readFile, type DeptFile, type FileContent } from './read-file';
 
 /** How many problems of a file one refusal names. */
-const MAX_PROBLEMS = 100;
+const MAX_PROBLEMS = 1000;
 /** In one process: so many in all, and one of a top-level tenant and all below it. */
 const AT_ONCE = { inWork: 4, waiting: 0, share: 1 / 4 };
 
@@ -39,8 +39,11 @@ export class DeptTransferService {
   /** Creates and changes departments as a file says: all of it, or nothing. */
   import(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
     return this.#inTurn(ctx, async () => {
-      const { lines, problems } = await readFile(file, MAX_PROBLEMS);
-      refuseProblems(problems);
+      const { lines, problems, isWhole } = await readFile(file, MAX_PROBLEMS);
+      if (!isWhole) refuseProblems(problems);
+      // What is wrong with the other lines is told at the same time, as a dry run tells it.
+      if (problems.length > 0)
+        refuseProblems([...problems, ...(await this.#plan(ctx, lines, problems)).problems]);
       const apply = async (tree: LockedDeptTree): Promise<ImportReportDto> => {
         const plan = await planImport(lines, (names) => tree.findNamed(names));
         refuseProblems(plan.problems);
@@ -57,9 +60,17 @@ export class DeptTransferService {
   dryRun(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
     return this.#inTurn(ctx, async () => {
       const { lines, problems } = await readFile(file);
-      const plan = await planImport(lines, (names) => this.depts.in(ctx).findNamed(names));
+      const plan = await this.#plan(ctx, lines, problems);
       return reportLines(plan, [...problems, ...plan.problems], file.language);
     });
+  }
+
+  #plan(
+    ctx: RequestContext,
+    lines: FileContent['lines'],
+    refused: FileContent['problems'],
+  ): Promise<ImportPlan> {
+    return planImport(lines, (names) => this.depts.in(ctx).findNamed(names), refused);
   }
 
   #inTurn<T>({ topTenantId }: RequestContext, work: () => Promise<T>): Promise<T> {
@@ -69,8 +80,7 @@ export class DeptTransferService {
 
 function refuseProblems(problems: readonly LineProblem[]): void {
   if (problems.length === 0) return;
-  const fields = problems
-    .slice(0, MAX_PROBLEMS)
-    .map(({ line, field, message }) => ({ field: `line ${line}: ${field}`, message }));
-  throw HttpErrors.INVALID({ fields });
+  const inOrder = problems.toSorted((a, b) => a.line - b.line);
+  const fields = inOrder.map(({ line, field, message }) => ({ line, field, message }));
+  throw HttpErrors.INVALID({ fields: fields.slice(0, MAX_PROBLEMS) });
 }

@@ -1,4 +1,5 @@
 import type { Bilingual } from '../../errors/refusal';
+import { jsonLength } from '../../web/text-position';
 import { DEPT_DETAILS, type DeptDetail, type DeptEntity } from '../dept.entity';
 import { BrokenFile, readLine, type DeptLine, type LineProblem } from './dept-line';
 
@@ -24,10 +25,16 @@ export interface FileFormat {
   readonly isTable: boolean;
   format(dept: ExportedDept, withIds: boolean): string;
   /** Makes the function that reads one file, line by line. */
-  reader(): (line: TextLine) => ReadLine;
+  reader(unknown?: CheckName): (line: TextLine) => ReadLine;
 }
 
+/** What is wrong with a name that a file should not have; null where it is ignored. */
+export type CheckName = (name: string, known: readonly string[]) => Bilingual | null;
+
 const NOT_JSON: Bilingual = { zh: '不是 JSON 对象', en: 'is not a JSON object' };
+const COLUMNS = ['path', ...DEPT_DETAILS] as const;
+const COLUMNS_WITH_IDS = ['deptId', 'parentId', ...COLUMNS] as const;
+const KNOWN: ReadonlySet<string> = new Set(COLUMNS_WITH_IDS);
 const BROKEN_QUOTES: Bilingual = {
   zh: '引号未闭合，或位置不正确',
   en: 'has an unclosed quote, or a quote in the wrong place',
@@ -50,10 +57,13 @@ const ndjson: FileFormat = {
     `{${withIds ? `"deptId":${deptId},"parentId":${parentId},` : ''}"path":${quoted(path)},"orderNum":${orderNum},"leader":${quoted(leader)},"phone":${quoted(phone)},` +
     `"email":${quoted(email)},"status":"${status}"}\n`,
   reader:
-    () =>
+    (unknown) =>
     ({ line, text }) => {
       const values = parseObject(text);
-      return values ? readLine(line, values) : [{ line, field: 'line', message: NOT_JSON }];
+      if (!values) return [{ line, field: 'line', message: brokenJson(text) }];
+      const odd = unknownNames(line, Object.keys(values), unknown);
+      const read = readLine(line, values);
+      return odd.length === 0 ? read : [...odd, ...(Array.isArray(read) ? read : [])];
     },
 };
 
@@ -74,8 +84,24 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-const COLUMNS = ['path', ...DEPT_DETAILS] as const;
-const COLUMNS_WITH_IDS = ['deptId', 'parentId', ...COLUMNS] as const;
+function unknownNames(line: number, names: readonly string[], unknown?: CheckName): LineProblem[] {
+  if (!unknown) return [];
+  const odd = names.filter((name) => name !== '' && !KNOWN.has(name));
+  return odd.flatMap((field) => {
+    const message = unknown(field, COLUMNS);
+    return message ? [{ line, field: field.slice(0, LONGEST_NAME), message }] : [];
+  });
+}
+
+/** Where it is broken; of a long line that would take long. */
+function brokenJson(text: string): Bilingual {
+  if (text.length > LONGEST_LOOKED_AT || !text.trimStart().startsWith('{')) return NOT_JSON;
+  const column = jsonLength(text) + 1;
+  return { zh: `第 ${column} 列起不是有效的 JSON`, en: `is not valid JSON at column ${column}` };
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_LOOKED_AT = 4096;
 /** A table may have other columns too. */
 const MAX_COLUMNS = 100;
 
@@ -92,7 +118,7 @@ const csv: FileFormat = {
         return typeof value === 'string' ? guarded(value) : value;
       }),
     ),
-  reader() {
+  reader(unknown) {
     let head: readonly CsvCell[] | undefined;
     return (text) => {
       const { line } = text;
@@ -101,7 +127,9 @@ const csv: FileFormat = {
       if (!head) {
         head = cells.map((cell) => cell?.trim() ?? null);
         if (!isHead(head)) throw new BrokenFile(line, BAD_HEAD);
-        return null;
+        const names = head.filter((name) => name !== null);
+        const odd = unknownNames(line, names, unknown);
+        return odd.length === 0 ? null : odd;
       }
       if (cells.length !== head.length) return [{ line, field: 'line', message: WRONG_WIDTH }];
       const values = head.map((column, index) => [column ?? '', toValue(column, cells[index] ?? null)]);

@@ -38,8 +38,12 @@ const NOT_NUMBERED = {
 };
 const DISABLED = { zh: '上级部门已停用', en: 'has a disabled parent' };
 
-/** Compares the lines of a file with the departments that exist. */
-export async function planImport(lines: readonly DeptLine[], findNamed: FindNamed): Promise<ImportPlan> {
+/** Compares the lines of a file with the departments that exist; `refused` is what was wrong with others of its lines. */
+export async function planImport(
+  lines: readonly DeptLine[],
+  findNamed: FindNamed,
+  refused: readonly LineProblem[] = [],
+): Promise<ImportPlan> {
   const slices = new TimeSlices();
   const problems: LineProblem[] = [];
   const byPath = new Map<string, PlannedLine>();
@@ -50,11 +54,12 @@ export async function planImport(lines: readonly DeptLine[], findNamed: FindName
     else byPath.set(line.path, { line, existing: undefined, existingParent: undefined, sameNamed: 0 });
   }
   await findExisting(byPath.values(), findNamed, slices);
+  const paths = new Set([...byPath.keys(), ...refused.map(({ path }) => path)]);
   const levels: PlannedLine[][] = Array.from({ length: MAX_DEPTH }, () => []);
   for (const planned of byPath.values()) {
     if (slices.isOver) await slices.next();
     levels[planned.line.depth - 1]?.push(planned);
-    const message = problemOf(planned, byPath);
+    const message = problemOf(planned, byPath, paths);
     if (message) problems.push({ line: planned.line.line, field: 'path', message });
   }
   return { levels, problems };
@@ -69,11 +74,12 @@ export function outcomeOf({ existing, line: { fields } }: PlannedLine): Exclude<
 function problemOf(
   { line, existing, existingParent, sameNamed }: PlannedLine,
   byPath: ReadonlyMap<string, PlannedLine>,
+  paths: ReadonlySet<string | undefined>,
 ): Bilingual | null {
   if (existing) return null;
   const parent = byPath.get(line.parentPath ?? '');
-  if (line.depth > 1 && !existingParent && !parent) return NO_PARENT;
-  if (line.step.nth > sameNamed + 1 && !byPath.has(pathOfPrevious(line))) return NOT_NUMBERED;
+  if (line.parentPath !== null && !existingParent && !paths.has(line.parentPath)) return NO_PARENT;
+  if (line.step.nth > sameNamed + 1 && !paths.has(pathOfPrevious(line))) return NOT_NUMBERED;
   // A parent that the file creates may be disabled: its children could have been created before.
   const isDisabled = existingParent && (parent?.line.fields.status ?? existingParent.status) !== '0';
   return isDisabled ? DISABLED : null;

@@ -1,10 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
 import type { Bilingual, FieldProblem } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import type { Language } from '../../web/request';
 import { BrokenFile, type DeptLine, type LineProblem } from './dept-line';
-import type { FileFormat, TextLine } from './file-format';
+import { utf8Length } from '../../web/text-position';
+import type { CheckName, FileFormat, TextLine } from './file-format';
 
 /** A file of departments as it is sent. */
 export interface DeptFile {
@@ -14,6 +16,8 @@ export interface DeptFile {
   /** Makes the import happen once; called when all of the body has been read. */
   readonly once?: () => IdempotentRequest | undefined;
   readonly language: Language;
+  /** Is asked about fields that are not known. Without it they are ignored. */
+  readonly unknown?: CheckName;
 }
 
 export const MAX_BYTES = 16 * 1024 * 1024;
@@ -31,6 +35,12 @@ const TOO_MANY: FieldProblem = {
     en: `must have at most ${MAX_DEPTS} departments and ${MAX_LINES} lines`,
   },
 };
+const BYTE_ORDER_MARK = '\ufeff';
+const NOT_UTF8: Bilingual = { zh: '不是 UTF-8 编码', en: 'is not UTF-8' };
+const SECOND_MARK: Bilingual = {
+  zh: '以第二个字节顺序标记（BOM）开头',
+  en: 'begins with a second byte order mark, as after joining two files',
+};
 const TOO_LONG: Bilingual = {
   zh: `超过 ${MAX_LINE_LENGTH} 个字符，或引号未闭合`,
   en: `is longer than ${MAX_LINE_LENGTH} characters, or has an unclosed quote`,
@@ -39,56 +49,76 @@ const TOO_LONG: Bilingual = {
 export interface FileContent {
   readonly lines: readonly DeptLine[];
   readonly problems: readonly LineProblem[];
+  /** Whether all of it was read: what seems to be missing may stand in the rest. */
+  readonly isWhole: boolean;
 }
 
 /** Reads a file while it arrives; stops at a limit, or when it has found so many problems. */
-export async function readFile({ format, body }: DeptFile, maxProblems = Infinity): Promise<FileContent> {
+export async function readFile(
+  { format, body, unknown }: DeptFile,
+  maxProblems = Infinity,
+): Promise<FileContent> {
   const slices = new TimeSlices();
   const splitter = new LineSplitter(format.isTable);
-  const read = format.reader();
+  const read = format.reader(unknown);
   const lines: DeptLine[] = [];
   const problems: LineProblem[] = [];
   let count = 0;
   try {
-    for await (const text of decode(body)) {
+    for await (const text of decode(body, splitter)) {
       for (const each of splitter.push(text)) {
         if (slices.isOver) await slices.next();
+        if (each.text.startsWith(BYTE_ORDER_MARK)) throw new BrokenFile(each.line, SECOND_MARK);
         const line = read(each);
         if (!line) continue;
         count += 1;
         if (count > MAX_DEPTS) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
         if (Array.isArray(line)) problems.push(...line);
         else lines.push(line);
-        if (problems.length >= maxProblems) return { lines, problems };
+        if (problems.length >= maxProblems) return { lines, problems, isWhole: false };
       }
       if (splitter.breaks > MAX_LINES) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
     }
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
     problems.push(error.problem);
+    return { lines, problems, isWhole: false };
   }
-  return { lines, problems };
+  return { lines, problems, isWhole: true };
 }
 
-/** The text of a file in parts of a bounded size, without a byte order mark; null at its end. */
-async function* decode(body: DeptFile['body']): AsyncGenerator<string | null, void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const toText = (bytes?: Uint8Array): string => {
-    try {
-      return decoder.decode(bytes, { stream: bytes !== undefined });
-    } catch {
-      throw HttpErrors.MALFORMED();
-    }
-  };
+/** The text of a file in parts of a bounded size, without a byte order mark; null at its end. `lines` has all parts before. */
+async function* decode(body: DeptFile['body'], lines: LineSplitter): AsyncGenerator<string | null, void> {
+  const broken = (): BrokenFile => new BrokenFile(lines.breaks + 1, NOT_UTF8);
   let size = 0;
+  let isFirst = true;
+  let cut = Buffer.alloc(0);
   for await (const chunk of body) {
     size += chunk.length;
     if (size > MAX_BYTES) throw HttpErrors.TOO_LARGE();
-    for (let at = 0; at < chunk.length; at += PART) yield toText(chunk.subarray(at, at + PART));
+    for (let at = 0; at < chunk.length; at += PART) {
+      const bytes = Buffer.concat([cut, chunk.subarray(at, at + PART)]);
+      const whole = bytes.subarray(0, bytes.length - cutOff(bytes));
+      cut = bytes.subarray(whole.length);
+      const isBroken = !isUtf8(whole);
+      const text = (isBroken ? whole.subarray(0, utf8Length(whole)) : whole).toString();
+      yield isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+      if (isBroken) throw broken();
+      isFirst &&= text === '';
+    }
   }
-  // Refuses a character that was cut off.
-  toText();
+  if (cut.length > 0) throw broken();
   yield null;
+}
+
+/** How many bytes at the end are the beginning of a character. */
+function cutOff(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
 }
 
 const LF = 10;

@@ -1,7 +1,12 @@
 import { defineErrors } from '../../errors/refusal';
 
 export const UserErrors = defineErrors({
-  NOT_FOUND: { reason: 'USER_NOT_FOUND', status: 404, zh: '账号不存在', en: 'There is no such account' },
+  NOT_FOUND: {
+    reason: 'USER_NOT_FOUND',
+    status: 404,
+    zh: '账号不存在',
+    en: 'There is no such account',
+  },
   DEPT_DISABLED: { reason: 'DEPT_DISABLED', status: 409, zh: '部门已停用', en: 'The department is disabled' },
   USERNAME_TAKEN: {
     reason: 'USERNAME_TAKEN',

@@ -102,10 +102,14 @@ export class UserService {
     refuseOneTagForMany(userIds, expected);
     await this.users.transaction(ctx, async (accounts) => {
       const found = await accounts.findMany(userIds);
-      if (found.length < new Set(userIds).size) throw UserErrors.NOT_FOUND();
-      for (const { roles } of found) refuseRolesAbove(ctx, roles);
+      const known = idsOf(found);
+      const missing = [...new Set(userIds)].filter((userId) => !known.includes(userId));
+      if (missing.length > 0) throw UserErrors.NOT_FOUND({ ids: missing.sort((a, b) => a - b) });
+      const above = found.filter(({ roles }) => isAbove(ctx, roles));
+      if (above.length > 0) throw UserErrors.ROLE_TOO_HIGH({ ids: idsOf(above) });
       for (const account of found) refuseStale(account, expected);
-      if (found.some(isActiveSuperadmin)) await refuseLastSuperadmin(accounts, userIds);
+      const superadmins = idsOf(found.filter(isActiveSuperadmin));
+      if (superadmins.length > 0) await refuseLastSuperadmin(accounts, superadmins);
       await accounts.markDeleted(found);
     });
     for (const userId of userIds) this.accountStates.forget(accountSubject(userId));
@@ -165,10 +169,18 @@ function refuseOddName(username: string): void {
 }
 
 /** superadmin exists only on the platform, and no one handles a role above their own. */
-function refuseRolesAbove(ctx: RequestContext, stored: string): void {
+function isAbove(ctx: RequestContext, stored: string): boolean {
   const roles = toRoles(stored);
   const misplaced = roles.includes('superadmin') && ctx.tenantId !== PLATFORM_TENANT;
-  if (misplaced || !mayHandle(ctx.roles, roles)) throw UserErrors.ROLE_TOO_HIGH();
+  return misplaced || !mayHandle(ctx.roles, roles);
+}
+
+function refuseRolesAbove(ctx: RequestContext, stored: string): void {
+  if (isAbove(ctx, stored)) throw UserErrors.ROLE_TOO_HIGH();
+}
+
+function idsOf(accounts: readonly { readonly userId: number }[]): number[] {
+  return accounts.map(({ userId }) => userId).sort((a, b) => a - b);
 }
 
 async function refuseInvalidDept(accounts: LockedAccounts, deptId: number | null): Promise<void> {
@@ -183,5 +195,5 @@ function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'st
 }
 
 async function refuseLastSuperadmin(accounts: LockedAccounts, leaving: readonly number[]): Promise<void> {
-  if (!(await accounts.hasOtherSuperadmin(leaving))) throw UserErrors.LAST_SUPERADMIN();
+  if (!(await accounts.hasOtherSuperadmin(leaving))) throw UserErrors.LAST_SUPERADMIN({ ids: leaving });
 }

@@ -39,6 +39,7 @@ const PROBLEM = {
 
 /** As RFC 6749 wants it for every answer of the token endpoint. */
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+const FORM_WANTED = 'The body must be application/x-www-form-urlencoded, in UTF-8';
 /** The request itself is wrong. */
 const INVALID_REQUEST: ReadonlySet<number> = new Set([400, 413, 415, 417, 431]);
 
@@ -94,6 +95,7 @@ export function refuseInOAuthForm(
 const invalidRequest = (text: string) => new OAuthError('invalid_request', text);
 
 function toOAuthError({ status, en }: ErrorRow): OAuthError {
+  if (status === 415) return new OAuthError('invalid_request', FORM_WANTED, status);
   if (status === 500) return new OAuthError('server_error', en, status);
   if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
   const code = INVALID_REQUEST.has(status) ? 'invalid_request' : 'temporarily_unavailable';

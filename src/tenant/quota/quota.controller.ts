@@ -22,8 +22,8 @@ import {
 import { QuotaErrors } from './quota.errors';
 import { QuotaService } from './quota.service';
 
-const { KIND_UNKNOWN, EXCEEDED, KEY_REUSED, RESERVATION_NOT_FOUND, RESERVATION_OVER, REFUND_TOO_LARGE } =
-  QuotaErrors;
+const { KIND_UNKNOWN, EXCEEDED, KEY_REUSED, KEY_NOT_FOUND, REFUND_TOO_LARGE } = QuotaErrors;
+const { RESERVATION_NOT_FOUND, RESERVATION_OVER } = QuotaErrors;
 const KIND = { name: 'kind', example: 'riskReport', description: 'The kind of quota, as the list shows it.' };
 const KEY = {
   name: 'key',
@@ -83,7 +83,7 @@ export class QuotaController {
     description: 'The same key and amount again gives the first answer, and gives nothing back.',
     roles: MANAGERS,
     data: QuotaEntryDto,
-    refusals: [KIND_UNKNOWN, REFUND_TOO_LARGE, KEY_REUSED],
+    refusals: [KIND_UNKNOWN, KEY_NOT_FOUND, REFUND_TOO_LARGE, KEY_REUSED],
   })
   refund(
     @Ctx() ctx: RequestContext,

@@ -32,6 +32,12 @@ export const QuotaErrors = defineErrors({
     zh: '预留已提交、已释放或已过期',
     en: 'The reservation was committed or released, or has run out',
   },
+  KEY_NOT_FOUND: {
+    reason: 'QUOTA_KEY_NOT_FOUND',
+    status: 404,
+    zh: '该 key 没有使用记录',
+    en: 'Nothing was spent under this key',
+  },
   REFUND_TOO_LARGE: {
     reason: 'REFUND_TOO_LARGE',
     status: 409,

@@ -130,6 +130,7 @@ export class QuotaService {
       if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
       const spent = await quota.findSpent(ofKey);
       const amount = wanted ?? spent;
+      if (spent <= 0 && !(await quota.findEntry(ofKey))) throw QuotaErrors.KEY_NOT_FOUND();
       // The key of a refund has spent less than nothing.
       if (amount > spent || spent <= 0) throw QuotaErrors.REFUND_TOO_LARGE();
       return this.#toEntryDto(await quota.spend({ operation: 'refund', amount: -amount, key, ofKey }));

@@ -338,7 +338,7 @@ export const PROBES: readonly Probe[] = [
       'ofKey',
       `POST ${QUOTAS}/riskReport/refund`,
       '{"ofKey":"<id>","key":"refund <id>"}',
-      { unknown: 'REFUND_TOO_LARGE' },
+      { unknown: 'QUOTA_KEY_NOT_FOUND' },
     ],
   ]),
   ...probes({ thing: 'entryCursor', needs: 'manager', unknown: 'INVALID_INPUT', own: 'OK' }, [
