@@ -8,7 +8,7 @@ import { ChangeCursors, endOf, type FollowerPosition, type Position } from '../w
 import { toChangeDto } from '../web/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import { Cursors, filtersOf, type PageView } from '../web/page';
-import type { Idle } from '../web/request';
+import { NOT_A_REQUEST } from '../web/request';
 import { ChangeReader, type ChangeFilters } from './change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
 import type { ChangeQuery } from './change.dto';
@@ -16,8 +16,6 @@ import { JournalErrors } from './journal.errors';
 
 /** So many versions are looked through for one page; where none of them matches, the page is short and the next one goes on. */
 const MOST_EXAMINED = 25_000;
-/** Of host code, which is no request. */
-const NOT_A_REQUEST: Idle = { signal: new AbortController().signal, begin: () => undefined };
 
 /** Clocks of several machines differ: by how much the time of an entry may contradict the order of versions. */
 const CLOCKS_DIFFER_MS = 60_000;

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { DomainEvents } from '../database/domain-events';
+import { HttpErrors } from '../errors/http.errors';
+import { Refusal } from '../errors/refusal';
 import type { Idle } from '../web/request';
 import { ChangeReader } from './change-reader.repository';
 import { JournalErrors } from './journal.errors';
@@ -69,11 +72,28 @@ export class ChangeWaiters implements OnModuleDestroy {
         const { found, result } = await look();
         const left = deadline - performance.now();
         if (found || left <= 0 || idle.signal.aborted || this.#isStopped) return result;
-        idle.begin();
-        await this.#wait(waiter, left, idle.signal);
+        if (!(await this.#idle(waiter, left, idle))) return result;
       }
     } finally {
       this.#remove(waiter);
+    }
+  }
+
+  /** Waits until something was committed and there is a place to look for it; false when the time is over before there is one. */
+  async #idle(waiter: Waiter, milliseconds: number, idle: Idle): Promise<boolean> {
+    const deadline = performance.now() + milliseconds;
+    let wait = () => this.#wait(waiter, milliseconds, idle.signal);
+    for (;;) {
+      try {
+        await idle.during(wait);
+        return true;
+      } catch (error) {
+        // An overloaded service lets its followers wait on; they lose nothing by it.
+        const left = deadline - performance.now();
+        if (!isOverloaded(error)) throw error;
+        if (left <= 0 || idle.signal.aborted || this.#isStopped) return false;
+        wait = () => sleep(Math.min(POLL_MS, left));
+      }
     }
   }
 
@@ -136,4 +156,8 @@ export class ChangeWaiters implements OnModuleDestroy {
     const goesOn = this.#waiters.size > 0 && !this.#isStopped;
     this.#timer = goesOn ? setTimeout(() => void this.#poll(), POLL_MS).unref() : undefined;
   }
+}
+
+function isOverloaded(error: unknown): boolean {
+  return error instanceof Refusal && error.row === HttpErrors.OVERLOADED.row;
 }

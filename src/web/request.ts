@@ -25,25 +25,57 @@ export function requestIdOf(request: Request & { [requestId]?: string }): string
   return id;
 }
 
-/** Emitted on a response when its request begins to wait: from then on it is no work. */
-export const IDLE = 'tenantry idle';
+/** A place among the requests in work, where something bounds how many there are. */
+export interface WorkPlace {
+  giveBack(): void;
+  /** Waits for a place again, at once when it has one; fails with a refusal when there is none in time. */
+  take(): Promise<void>;
+}
 
-/** A request that may wait for something to happen. */
+const workPlace = Symbol('workPlace');
+type Placed = Request & { [workPlace]?: WorkPlace };
+
+/** For what bounds the requests in work: this is the place of that request. */
+export function holdWorkPlace(request: Placed, place: WorkPlace): void {
+  request[workPlace] = place;
+}
+
+/** A request that may wait for something outside of this process. */
 export interface Idle {
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
-  /** From now on it only waits. */
-  begin(): void;
+  /**
+   * Waits for the outside. Meanwhile the request holds no place of work; afterwards, also after a failure, it waits for one again.
+   * Where none comes in time, this fails with 503 `OVERLOADED`.
+   */
+  during<T>(outside: () => Promise<T>): Promise<T>;
 }
 
 export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionContext): Idle => {
-  const response = context.switchToHttp().getResponse<Response>();
+  const http = context.switchToHttp();
+  const place = http.getRequest<Placed>()[workPlace];
   const gone = new AbortController();
-  response.once('close', () => {
+  http.getResponse<Response>().once('close', () => {
     gone.abort();
   });
-  return { signal: gone.signal, begin: () => void response.emit(IDLE) };
+  return {
+    signal: gone.signal,
+    async during(outside) {
+      place?.giveBack();
+      try {
+        return await outside();
+      } finally {
+        await place?.take();
+      }
+    },
+  };
 });
+
+/** Of host code, which is no request: nobody leaves, and there is no place to give back. */
+export const NOT_A_REQUEST: Idle = {
+  signal: new AbortController().signal,
+  during: (outside) => outside(),
+};
 
 export const LANGUAGES = ['zh', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];

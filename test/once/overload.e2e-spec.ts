@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DeptService } from '../../src/dept/dept.service';
+import { ChangeWaiters } from '../../src/journal/change-waiters';
 import { ShutdownState } from '../../src/server/health/health.controller';
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
+import { RequestContext } from '../../src/tenancy/request-context';
+import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
+import { changePage, cursorNow } from '../support/follower';
 import { FullHouse } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
 import { until } from '../support/until';
@@ -149,6 +154,24 @@ describe('a service with one place and one who waits', () => {
     const { status, head } = await odd.answer();
     expect([status, /connection: close/i.test(head)]).toEqual([417, true]);
     await own.stop();
+  });
+
+  it('lets a follower wait for a place again once there is something to look for, and refuses nobody for it', async () => {
+    const after = await cursorNow(api);
+    const waiters = house.service.app.get(ChangeWaiters, { strict: false });
+    const followers = [1, 2].map(() => changePage(api, { after, wait: 25 }));
+    await until(() => waiters.count === 2 && house.counts.inWork === 0);
+    const { letGo } = house.holding();
+    const reading = api.get(path);
+    await house.until({ inWork: 1 });
+    // Of the host: it needs no place.
+    await house.service.app.get(DeptService).create(RequestContext.system(PLATFORM_TENANT), {});
+    await house.until({ inWork: 1, waiting: 1 });
+    expect(waiters.count).toBe(2);
+    letGo();
+    expect((await reading).status).toBe(200);
+    for (const { rows } of await Promise.all(followers)) expect(rows).toHaveLength(1);
+    expect(house.counts).toMatchObject({ inWork: 0, waiting: 0 });
   });
 
   it('gives no place to a body that is still on its way', async () => {

@@ -11,6 +11,7 @@ import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.servi
 import { FORMATS } from '../../src/dept/transfer/file-format';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
 import { RequestContext } from '../../src/tenancy/request-context';
+import { NOT_A_REQUEST } from '../../src/web/request';
 import { aDept, type Answer, ApiClient, aTenant, type Caller, mintToken } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { ChangeWaiters } from '../../src/journal/change-waiters';
@@ -237,7 +238,7 @@ describe('the catalogue of refusals', () => {
     TOO_MANY_FOLLOWERS: async () => {
       const tenantId = await aTenantRow(service.dataSource);
       const gone = new AbortController();
-      const idle = { signal: gone.signal, begin: () => undefined };
+      const idle = { ...NOT_A_REQUEST, signal: gone.signal };
       const nothing = () => Promise.resolve({ found: false, result: null });
       const waiters = service.app.get(ChangeWaiters, { strict: false });
       const waiting = Array.from({ length: 100 }, () => waiters.until([tenantId], nothing, 25_000, idle));

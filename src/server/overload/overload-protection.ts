@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../../errors/http.errors';
-import { clientNetwork, IDLE, languageOf, requestIdOf } from '../../web/request';
+import { clientNetwork, holdWorkPlace, languageOf, requestIdOf, type WorkPlace } from '../../web/request';
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
 import { VerifiedTokens } from '../auth/verified-tokens';
-import { FairQueue } from '../../concurrency/fair-queue';
+import { FairQueue, type Leave } from '../../concurrency/fair-queue';
 import { ENV, type Env } from '../config/env';
 
 /** Operators must see the service above all when it is overloaded. */
@@ -67,10 +67,12 @@ export class OverloadProtection {
       next();
     };
     const refuse = this.#refuse.bind(this, request, response);
-    const leave = this.#queueOf(request).enter(this.#keyOf(request), start, refuse);
+    const place = new Place(this.#queueOf(request), this.#keyOf(request));
+    place.enter(start, refuse);
+    holdWorkPlace(request, place);
+    const leave = place.end.bind(place);
     // The whole answer is given; it may take a while to arrive.
     response.once('prefinish', leave);
-    response.once(IDLE, leave);
     const close = (): void => {
       request.socket.off('close', close);
       // The client has left; the service may still work for it.
@@ -106,6 +108,46 @@ export class OverloadProtection {
     if (performance.now() - this.#loggedAt < LOG_EVERY_MS) return;
     this.#loggedAt = performance.now();
     this.#logger.warn(this.counts, 'overloaded: refusing requests');
+  }
+}
+
+/** The place of one request: given back while the request waits for the outside, and for good when the request is over. */
+class Place implements WorkPlace {
+  #leave: Leave = () => undefined;
+  #taken: Promise<void> | undefined = Promise.resolve();
+  #isOver = false;
+  #giveUp: () => void = () => undefined;
+
+  constructor(
+    private readonly queue: FairQueue,
+    private readonly key: string,
+  ) {}
+
+  enter(start: () => void, refuse: () => void): void {
+    this.#leave = this.queue.enter(this.key, start, refuse);
+  }
+
+  giveBack(): void {
+    this.#leave();
+    this.#taken = undefined;
+  }
+
+  take(): Promise<void> {
+    this.#taken ??= new Promise((resolve, reject) => {
+      this.#giveUp = () => {
+        reject(HttpErrors.OVERLOADED());
+      };
+      if (this.#isOver) this.#giveUp();
+      else this.enter(resolve, this.#giveUp);
+    });
+    return this.#taken;
+  }
+
+  /** Whoever still waits for it waits in vain. */
+  end(): void {
+    this.#isOver = true;
+    this.#leave();
+    this.#giveUp();
   }
 }
 
