@@ -65,14 +65,20 @@ export class ChangeWaiters implements OnModuleDestroy {
     const waiter: Waiter = { tenantIds, isWoken: false, wake: () => undefined };
     this.#add(waiter);
     const deadline = performance.now() + milliseconds;
+    let hasWaited = false;
     try {
       for (;;) {
         // Before it looks: what is committed while it looks wakes it again.
         waiter.isWoken = false;
         const { found, result } = await look();
         const left = deadline - performance.now();
-        if (found || left <= 0 || idle.signal.aborted || this.#isStopped) return result;
+        if (found || left <= 0 || idle.signal.aborted || this.#isStopped) {
+          // After it has looked: it must not see what has happened since the right to see it has ended.
+          if (hasWaited) await idle.checkAgain();
+          return result;
+        }
         if (!(await this.#idle(waiter, left, idle))) return result;
+        hasWaited = true;
       }
     } finally {
       this.#remove(waiter);

@@ -8,7 +8,7 @@ export type CallerAnswer = Principal | null | Promise<Principal | null>;
 
 /**
  * Who is calling? A port: a host answers from its own sign-in, at once or with a promise. Null is a 401.
- * It is asked once per request.
+ * It is asked once per request, and again before a request is answered that has waited for a change.
  */
 export abstract class PrincipalResolver {
   abstract resolve(request: Request & { readonly user?: unknown }): CallerAnswer;
@@ -39,6 +39,11 @@ export function callerOf(
   const answer = request[asked] ?? { caller: onlyGenuine(principals.resolve(request)) };
   request[asked] = answer;
   return answer.caller;
+}
+
+/** Lets the resolver be asked again. */
+export function forgetCaller(request: Request & { [asked]?: unknown }): void {
+  request[asked] = undefined;
 }
 
 /** A caller that is not rightly described is a bug of the host, which must not open a door. Roles that we do not know are dropped. */

@@ -23,7 +23,7 @@ import { CHANGE_CURSOR_HEADER, ChangeCursors } from './change-cursor';
 import { inEnvelope } from './envelope';
 import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';
-import { requestIdOf } from './request';
+import { keepCheck, requestIdOf } from './request';
 import { RolesGuard } from './roles.guard';
 import { checkNames } from './unknown-names';
 
@@ -39,9 +39,18 @@ class TenantScopeInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<Request>();
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
-    const topTenantId = await this.admission.admit(principal.tenantId);
+    const { tenantId } = principal;
+    const topTenantId = await this.admission.admit(tenantId);
+    keepCheck(request, () => this.#checkAgain(request, tenantId));
     attachContext(request, RequestContext.of(principal, requestIdOf(request), topTenantId));
     return next.handle();
+  }
+
+  /** The context stays as it was, so the caller must still be of its tenant. */
+  async #checkAgain(request: Request, tenantId: string): Promise<void> {
+    const principal = await callerOf(this.principals, request);
+    if (principal?.tenantId !== tenantId) throw AuthErrors.TOKEN_INVALID();
+    await this.admission.admit(tenantId);
   }
 }
 

@@ -40,6 +40,14 @@ export function holdWorkPlace(request: Placed, place: WorkPlace): void {
   request[workPlace] = place;
 }
 
+const checks = Symbol('checks');
+type Checked = Placed & { [checks]?: (() => Promise<unknown>)[] };
+
+/** Keeps what a caller has passed: who has waited must pass it again. It throws what refuses the caller. */
+export function keepCheck(request: Checked, check: () => Promise<unknown>): void {
+  request[checks] = [...(request[checks] ?? []), check];
+}
+
 /** A request that may wait for something outside of this process. */
 export interface Idle {
   /** Aborted when the client has gone. */
@@ -49,11 +57,13 @@ export interface Idle {
    * Where none comes in time, this fails with 503 `OVERLOADED`.
    */
   during<T>(outside: () => Promise<T>): Promise<T>;
+  /** Refuses a caller who would be refused as a new one: tokens, accounts, roles and tenants may have ended meanwhile. */
+  checkAgain(): Promise<void>;
 }
 
 export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionContext): Idle => {
   const http = context.switchToHttp();
-  const place = http.getRequest<Placed>()[workPlace];
+  const { [workPlace]: place, [checks]: passed = [] } = http.getRequest<Checked>();
   const gone = new AbortController();
   http.getResponse<Response>().once('close', () => {
     gone.abort();
@@ -68,6 +78,9 @@ export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionC
         await place?.take();
       }
     },
+    async checkAgain() {
+      for (const check of passed) await check();
+    },
   };
 });
 
@@ -75,6 +88,7 @@ export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionC
 export const NOT_A_REQUEST: Idle = {
   signal: new AbortController().signal,
   during: (outside) => outside(),
+  checkAgain: () => Promise.resolve(),
 };
 
 export const LANGUAGES = ['zh', 'en'] as const;

@@ -11,8 +11,9 @@ import { Reflector, type ModuleRef } from '@nestjs/core';
 import type { Request } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
-import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
+import { callerOf, forgetCaller, PrincipalResolver } from '../tenancy/principal-resolver';
 import { requireRole, type Role } from '../tenancy/roles';
+import { keepCheck } from './request';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
@@ -73,11 +74,20 @@ export class RolesGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    await this.#check(context, request);
+    keepCheck(request, () => {
+      forgetCaller(request);
+      return this.#check(context, request);
+    });
+    return true;
+  }
+
+  async #check(context: ExecutionContext, request: Request): Promise<void> {
     await this.hostGuards.admit(context);
-    const principal = await callerOf(this.principals, context.switchToHttp().getRequest<Request>());
+    const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     requireRole(principal.roles, allowed ?? []);
-    return true;
   }
 }

@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
 import { AuthErrors } from '../../tenancy/access.errors';
 import { principalOf, type Principal } from '../../tenancy/principal';
+import { keepCheck } from '../../web/request';
 import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
 import { JwksKeys, OUTSIDE_ALGORITHMS, translateClaims } from './outside-provider';
 import { Public } from './public.decorator';
@@ -62,10 +63,15 @@ export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {
     const open = this.reflector.getAllAndOverride(Public, [context.getHandler(), context.getClass()]);
     if (open === true) return true;
     const request = context.switchToHttp().getRequest<Request>();
-    const known = await this.verified.recall(request);
-    if (!known) return (await super.canActivate(context)) as boolean;
-    request.user = known;
+    await this.#check(context, request);
+    keepCheck(request, () => this.#check(context, request));
     return true;
+  }
+
+  async #check(context: ExecutionContext, request: Request): Promise<void> {
+    const known = await this.verified.recall(request);
+    if (known) request.user = known;
+    else await super.canActivate(context);
   }
 
   // The parent's signature is generic in what it returns; ours always returns a principal.
