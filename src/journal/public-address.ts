@@ -69,6 +69,7 @@ export const lookupPublic: LookupFunction = (host, { all }, callback) => {
   );
 };
 
-function coded(code: string): Error {
+/** An error that tells its code. */
+export function coded(code: string): Error {
   return Object.assign(new Error(code), { code });
 }

@@ -1,12 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type OutgoingHttpHeaders,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Meter } from '../database/meter';
 import { HttpErrors } from '../errors/http.errors';
 import { Clock } from '../time/clock';
-import { lookupPublic, publicAddressesOf } from './public-address';
+import { coded, lookupPublic, publicAddressesOf } from './public-address';
 import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
 
 /** Where webhooks may lead. */
@@ -45,8 +50,9 @@ export function isDelivered({ statusCode }: Outcome): boolean {
 }
 
 const PREFIX = 'whsec_';
-/** More of an answer is not read. */
+/** More of an answer is not read, nor for longer: its status has told all. */
 const MOST_READ = 16 * 1024;
+const LONGEST_READ_MS = 1000;
 /** Less than the five seconds after which many servers close a connection that rests. */
 const REST_MS = 4000;
 const REFUSED = {
@@ -63,12 +69,14 @@ export function newSecret(): string {
 
 /** Sends messages as the Standard Webhooks specification says. */
 @Injectable()
-export class WebhookSender implements OnApplicationShutdown {
+export class WebhookSender implements BeforeApplicationShutdown {
   /** For the whole exchange. */
   timeoutMs = 10_000;
   readonly #options = { keepAlive: true, timeout: REST_MS };
   readonly #http = new HttpAgent(this.#options);
   readonly #https = new HttpsAgent(this.#options);
+  readonly #underWay = new Set<ClientRequest>();
+  #isStopped = false;
 
   constructor(
     private readonly settings: WebhookSettings,
@@ -76,8 +84,10 @@ export class WebhookSender implements OnApplicationShutdown {
     private readonly meter: Meter,
   ) {}
 
-  /** Cuts off what is still under way. */
-  onApplicationShutdown(): void {
+  /** Cuts off what is still under way, before the server waits for the requests that wait for it. */
+  beforeApplicationShutdown(): void {
+    this.#isStopped = true;
+    for (const request of this.#underWay) request.destroy(coded('STOPPED'));
     this.#http.destroy();
     this.#https.destroy();
   }
@@ -115,42 +125,58 @@ export class WebhookSender implements OnApplicationShutdown {
       'webhook-timestamp': seconds,
       'webhook-signature': `v1,${signatureOf(secret, `${message.id}.${seconds}.${body}`)}`,
     };
-    const signal = AbortSignal.timeout(this.timeoutMs);
     const took = () => ({ durationMs: Math.round(performance.now() - began), sentAt });
     try {
-      return { statusCode: await this.#post(new URL(url), headers, body, signal), error: null, ...took() };
+      const statusCode = await this.#post(new URL(url), headers, body, began + this.timeoutMs);
+      return { statusCode, error: null, ...took() };
     } catch (error) {
       const { code = 'FAILED' } = error as NodeJS.ErrnoException;
-      return { statusCode: null, error: signal.aborted ? 'TIMEOUT' : code, ...took() };
+      return { statusCode: null, error: code, ...took() };
     }
   }
 
-  async #post(url: URL, headers: OutgoingHttpHeaders, body: string, signal: AbortSignal): Promise<number> {
+  /** Gives the status of the answer. When it is settled, the socket is destroyed or free for the next message. */
+  async #post(url: URL, headers: OutgoingHttpHeaders, body: string, deadline: number): Promise<number> {
     const { allowPrivateAddresses } = this.settings;
     const isTls = url.protocol === 'https:';
-    if (!isTls && !this.settings.allowHttp) throw Object.assign(new Error(), { code: 'HTTP_NOT_ALLOWED' });
+    if (!isTls && !this.settings.allowHttp) throw coded('HTTP_NOT_ALLOWED');
     // Sockets look no address up when the host is one.
     if (!allowPrivateAddresses && isIP(hostOf(url)) !== 0) await publicAddressesOf(hostOf(url));
+    if (this.#isStopped) throw coded('STOPPED');
     const lookup = allowPrivateAddresses ? {} : { lookup: lookupPublic };
     const agent = isTls ? this.#https : this.#http;
     return new Promise((resolve, reject) => {
-      const options = { method: 'POST', headers, signal, agent, ...lookup };
-      const request = (isTls ? httpsRequest : httpRequest)(url, options);
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        // The receiver has closed a connection that rested, in the very moment when it was used again.
-        if (request.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted)
-          resolve(this.#post(url, headers, body, signal));
-        else reject(error);
-      });
+      const request = (isTls ? httpsRequest : httpRequest)(url, { method: 'POST', headers, agent, ...lookup });
+      const cut = request.destroy.bind(request, coded('TIMEOUT'));
+      const timers = [setTimeout(cut, deadline - performance.now())];
+      let status: number | undefined;
+      this.#underWay.add(request);
       request.on('response', (response) => {
-        resolve(response.statusCode ?? 0);
+        status = response.statusCode;
+        timers.push(setTimeout(cut, LONGEST_READ_MS));
         let read = 0;
         response.on('data', (chunk: Buffer) => {
           read += chunk.length;
-          if (read > MOST_READ) response.destroy();
+          if (read > MOST_READ) cut();
         });
-        // The status has told all: the rest may be late, cut off or never come.
         response.on('error', () => undefined);
+      });
+      // Nothing more is said in HTTP on a connection after 101.
+      request.on('upgrade', ({ statusCode }, socket) => {
+        status = statusCode;
+        socket.destroy();
+      });
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // The receiver has closed a connection that rested, in the very moment when it was used again.
+        if (request.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.#post(url, headers, body, deadline));
+        else if (status === undefined) reject(error);
+      });
+      request.once('close', () => {
+        this.#underWay.delete(request);
+        timers.forEach(clearTimeout);
+        if (status === undefined) reject(coded('ECONNRESET'));
+        else resolve(status);
       });
       request.end(body);
     });

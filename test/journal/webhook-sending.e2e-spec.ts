@@ -179,9 +179,12 @@ describe('webhooks', () => {
       response.writeHead(200);
       drips.push(setInterval(() => response.write('x'.repeat(65_536)), 1));
     });
+    receiver.answer('/switches', (_, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: tunnel\r\nConnection: Upgrade\r\n\r\nmore'),
+    );
     receiver.answer('/breaks', (_, socket) => socket.destroy());
     receiver.answer('/garbage', (_, socket) => socket.end('this is not HTTP\r\n\r\n'));
-    const paths = ['/hangs', '/drips', '/breaks', '/garbage', '/drips-body', '/lies', '/endless'];
+    const paths = ['/hangs', '/drips', '/breaks', '/garbage', '/drips-body', '/lies', '/endless', '/switches'];
     const hooks = [];
     for (const path of paths) hooks.push(await hook(path));
     const good = await hook('/beside');
@@ -193,10 +196,21 @@ describe('webhooks', () => {
       const first = (await deliveries(each)).at(-1)!;
       outcomes.push(first.statusCode ?? first.error);
     }
-    expect(outcomes).toEqual(['TIMEOUT', 'TIMEOUT', 'ECONNRESET', 'HPE_INVALID_CONSTANT', 200, 200, 200]);
+    expect(outcomes).toEqual([
+      ...['TIMEOUT', 'TIMEOUT', 'ECONNRESET', 'HPE_INVALID_CONSTANT'],
+      ...[200, 200, 200, 101],
+    ]);
     expect((await deliveries(good)).every(({ statusCode }) => statusCode === 204)).toBe(true);
+    const pings = await Promise.all(
+      hooks.slice(-4).map(({ id }) => api.post(`${PATH}/${id}/ping`, undefined)),
+    );
+    expect(pings.map(({ body }) => (body.data as { statusCode: number }).statusCode)).toEqual([
+      ...[200, 200, 200, 101],
+    ]);
+    for (const { id } of [...hooks, good]) await api.delete(`${PATH}/${id}`);
+    // While the receivers still hang and drip: nothing but a connection that rests is kept.
+    await until(async () => (await receiver.connections()) === 0);
     for (const drip of drips) clearInterval(drip);
-    for (const { id } of hooks) await api.delete(`${PATH}/${id}`);
     sender.timeoutMs = 10_000;
   });
 

@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { ApiClient } from '../../src/server/testing';
+import { aDept, ApiClient } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/mariadb-server';
+import { Receiver } from '../support/receiver';
 import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase } from '../support/test-database';
 import { until } from '../support/until';
@@ -47,6 +48,31 @@ describe('a stop by SIGTERM', () => {
     expect(await service.ended()).toBe(0);
     for (const client of [idle, metrics, service.anonymous]) client.close();
     expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
+    await database.drop();
+  });
+});
+
+describe('a stop while receivers of webhooks hang', () => {
+  it('cuts off messages and pings, and exits with 0', async () => {
+    const database = await emptyDatabase();
+    const receiver = await Receiver.start();
+    const service = await ChildService.start(database, { WEBHOOK_ALLOW_PRIVATE: 'on' });
+    receiver.answer('/hangs', () => undefined);
+    receiver.answer('/switches', (_, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: tunnel\r\nConnection: Upgrade\r\n\r\n'),
+    );
+    const api = service.as();
+    const pings = [];
+    for (const path of ['/hangs', '/switches']) {
+      const { body } = await api.post('/system/webhook-api', { url: receiver.url(path), kinds: ['dept'] });
+      pings.push(api.post(`/system/webhook-api/${(body.data as { id: number }).id}/ping`, undefined));
+    }
+    await aDept(api);
+    await until(() => receiver.at('/hangs').length === 2 && receiver.at('/switches').length >= 2);
+    expect(await service.stop()).toBe(0);
+    const outcomes = (await Promise.all(pings)).map(({ body }) => body.data);
+    expect(outcomes).toMatchObject([{ error: 'STOPPED' }, { statusCode: 101 }]);
+    await receiver.stop();
     await database.drop();
   });
 });

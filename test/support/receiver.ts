@@ -59,6 +59,16 @@ export class Receiver {
     this.#answers.set(path, answer);
   }
 
+  /** How many connections are open. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => {
+        if (error) reject(error);
+        else resolve(count);
+      });
+    });
+  }
+
   /** What came to a path, in the order in which it came. */
   at(path: string): Received[] {
     return this.received.filter((each) => each.path === path);
