@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type Logger } from '@nestjs/common';
+import type { FairQueue } from '../concurrency/fair-queue';
 import type { ChangeEntity } from '../database/change-log';
 import { DomainEvents } from '../database/domain-events';
 import { Clock } from '../time/clock';
-import { SubscriptionRepository, type News, type Wanted } from './subscription.repository';
+import { RENEW_MS, SubscriptionRepository, type News, type Wanted } from './subscription.repository';
 
 /** What gets the entries of journals, each journal in its order: a webhook, or a handler of the host. */
 export interface Subscription {
   /** Also of its lease and of its positions. */
   readonly name: string;
+  /** Whose share of the places it is served in. */
+  readonly share: string;
   wanted(journal: string): Wanted;
   /** Takes one entry. When it fails, the same entry comes again, and later ones of its journal wait. */
   handle(entry: ChangeEntity, attempt: number): Promise<void>;
@@ -29,13 +32,16 @@ export interface Work {
   readonly journals: Iterable<string>;
 }
 
+/** Thrown by a subscription that may not be served now: the entry comes again, and this is no failed try of it. */
+export class NotNow extends Error {}
+
 /** Finds work in these journals, or in all of them. */
-type FindWork = (journals: readonly string[] | null) => Promise<readonly Work[]>;
+type FindWork = (journals: readonly string[] | null) => AsyncIterable<Work>;
 
 interface DispatcherOptions {
   readonly find: FindWork;
-  /** How many subscriptions are served at the same time. */
-  readonly atOnce: number;
+  /** For the subscriptions that are served at the same time. One that finds no room in the queue is found again by a later look. */
+  readonly places: FairQueue;
   readonly logger: Logger;
 }
 
@@ -44,8 +50,11 @@ const TICK_MS = 1000;
 const SCAN_SHARE = 0.05;
 /** Commits of more tenants than that are left to the next look through all of them. */
 const MOST_WOKEN = 500;
-const RENEW_MS = 5000;
+/** Then a subscription makes room for others, however much there is for it. */
+const TURN_MS = 1000;
 const STOP_MS = 5000;
+/** Made once: an error collects a stack. */
+const FULL = new Error('Too many subscriptions wait.');
 
 /**
  * Brings entries of journals to subscriptions, in the order of each journal, at least once. Commits of this process wake it,
@@ -53,7 +62,8 @@ const STOP_MS = 5000;
  */
 export class ChangeDispatcher {
   readonly #queue = new Map<string, Work>();
-  readonly #serving = new Map<string, Promise<void>>();
+  /** Of the subscriptions that wait for a place or have one. */
+  readonly #turns = new Map<string, Promise<void>>();
   readonly #committed = new Set<string>();
   #wake: () => void = () => undefined;
   #isStopped = false;
@@ -80,7 +90,7 @@ export class ChangeDispatcher {
     this.#isStopped = true;
     this.#unsubscribe();
     this.#wake();
-    const ends = Promise.all([this.#running, ...this.#serving.values()]);
+    const ends = Promise.all([this.#running, ...this.#turns.values()]);
     await Promise.race([ends, sleep(STOP_MS, undefined, { ref: false })]);
   }
 
@@ -111,8 +121,7 @@ export class ChangeDispatcher {
 
   async #look(journals: readonly string[] | null): Promise<void> {
     try {
-      for (const work of await this.options.find(journals)) this.#enqueue(work);
-      this.#serveNext();
+      for await (const work of this.options.find(journals)) this.#enqueue(work);
     } catch (error) {
       this.options.logger.warn(
         { err: error },
@@ -125,24 +134,27 @@ export class ChangeDispatcher {
     const { name } = subscription;
     const waiting = this.#queue.get(name)?.journals ?? [];
     this.#queue.set(name, { subscription, journals: new Set([...waiting, ...journals]) });
+    if (!this.#turns.has(name)) this.#turns.set(name, this.#takeTurns(subscription));
   }
 
-  /** In the order in which they were found, so that none waits for ever. */
-  #serveNext(): void {
-    for (const [name, { subscription, journals }] of this.#queue) {
-      if (this.#isStopped || this.#serving.size >= this.options.atOnce) return;
-      if (this.#serving.has(name)) continue;
-      this.#queue.delete(name);
-      const end = this.#serve(subscription, [...journals]).finally(() => {
-        this.#serving.delete(name);
-        this.#serveNext();
-      });
-      this.#serving.set(name, end);
-    }
+  /** Serves a subscription until nothing is queued for it, in a place that it takes anew for each turn. */
+  async #takeTurns({ name, share }: Subscription): Promise<void> {
+    while (this.#queue.has(name) && !this.#isStopped)
+      await this.options.places
+        .run(
+          share,
+          () => this.#serve(name),
+          () => FULL,
+        )
+        .catch(() => this.#queue.delete(name));
+    this.#turns.delete(name);
   }
 
-  async #serve(subscription: Subscription, journals: readonly string[]): Promise<void> {
-    const { name } = subscription;
+  async #serve(name: string): Promise<void> {
+    const work = this.#queue.get(name);
+    this.#queue.delete(name);
+    if (!work || this.#isStopped) return;
+    const { subscription, journals } = work;
     try {
       if (!(await this.repository.take(name))) return;
       const lease: { isHeld: boolean } = { isHeld: true };
@@ -154,7 +166,6 @@ export class ChangeDispatcher {
       try {
         for (const journal of journals) {
           const hasMore = await this.#advance(subscription, journal, () => lease.isHeld && !this.#isStopped);
-          // At the end of the queue: others come first.
           if (hasMore) this.#enqueue({ subscription, journals: [journal] });
         }
       } finally {
@@ -169,15 +180,17 @@ export class ChangeDispatcher {
     }
   }
 
-  /** Brings the next entries of a journal; tells whether there are more. */
+  /** Brings the next entries of a journal, for about the length of a turn; tells whether there are more. */
   async #advance(subscription: Subscription, journal: string, mayGoOn: () => boolean): Promise<boolean> {
     if (!mayGoOn()) return false;
     const news = await this.repository.findNews(subscription.name, journal, subscription.wanted(journal));
     if (!news) return false;
     const { position, entries, end, hasMore } = news;
+    const turnEnds = performance.now() + TURN_MS;
     let at: { version: number; seq: number } = position;
     for (const entry of entries) {
       if (!mayGoOn()) return false;
+      if (performance.now() > turnEnds) return true;
       if (!(await this.#handle(subscription, news, at, entry))) return false;
       const to = entry === entries.at(-1) ? end : entry;
       if (!(await this.repository.move(position, at, to))) return false;
@@ -200,7 +213,7 @@ export class ChangeDispatcher {
       return true;
     } catch (error) {
       // What was cut off by the stop comes again.
-      if (this.#isStopped) return false;
+      if (this.#isStopped || error instanceof NotNow) return false;
       const now = this.clock.now();
       const since = (isFirst ? position.failingSince : null) ?? now;
       const forMs = now.getTime() - since.getTime();

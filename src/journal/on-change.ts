@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { FairQueue } from '../concurrency/fair-queue';
 import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../database/change-log';
 import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
@@ -12,6 +13,7 @@ import {
   type ChangeDispatcher,
   type Failure,
   type Subscription,
+  type Work,
 } from './change-dispatcher';
 
 export interface OnChangeOptions {
@@ -54,7 +56,8 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly time: ZonedTime,
   ) {
     const find = (journals: readonly string[] | null) => this.#find(journals);
-    this.#dispatcher = dispatchers.create({ find, atOnce: Infinity, logger: this.#logger });
+    const places = new FairQueue({ inWork: Infinity, waiting: 0 });
+    this.#dispatcher = dispatchers.create({ find, places, logger: this.#logger });
   }
 
   onApplicationBootstrap(): void {
@@ -73,13 +76,11 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
     return this.#dispatcher.stop();
   }
 
-  async #find(journals: readonly string[] | null) {
-    const work = [];
+  async *#find(journals: readonly string[] | null): AsyncGenerator<Work, void> {
     for (const subscription of this.#handlers.values()) {
       const due = await this.dispatchers.subscriptions.findDueJournals(subscription.name, journals);
-      if (due.length > 0) work.push({ subscription, journals: due });
+      if (due.length > 0) yield { subscription, journals: due };
     }
-    return work;
   }
 
   #subscription(
@@ -89,6 +90,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
   ): Subscription {
     return {
       name: `handler:${handler}`,
+      share: handler,
       wanted: () => ({ kinds }),
       handle: async (entry: ChangeEntity) => {
         await call(toChangeDto(entry, this.time, PLATFORM_TENANT));

@@ -18,8 +18,10 @@ import { ScopedTable } from '../database/scoped-table';
 import { SqlStatement } from '../database/sql-statement';
 import { dataSourceOf } from '../database/tenantry.data-source';
 import { UnitOfWork } from '../database/unit-of-work';
+import { topTenantOf } from '../tenancy/tenant-code';
 import { Clock } from '../time/clock';
-import { LeaseEntity, PositionEntity } from './subscription.entity';
+import { ZonedTime } from '../time/zoned-time';
+import { LeaseEntity, PositionEntity, type WebhookEntity } from './subscription.entity';
 
 /** A place in a journal: after this entry. */
 export type Place = Pick<PositionEntity, 'version' | 'seq'>;
@@ -29,6 +31,12 @@ export interface Wanted {
   readonly kinds: readonly ChangeKind[];
   /** Of the entries about tenants, only those at or below this one. */
   readonly lineage?: string;
+}
+
+/** A webhook, and a journal with something that it has not seen. */
+export interface DueWebhook extends Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'kinds'> {
+  readonly topTenantId: string;
+  readonly journal: string;
 }
 
 /** What a subscription has not seen of a journal. */
@@ -45,7 +53,11 @@ const END = 2 ** 31 - 1;
 const PAGE = 100;
 /** So many journals are found by one look; the next one finds others. */
 const MOST_FOUND = 1000;
-const LEASE_MS = 15_000;
+const DUE_PAGE = 1000;
+/** A process that dies is missed for no longer than this. */
+const LEASE_MS = 6000;
+/** How often a lease is renewed while it is used. */
+export const RENEW_MS = LEASE_MS / 3;
 const ORDER = { version: 'ASC', seq: 'ASC' } as const;
 export const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
 
@@ -63,6 +75,7 @@ export class SubscriptionRepository {
   constructor(
     unitOfWork: UnitOfWork,
     private readonly clock: Clock,
+    private readonly time: ZonedTime,
   ) {
     this.#do = (work) => unitOfWork.withoutTransaction(work);
   }
@@ -87,24 +100,45 @@ export class SubscriptionRepository {
     return rows.map(({ code }) => String(code));
   }
 
-  /** The same of all webhooks that are not disabled, of tenants that are not deleted. */
-  async findDueWebhooks(
-    journals: readonly string[] | null,
-  ): Promise<{ readonly webhookId: number; readonly journal: string }[]> {
+  /** The same of all webhooks that are not disabled, of tenants that are served today; all of them, page by page. */
+  async *findDueWebhooks(journals: readonly string[] | null): AsyncGenerator<DueWebhook, void> {
+    let from = 0;
+    for (;;) {
+      const page = await this.#findDuePage(journals, from);
+      yield* page;
+      if (page.length < DUE_PAGE) return;
+      // Of the last one there may be another journal, so it is found again.
+      from = page.at(-1)?.webhookId ?? 0;
+    }
+  }
+
+  async #findDuePage(journals: readonly string[] | null, from: number): Promise<DueWebhook[]> {
+    const today = this.time.day(this.clock.now());
     const rows = await this.#do((manager) => {
       const { statement, tables, now } = this.#positions(manager);
+      const first = statement.placeOf(from);
       const ofThese = journals
         ? statement.expression('p.journal IN (:...codes) AND', { codes: journals })
         : '';
-      const sql = `SELECT w.webhook_id AS hook, p.journal AS code FROM ${tables.webhook} w
-        JOIN ${tables.tenant} o ON o.tenant_id = w.tenant_id AND o.del_flag = '0'
+      const isServed = statement.expression(
+        `o.del_flag = '0' AND o.status = '0' AND (o.start_time IS NULL OR o.start_time <= :today)
+          AND (o.end_time IS NULL OR o.end_time >= :today)`,
+        { today },
+      );
+      const sql = `SELECT w.webhook_id AS hook, w.tenant_id AS owner, w.kinds AS kinds, o.ancestors AS above, p.journal AS code
+        FROM ${tables.webhook} w
+        JOIN ${tables.tenant} o ON o.tenant_id = w.tenant_id
         JOIN ${tables.position} p ON p.webhook_id = w.webhook_id
         JOIN ${tables.tenant} t ON t.tenant_id = p.journal
-        WHERE ${ofThese} w.status = '0' AND (t.tree_ver > p.version OR p.seq < ${END})
-          AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) LIMIT ${MOST_FOUND}`;
+        WHERE w.webhook_id >= ${first} AND ${ofThese} w.status = '0' AND ${isServed}
+          AND (t.tree_ver > p.version OR p.seq < ${END})
+          AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) ORDER BY w.webhook_id LIMIT ${DUE_PAGE}`;
       return rowsOf(manager, sql, statement);
     });
-    return rows.map(({ hook, code }) => ({ webhookId: Number(hook), journal: String(code) }));
+    return rows.map(({ hook, owner, kinds, above, code }) => ({
+      ...{ webhookId: Number(hook), tenantId: String(owner), kinds: String(kinds), journal: String(code) },
+      topTenantId: topTenantOf(String(owner), String(above)),
+    }));
   }
 
   /** Null when there is nothing to do; the position of a handler is made where there is none. */

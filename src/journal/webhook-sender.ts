@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -8,9 +8,12 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { ChangeEntity } from '../database/change-log';
 import { Meter } from '../database/meter';
 import { HttpErrors } from '../errors/http.errors';
 import { Clock } from '../time/clock';
+import { ZonedTime } from '../time/zoned-time';
+import { toChangeDto } from '../web/change-view';
 import { coded, lookupPublic, publicAddressesOf } from './public-address';
 import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
 
@@ -32,10 +35,9 @@ export class WebhookSettings implements WebhookOptions {
   }
 }
 
-type Hook = Pick<WebhookEntity, 'url' | 'secret'>;
+type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'url' | 'secret'>;
 
-export interface Message {
-  /** The same in every try. */
+interface Message {
   readonly id: string;
   readonly type: string;
   readonly timestamp: Date;
@@ -44,6 +46,9 @@ export interface Message {
 
 /** `statusCode` is null without an answer; then `error` is the code of what happened. */
 export type Outcome = Pick<DeliveryEntity, 'statusCode' | 'error' | 'durationMs' | 'sentAt'>;
+
+/** What has become of a message. */
+export type Sent = Outcome & Pick<DeliveryEntity, 'messageId'>;
 
 export function isDelivered({ statusCode }: Outcome): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
@@ -82,6 +87,7 @@ export class WebhookSender implements BeforeApplicationShutdown {
     private readonly settings: WebhookSettings,
     private readonly clock: Clock,
     private readonly meter: Meter,
+    private readonly time: ZonedTime,
   ) {}
 
   /** Cuts off what is still under way, before the server waits for the requests that wait for it. */
@@ -104,11 +110,25 @@ export class WebhookSender implements BeforeApplicationShutdown {
     });
   }
 
-  /** Never fails: what goes wrong is the outcome. */
-  async send(hook: Hook, message: Message): Promise<Outcome> {
+  /** Sends an entry of a journal; its message has the same id in every try. Never fails: what goes wrong is the outcome. */
+  sendChange(hook: Hook, entry: ChangeEntity): Promise<Sent> {
+    const { tenantId: journal, version, seq, kind, operation, happenedAt: timestamp } = entry;
+    const id = `msg_${journal}_${version}_${seq}_${hook.webhookId}`;
+    const data = toChangeDto(entry, this.time, hook.tenantId);
+    return this.#send(hook, { id, type: `${kind}.${operation}`, timestamp, data });
+  }
+
+  /** Sends a message of the type `ping`. */
+  ping(hook: Hook): Promise<Sent> {
+    const { webhookId } = hook;
+    const id = `msg_ping_${randomUUID()}`;
+    return this.#send(hook, { id, type: 'ping', timestamp: this.clock.now(), data: { webhookId } });
+  }
+
+  async #send(hook: Hook, message: Message): Promise<Sent> {
     const outcome = await this.#exchange(hook, message);
     this.meter.webhookSent?.(isDelivered(outcome) ? 'delivered' : 'failed');
-    return outcome;
+    return { messageId: message.id, ...outcome };
   }
 
   async #exchange({ url, secret }: Hook, message: Message): Promise<Outcome> {
@@ -146,7 +166,12 @@ export class WebhookSender implements BeforeApplicationShutdown {
     const lookup = allowPrivateAddresses ? {} : { lookup: lookupPublic };
     const agent = isTls ? this.#https : this.#http;
     return new Promise((resolve, reject) => {
-      const request = (isTls ? httpsRequest : httpRequest)(url, { method: 'POST', headers, agent, ...lookup });
+      const request = (isTls ? httpsRequest : httpRequest)(url, {
+        method: 'POST',
+        headers,
+        agent,
+        ...lookup,
+      });
       const cut = request.destroy.bind(request, coded('TIMEOUT'));
       const timers = [setTimeout(cut, deadline - performance.now())];
       let status: number | undefined;

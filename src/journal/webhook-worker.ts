@@ -1,36 +1,37 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import type { ChangeEntity } from '../database/change-log';
+import { FairQueue } from '../concurrency/fair-queue';
 import { HourlyCleaner } from '../database/hourly-cleaner';
 import { Meter } from '../database/meter';
-import { ZonedTime } from '../time/zoned-time';
-import { toChangeDto } from '../web/change-view';
+import { TenantAdmission } from '../tenancy/tenant-access';
 import {
   ChangeDispatchers,
   growingWait,
+  NotNow,
   type ChangeDispatcher,
   type Failure,
   type Subscription,
   type Work,
 } from './change-dispatcher';
-import type { WebhookEntity } from './subscription.entity';
-import { isDelivered, WebhookSender, type Message, type Outcome } from './webhook-sender';
+import type { DueWebhook } from './subscription.repository';
+import { isDelivered, WebhookSender, type Outcome } from './webhook-sender';
 import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repository';
 
-/** How many webhooks are sent to at the same time; to each of them one message after the other. */
-const AT_ONCE = 32;
+/**
+ * How many webhooks are sent to at the same time, to each of them one message after the other. A top-level tenant and all below it
+ * have a quarter of the places: receivers that hang delay the webhooks of their own branch alone.
+ */
+const PLACES = { inWork: 64, waiting: 1000, share: 1 / 4 };
 const HOUR_MS = 60 * 60 * 1000;
 const LONGEST_WAIT_MS = 4 * HOUR_MS;
-/** After so long without a delivery a webhook is disabled. */
+/** After so long without a delivery a webhook is disabled, if so many tries have failed: it may have been its tenant that was away. */
 const GIVE_UP_MS = 48 * HOUR_MS;
+const FEWEST_TRIES = 10;
 
 class NotDelivered extends Error {
   constructor({ statusCode, error }: Outcome) {
     super(String(statusCode ?? error));
   }
 }
-
-/** It was disabled or deleted since it was found. */
-class NotActive extends Error {}
 
 /** Sends changes to webhooks. */
 @Injectable()
@@ -44,10 +45,11 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly dispatchers: ChangeDispatchers,
     private readonly webhooks: WebhookRepository,
     private readonly sender: WebhookSender,
-    private readonly time: ZonedTime,
+    private readonly admission: TenantAdmission,
   ) {
     const find = (journals: readonly string[] | null) => this.#find(journals);
-    this.#dispatcher = dispatchers.create({ find, atOnce: AT_ONCE, logger: this.#logger });
+    const places = new FairQueue(PLACES);
+    this.#dispatcher = dispatchers.create({ find, places, logger: this.#logger });
   }
 
   onApplicationBootstrap(): void {
@@ -58,36 +60,33 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
     return this.#dispatcher.stop();
   }
 
-  async #find(journals: readonly string[] | null): Promise<Work[]> {
+  async *#find(journals: readonly string[] | null): AsyncGenerator<Work, void> {
     if (journals === null) this.#hasActive = await this.webhooks.hasActive();
-    if (!this.#hasActive) return [];
-    const due = await this.dispatchers.subscriptions.findDueWebhooks(journals);
-    if (due.length === 0) return [];
-    const hooks = await this.webhooks.findActive([...new Set(due.map(({ webhookId }) => webhookId))]);
-    return hooks.map((hook) => ({
-      subscription: this.#subscription(hook),
-      journals: due.filter(({ webhookId }) => webhookId === hook.webhookId).map(({ journal }) => journal),
-    }));
+    if (!this.#hasActive) return;
+    for await (const due of this.dispatchers.subscriptions.findDueWebhooks(journals))
+      yield { subscription: this.#subscription(due), journals: [due.journal] };
   }
 
-  #subscription(hook: WebhookEntity): Subscription {
+  #subscription(hook: DueWebhook): Subscription {
     const { webhookId, tenantId } = hook;
     return {
       name: subscriptionOf(webhookId),
+      share: hook.topTenantId,
       wanted: (journal) => wantedIn(hook, journal),
       handle: async (entry, attempt) => {
         // Its address may be another by now.
         const [current] = await this.webhooks.findActive([webhookId]);
-        if (!current) throw new NotActive();
-        const message = this.#messageOf(entry, current);
-        const outcome = await this.sender.send(current, message);
-        await this.webhooks.addDelivery(current, message.id, attempt, outcome);
-        if (!isDelivered(outcome)) throw new NotDelivered(outcome);
+        if (!current) throw new NotNow('It was disabled or deleted since it was found.');
+        await this.admission.admit(tenantId).catch((cause: unknown) => {
+          throw new NotNow('Its tenant is not served.', { cause });
+        });
+        const sent = await this.sender.sendChange(current, entry);
+        await this.webhooks.addDelivery(current, attempt, sent);
+        if (!isDelivered(sent)) throw new NotDelivered(sent);
       },
       failed: async (error, { attempts, forMs }: Failure) => {
-        if (error instanceof NotActive) return 0;
         const told = { webhookId, tenantId, attempts, err: error };
-        if (error instanceof NotDelivered && forMs >= GIVE_UP_MS) {
+        if (error instanceof NotDelivered && forMs >= GIVE_UP_MS && attempts >= FEWEST_TRIES) {
           this.#logger.error(told, 'a webhook is disabled: nothing could be delivered to it for two days');
           await this.webhooks.disable(
             hook,
@@ -96,16 +95,6 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
         } else this.#logger.warn(told, 'a webhook could not be delivered; it is tried again');
         return growingWait(attempts, 4, LONGEST_WAIT_MS);
       },
-    };
-  }
-
-  #messageOf(entry: ChangeEntity, { webhookId, tenantId }: WebhookEntity): Message {
-    const { tenantId: journal, version, seq, kind, operation, happenedAt } = entry;
-    return {
-      id: `msg_${journal}_${version}_${seq}_${webhookId}`,
-      type: `${kind}.${operation}`,
-      timestamp: happenedAt,
-      data: toChangeDto(entry, this.time, tenantId),
     };
   }
 }

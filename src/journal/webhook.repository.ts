@@ -14,7 +14,7 @@ import { Clock, daysBefore } from '../time/clock';
 import { cutPage, type Page } from '../web/page';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from './subscription.entity';
 import { endOf, NOT_FAILING, treeVersionOf, type Wanted } from './subscription.repository';
-import type { Outcome } from './webhook-sender';
+import type { Sent } from './webhook-sender';
 
 export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
 type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId'>;
@@ -99,13 +99,8 @@ export class WebhookRepository {
     await this.#do((manager) => this.#of(tenantId, manager, WebhookEntity).update({ webhookId }, disabled));
   }
 
-  async addDelivery(
-    { webhookId, tenantId }: Hook,
-    messageId: string,
-    attempt: number,
-    outcome: Outcome,
-  ): Promise<void> {
-    const row = { webhookId, messageId, attempt, ...outcome };
+  async addDelivery({ webhookId, tenantId }: Hook, attempt: number, sent: Sent): Promise<void> {
+    const row = { webhookId, attempt, ...sent };
     await this.#do((manager) => this.#of(tenantId, manager, DeliveryEntity).insert(row));
   }
 

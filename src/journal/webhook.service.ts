@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CHANGE_KINDS } from '../database/change-log';
 import type { IdempotentRequest } from '../database/idempotent-request';
@@ -94,11 +93,9 @@ export class WebhookService {
     if (this.#pings >= MOST_PINGS) throw HttpErrors.OVERLOADED();
     this.#pings += 1;
     try {
-      const id = `msg_ping_${randomUUID()}`;
-      const message = { id, type: 'ping', timestamp: new Date(), data: { webhookId } };
-      const outcome = await this.sender.send(hook, message);
-      await this.webhooks.addDelivery(hook, id, 1, outcome);
-      return toDeliveryDto({ messageId: id, attempt: 1, ...outcome }, this.time);
+      const sent = await this.sender.ping(hook);
+      await this.webhooks.addDelivery(hook, 1, sent);
+      return toDeliveryDto({ attempt: 1, ...sent }, this.time);
     } finally {
       this.#pings -= 1;
     }

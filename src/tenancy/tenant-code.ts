@@ -8,3 +8,8 @@ const tenantCode = new RegExp(TENANT_CODE);
 export function isTenantCode(text: string): boolean {
   return tenantCode.test(text);
 }
+
+/** The top-level tenant that a tenant is or is below; in the path above it that one follows the root `0` and the platform. */
+export function topTenantOf(tenantId: string, ancestors: string): string {
+  return ancestors.split(',')[2] ?? tenantId;
+}

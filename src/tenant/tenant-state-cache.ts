@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { DomainEvents } from '../database/domain-events';
 import { FactCache } from '../tenancy/fact-cache';
 import { NOT_SERVED, TenantAdmission } from '../tenancy/tenant-access';
+import { topTenantOf } from '../tenancy/tenant-code';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { TenantEvent } from './tenant.events';
@@ -56,8 +57,7 @@ export class TenantStateCache extends TenantAdmission {
 
   async #find(tenantId: string): Promise<TenantFacts | null> {
     const facts = await this.tenants.findFacts(tenantId);
-    // Below the root `0` and the platform.
-    if (facts) this.#topTenants.set(tenantId, facts.ancestors.split(',')[2] ?? tenantId);
+    if (facts) this.#topTenants.set(tenantId, topTenantOf(tenantId, facts.ancestors));
     return facts;
   }
 }

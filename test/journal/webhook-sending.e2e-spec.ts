@@ -184,7 +184,16 @@ describe('webhooks', () => {
     );
     receiver.answer('/breaks', (_, socket) => socket.destroy());
     receiver.answer('/garbage', (_, socket) => socket.end('this is not HTTP\r\n\r\n'));
-    const paths = ['/hangs', '/drips', '/breaks', '/garbage', '/drips-body', '/lies', '/endless', '/switches'];
+    const paths = [
+      '/hangs',
+      '/drips',
+      '/breaks',
+      '/garbage',
+      '/drips-body',
+      '/lies',
+      '/endless',
+      '/switches',
+    ];
     const hooks = [];
     for (const path of paths) hooks.push(await hook(path));
     const good = await hook('/beside');
@@ -212,6 +221,96 @@ describe('webhooks', () => {
     await until(async () => (await receiver.connections()) === 0);
     for (const drip of drips) clearInterval(drip);
     sender.timeoutMs = 10_000;
+  });
+
+  it('wait for no receivers of another top-level tenant, however many hang below it', async () => {
+    const sender = service.app.get(WebhookSender);
+    // Longer than the test: nothing that hangs makes room.
+    sender.timeoutMs = 120_000;
+    const held: (() => void)[] = [];
+    receiver.answer('/held', (response) => held.push(() => response.writeHead(204).end()));
+    const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
+    const branch = [tenantId];
+    while (branch.length < 2) branch.push(await aTenantRow(service.dataSource, below));
+    for (const each of branch)
+      for (let n = 0; n < 20; n += 1)
+        await hook('/held', { kinds: ['dept'] }, service.as({ tenantId: each }));
+    const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
+    await hook('/waits-for-none', {}, other);
+    for (const each of branch) await aDept(service.as({ tenantId: each }));
+    await until(() => held.length === 16);
+    for (let n = 0; n < 3; n += 1) {
+      await aDept(other);
+      await until(() => receiver.at('/waits-for-none').length === n + 1);
+    }
+    expect(held.length).toBe(16);
+    receiver.answer('/held');
+    for (const end of held) end();
+    await until(() => receiver.at('/held').length === 40);
+    sender.timeoutMs = 10_000;
+  });
+
+  const DAY_MS = 24 * HOUR_MS;
+  const day = (ms: number) => new Date(clock.now().getTime() + ms).toISOString().slice(0, 10);
+  it.each<[string, () => object, object]>([
+    ['disabled', () => ({ status: '1' }), { status: '0' }],
+    ['expired', () => ({ endTime: day(-2 * DAY_MS) }), { endTime: null }],
+    ['not started', () => ({ startTime: day(2 * DAY_MS) }), { startTime: null }],
+  ])(
+    'of a tenant that is %s wait, and go on where they were when it is back',
+    async (state, ends, begins) => {
+      const root = service.as({ roles: ['superadmin'] });
+      const own = await aTenant(root);
+      const path = `/system/tenant-api/${own.id}`;
+      const [ours, beside] = [`/paused-${own.id}`, `/beside-${own.id}`];
+      await hook(ours, {}, service.as({ tenantId: own.tenantId }));
+      const { id } = await hook(beside, { kinds: ['tenant'] }, root);
+      await root.patch(path, { companyName: 'before' });
+      await until(() => receiver.at(ours).length === 1);
+      await root.patch(path, ends());
+      await root.patch(path, { companyName: `while ${state}` });
+      await until(() => receiver.at(beside).length === 3);
+      expect(receiver.at(ours).length).toBe(1);
+      await root.patch(path, begins);
+      await until(() => receiver.at(ours).length === 4);
+      const versions = (at: string) => receiver.at(at).map(({ message }) => message.data.version);
+      await until(() => receiver.at(beside).length === 4);
+      expect(versions(ours)).toEqual(versions(beside));
+      await root.delete(`${PATH}/${id}`);
+    },
+  );
+
+  it('of a tenant that is deleted wait, and go on where they were when it is restored', async () => {
+    const root = service.as({ roles: ['superadmin'] });
+    const own = await aTenant(root);
+    await hook('/deleted', {}, service.as({ tenantId: own.tenantId }));
+    const { id } = await hook('/beside-deleted', { kinds: ['tenant'] }, root);
+    await root.delete(`/system/tenant-api/${own.id}`);
+    await until(() => receiver.at('/beside-deleted').length === 1);
+    await root.post(`/system/tenant-api/${own.id}/restore`, {});
+    await until(() => receiver.at('/deleted').length === 2);
+    expect(receiver.at('/deleted').map(({ message }) => message.type)).toEqual([
+      'tenant.deleted',
+      'tenant.restored',
+    ]);
+    await root.delete(`${PATH}/${id}`);
+  });
+
+  it('are not disabled for the days on which their tenant was away', async () => {
+    const root = service.as({ roles: ['superadmin'] });
+    const own = await aTenant(root);
+    const admin = service.as({ tenantId: own.tenantId });
+    receiver.answer('/away', (response) => response.writeHead(500).end());
+    const { id } = await hook('/away', { kinds: ['dept'] }, admin);
+    await aDept(admin);
+    await until(() => receiver.at('/away').length === 1);
+    await root.patch(`/system/tenant-api/${own.id}`, { status: '1' });
+    clock.pass(72 * HOUR_MS);
+    await root.patch(`/system/tenant-api/${own.id}`, { status: '0' });
+    await until(() => receiver.at('/away').length === 2);
+    receiver.answer('/away');
+    await untilLater(clock, 10_000, () => receiver.at('/away').length === 3);
+    expect((await admin.get(`${PATH}/${id}`)).body.data).toMatchObject({ status: '0', reason: null });
   });
 
   it('end when they are disabled or deleted, also in the midst of many changes', async () => {

@@ -250,11 +250,11 @@ describe('webhooks of a tenant', () => {
   it('hold few requests when receivers hang: more pings are refused', async () => {
     const sender = service.app.get(WebhookSender);
     const ends: (() => void)[] = [];
-    jest.spyOn(sender, 'send').mockImplementation(
+    jest.spyOn(sender, 'ping').mockImplementation(
       () =>
         new Promise((resolve) => {
           ends.push(() => {
-            resolve({ statusCode: 200, error: null, durationMs: 1, sentAt: new Date() });
+            resolve({ messageId: 'msg_ping_1', statusCode: 200, error: null, durationMs: 1, sentAt: new Date() });
           });
         }),
     );

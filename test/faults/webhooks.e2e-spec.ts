@@ -1,0 +1,84 @@
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PositionEntity, WebhookEntity } from '../../src/journal/subscription.entity';
+import { subscriptionOf } from '../../src/journal/webhook.repository';
+import { aDept } from '../../src/server/testing';
+import { ChildService } from '../support/child-service';
+import { Receiver } from '../support/receiver';
+import { aTenantRow, bulkInsert, life } from '../support/seeds';
+import { emptyDatabase } from '../support/test-database';
+import { until } from '../support/until';
+
+const HOOKS = 1000;
+const OF_EACH = 20;
+const MESSAGES = 40;
+const EVERY_MS = 500;
+const BOUND_MS = 2000;
+/** Of the process: connections to receivers, to the database and of clients, and what Node needs itself. */
+const MOST_FILES = 300;
+
+it(`a message comes within ${BOUND_MS} ms while ${HOOKS} webhooks of another tenant hang`, async () => {
+  const database = await emptyDatabase();
+  const receiver = await Receiver.start();
+  const service = await ChildService.start(database, { WEBHOOK_ALLOW_PRIVATE: 'on' });
+  try {
+    const dataSource = await database.open();
+    receiver.answer('/hangs', () => undefined);
+    receiver.answer('/never-ends', (response) => response.writeHead(200).write('more'));
+    receiver.answer('/switches', (_, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: tunnel\r\nConnection: Upgrade\r\n\r\n'),
+    );
+    const paths = ['/hangs', '/hangs', '/never-ends', '/switches'];
+    const other = await aTenantRow(dataSource);
+    await service.as({ tenantId: other }).post('/system/webhook-api', { url: receiver.url('/fine') });
+    const top = await aTenantRow(dataSource);
+    const below = { tenantParent: top, ancestors: `0,000000,${top}`, depth: 3 };
+    const branch: string[] = [];
+    while (branch.length < HOOKS / OF_EACH) branch.push(await aTenantRow(dataSource, below));
+    await bulkInsert(
+      dataSource,
+      WebhookEntity,
+      Array.from({ length: HOOKS }, (_, n) => {
+        const { status, createBy, createTime, updateBy } = life();
+        const row = { tenantId: branch[n % branch.length]!, url: receiver.url(paths[n % paths.length]) };
+        return { ...row, kinds: 'dept', secret: 'whsec_AAAA', status, createBy, createTime, updateBy };
+      }),
+    );
+    const hooks = await dataSource.manager.findBy(WebhookEntity, { kinds: 'dept' });
+    await bulkInsert(
+      dataSource,
+      PositionEntity,
+      hooks.map(({ webhookId, tenantId: journal }) => {
+        const at = { journal, webhookId, version: 0, seq: 2 ** 31 - 1, attempts: 0 };
+        return { ...at, subscription: subscriptionOf(webhookId) };
+      }),
+    );
+    for (const tenantId of branch) for (let n = 0; n < 3; n += 1) await aDept(service.as({ tenantId }));
+    await until(() => receiver.at('/hangs').length > 0);
+    const took: number[] = [];
+    let files = 0;
+    for (let n = 0; n < MESSAGES; n += 1) {
+      const began = performance.now();
+      await aDept(service.as({ tenantId: other }));
+      await until(() => receiver.at('/fine').length === n + 1);
+      took.push(performance.now() - began);
+      files = Math.max(files, readdirSync(`/proc/${service.process.pid}/fd`).length);
+      await sleep(EVERY_MS);
+    }
+    const sorted = took.toSorted((a, b) => a - b).map(Math.round);
+    const tried = ['/hangs', '/never-ends', '/switches'].map((path) => receiver.at(path).length);
+    console.log(
+      `${MESSAGES} messages beside ${HOOKS} webhooks that hang: median ${sorted[MESSAGES / 2]} ms, longest ${sorted.at(-1)} ms; ` +
+        `tries that hung, never ended, switched: ${tried.join(', ')}; at most ${files} open files`,
+    );
+    expect(sorted.at(-1)).toBeLessThan(BOUND_MS);
+    expect(files).toBeLessThan(MOST_FILES);
+    const stopped = performance.now();
+    expect(await service.stop()).toBe(0);
+    console.log(`SIGTERM while they hang: exit code 0 after ${Math.round(performance.now() - stopped)} ms`);
+  } finally {
+    await service.stop('SIGKILL');
+    await receiver.stop();
+    await database.drop();
+  }
+});
