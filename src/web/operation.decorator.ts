@@ -39,14 +39,18 @@ interface OperationOptions {
   readonly tellsChangeCursor?: true;
   /** `Location` names what was made. */
   readonly creates?: true;
+  /** `ETag` is that of what was made or changed. */
+  readonly tellsTag?: true;
+  /** `Idempotent-Replayed` tells that a key in the body has been used before. */
+  readonly replays?: true;
   /** The refusals of this operation, beside those that every operation has. */
   readonly refusals: readonly RefusalFactory[];
 }
 
 /** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, roles, body, upload, file, creates, tellsChangeCursor, refusals } =
-    options;
+  const { id, summary, description, roles, body, upload, file, refusals } = options;
+  const { creates, tellsTag, replays, tellsChangeCursor } = options;
   const envelope = envelopeOf(options);
   const refused = refusalResponses(refusals, roles.length === 0);
   return applyDecorators(
@@ -68,6 +72,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
       headers: {
         ...headers('X-Request-Id', 'X-Ignored-Fields'),
         ...(creates && headers('Location')),
+        ...(tellsTag && headers('ETag')),
+        ...(replays && headers('Idempotent-Replayed')),
         ...(tellsChangeCursor && headers('X-Change-Cursor')),
         ...(file && headers('Content-Disposition')),
       },

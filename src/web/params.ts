@@ -149,15 +149,21 @@ export function idempotentRequestOf(
   context: ExecutionContext,
   bodyOf: (request: Request) => string | Buffer,
 ): IdempotentRequest | undefined {
-  const http = context.switchToHttp();
-  const request = http.getRequest<Request>();
+  const request = context.switchToHttp().getRequest<Request>();
   const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || !KEY.test(key)) refuse('Idempotency-Key', NOT_A_KEY);
   const { tenantId, subject } = contextOf(request);
   const [path = ''] = request.originalUrl.split('?');
   const route = `${request.method} ${path.replace(/\/+$/, '')}`;
-  return new IdempotentRequest({ tenantId, subject, route, key }, bodyOf(request), () => {
-    http.getResponse<Response>().setHeader('Idempotent-Replayed', 'true');
-  });
+  return new IdempotentRequest({ tenantId, subject, route, key }, bodyOf(request), tellReplay(context));
+}
+
+/** To be called when the answer is one that was given before, to a key in the body. */
+export const OnReplay = createParamDecorator((_: unknown, context: ExecutionContext) => tellReplay(context));
+
+function tellReplay(context: ExecutionContext): () => void {
+  return () => {
+    context.switchToHttp().getResponse<Response>().setHeader('Idempotent-Replayed', 'true');
+  };
 }

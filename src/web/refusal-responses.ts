@@ -38,7 +38,8 @@ export const HEADERS = {
     schema: TEXT,
   },
   'Idempotent-Replayed': {
-    description: '`true` when this is the answer of an earlier request with the same `Idempotency-Key`.',
+    description:
+      '`true` when this is the answer of an earlier request with the same `Idempotency-Key`, or the same `key` of a quota.',
     schema: TEXT,
     example: 'true',
   },

@@ -1,4 +1,4 @@
-import { aTenant, type ApiClient } from '../../src/server/testing';
+import { type Answer, aTenant, type ApiClient } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import {
   commit,
@@ -18,6 +18,8 @@ import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const TENANTS = '/system/tenant-api';
+
+const isReplayed = ({ headers }: Answer): boolean => headers['idempotent-replayed'] === 'true';
 
 describe('quotas', () => {
   const clock = new HandClock();
@@ -114,6 +116,7 @@ describe('quotas', () => {
       await use(api, 'other', 7);
       const again = await use(api, ' k ', 3);
       expect(again.body.data).toEqual(first.body.data);
+      expect([first, again].map(isReplayed)).toEqual([false, true]);
       expect(first.body.data).toMatchObject({
         key: 'k',
         amount: 3,
@@ -186,7 +189,9 @@ describe('quotas', () => {
     it('once for a key, with the first answer', async () => {
       const first = await reserve(api, 'a', 4, 60);
       clock.pass(1000);
-      expect((await reserve(api, 'a', 4, 90)).body.data).toEqual(first.body.data);
+      const again = await reserve(api, 'a', 4, 90);
+      expect(again.body.data).toEqual(first.body.data);
+      expect([first, again].map(isReplayed)).toEqual([false, true]);
       expectRefused(await reserve(api, 'a', 5), 422, 'QUOTA_KEY_REUSED');
       expectRefused(await use(api, 'a', 4), 422, 'QUOTA_KEY_REUSED');
       expect(await numbersOf(api)).toEqual([10, 0, 4, 6]);
@@ -274,7 +279,9 @@ describe('quotas', () => {
         ofKey: 'a',
         available: 7,
       });
-      expect((await refund(api, 'a', 'r1', 2)).body.data).toEqual(first.body.data);
+      const again = await refund(api, 'a', 'r1', 2);
+      expect(again.body.data).toEqual(first.body.data);
+      expect([first, again].map(isReplayed)).toEqual([false, true]);
       expectRefused(await refund(api, 'a', 'r1', 3), 422, 'QUOTA_KEY_REUSED');
       expectRefused(await refund(api, 'b', 'r1', 2), 422, 'QUOTA_KEY_REUSED');
       expectRefused(await refund(api, 'a', 'a', 2), 422, 'QUOTA_KEY_REUSED');

@@ -9,7 +9,7 @@ import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
 import type { PageView } from '../../web/page';
 import { PageQuery } from '../../web/page-query.dto';
-import { IdempotencyKey, PathText, PathTextId } from '../../web/params';
+import { IdempotencyKey, OnReplay, PathText, PathTextId } from '../../web/params';
 import {
   CommitReservationDto,
   QuotaDto,
@@ -64,6 +64,7 @@ export class QuotaController {
     id: 'useQuota',
     summary: 'Spend a quota',
     description: 'The same key and amount again gives the first answer, and spends nothing.',
+    replays: true,
     roles: MANAGERS,
     data: QuotaEntryDto,
     refusals: [KIND_UNKNOWN, EXCEEDED, KEY_REUSED],
@@ -72,8 +73,9 @@ export class QuotaController {
     @Ctx() ctx: RequestContext,
     @PathText(KIND) kind: string,
     @JsonBody() dto: UseQuotaDto,
+    @OnReplay() onReplay: () => void,
   ): Promise<QuotaEntryDto> {
-    return this.quotas.use(ctx, kind, dto);
+    return this.quotas.use(ctx, kind, dto, onReplay);
   }
 
   @Post(':kind/refund')
@@ -81,6 +83,7 @@ export class QuotaController {
     id: 'refundQuota',
     summary: 'Give back what a key has spent',
     description: 'The same key and amount again gives the first answer, and gives nothing back.',
+    replays: true,
     roles: MANAGERS,
     data: QuotaEntryDto,
     refusals: [KIND_UNKNOWN, KEY_NOT_FOUND, REFUND_TOO_LARGE, KEY_REUSED],
@@ -89,8 +92,9 @@ export class QuotaController {
     @Ctx() ctx: RequestContext,
     @PathText(KIND) kind: string,
     @JsonBody() dto: RefundQuotaDto,
+    @OnReplay() onReplay: () => void,
   ): Promise<QuotaEntryDto> {
-    return this.quotas.refund(ctx, kind, dto);
+    return this.quotas.refund(ctx, kind, dto, onReplay);
   }
 
   @Get(':kind/entries')
@@ -114,6 +118,7 @@ export class QuotaController {
     id: 'reserveQuota',
     summary: 'Reserve a part of a quota for some seconds',
     description: 'The same key and amount again gives the first answer, while the reservation is active.',
+    replays: true,
     roles: MANAGERS,
     data: ReservationDto,
     refusals: [KIND_UNKNOWN, EXCEEDED, KEY_REUSED, RESERVATION_OVER],
@@ -122,8 +127,9 @@ export class QuotaController {
     @Ctx() ctx: RequestContext,
     @PathText(KIND) kind: string,
     @JsonBody() dto: ReserveQuotaDto,
+    @OnReplay() onReplay: () => void,
   ): Promise<ReservationDto> {
-    return this.quotas.reserve(ctx, kind, dto);
+    return this.quotas.reserve(ctx, kind, dto, onReplay);
   }
 
   @Post(':kind/reservations/:key/commit')

@@ -60,14 +60,20 @@ export class QuotaService {
     return { ...page, rows: page.rows.map((row) => this.#toEntryDto(row)) };
   }
 
-  /** Spends. The same key and amount again gives the first answer. */
-  async use(ctx: RequestContext, kind: string, dto: UseQuotaDto): Promise<QuotaEntryDto> {
+  /** Spends. The same key and amount again gives the first answer, after `onReplay` was called. */
+  async use(
+    ctx: RequestContext,
+    kind: string,
+    dto: UseQuotaDto,
+    onReplay?: () => void,
+  ): Promise<QuotaEntryDto> {
     const amount = checkedAmount(dto.amount ?? 1);
     const key = checkedKey('key', dto.key);
     const note = checkedNote(dto.note);
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findEntry(key);
-      if (before) return this.#replay(before, before.operation === 'use' && before.amount === amount);
+      const isSame = before?.operation === 'use' && before.amount === amount;
+      if (before) return this.#replay(before, isSame, onReplay);
       if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
       this.#refuseTooMuch(quota, amount);
       return this.#toEntryDto(await quota.spend({ operation: 'use', amount, key, note }));
@@ -75,9 +81,15 @@ export class QuotaService {
   }
 
   /** Keeps a part back for some seconds. The same key and amount again gives the first answer, while it is active. */
-  async reserve(ctx: RequestContext, kind: string, dto: ReserveQuotaDto): Promise<ReservationDto> {
-    const { reservation } = await this.#reserve(ctx, kind, dto, false);
+  async reserve(
+    ctx: RequestContext,
+    kind: string,
+    dto: ReserveQuotaDto,
+    onReplay?: () => void,
+  ): Promise<ReservationDto> {
+    const { outcome, reservation } = await this.#reserve(ctx, kind, dto, false);
     if (!reservation) throw QuotaErrors.RESERVATION_OVER();
+    if (outcome === 'active') onReplay?.();
     return reservation;
   }
 
@@ -117,7 +129,12 @@ export class QuotaService {
   }
 
   /** Gives back what a key has spent, or a part of it. The same key and amount again gives the first answer. */
-  async refund(ctx: RequestContext, kind: string, dto: RefundQuotaDto): Promise<QuotaEntryDto> {
+  async refund(
+    ctx: RequestContext,
+    kind: string,
+    dto: RefundQuotaDto,
+    onReplay?: () => void,
+  ): Promise<QuotaEntryDto> {
     const ofKey = checkedKey('ofKey', dto.ofKey);
     const key = checkedKey('key', dto.key);
     const wanted = dto.amount == null ? null : checkedAmount(dto.amount);
@@ -125,7 +142,7 @@ export class QuotaService {
       const before = await quota.findEntry(key);
       if (before) {
         const isSame = before.ofKey === ofKey && (wanted === null || before.amount === -wanted);
-        return this.#replay(before, before.operation === 'refund' && isSame);
+        return this.#replay(before, before.operation === 'refund' && isSame, onReplay);
       }
       if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
       const spent = await quota.findSpent(ofKey);
@@ -180,8 +197,10 @@ export class QuotaService {
     throw QuotaErrors.EXCEEDED({ available });
   }
 
-  #replay(entry: QuotaEntryEntity, isSame: boolean): QuotaEntryDto {
+  /** The entry is committed: a unit that runs again finds it again. */
+  #replay(entry: QuotaEntryEntity, isSame: boolean, onReplay?: () => void): QuotaEntryDto {
     if (!isSame) throw QuotaErrors.KEY_REUSED();
+    onReplay?.();
     return this.#toEntryDto(entry);
   }
 
