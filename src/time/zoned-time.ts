@@ -25,7 +25,7 @@ export class ZonedTime {
   /** How far the zone is from UTC on a day of UTC; null on a day on which that changes. */
   readonly #offsets = new Map<number, number | null>();
 
-  constructor(timeZone: string) {
+  constructor(readonly timeZone: string) {
     // Sweden's way of writing a date and time is the contract's, and h23 never says 24:00.
     this.#calendar = new Intl.DateTimeFormat('sv-SE', {
       timeZone,

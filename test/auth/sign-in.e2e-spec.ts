@@ -1,5 +1,6 @@
 import { decode } from 'jsonwebtoken';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
+import { version } from '../../src/server/config/version';
 import { signToken } from '../../src/server/auth/token-issuer';
 import { FailedSignInEntity, SessionEntity } from '../../src/tenant/account.entity';
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';
@@ -53,7 +54,8 @@ describe('signing in', () => {
     expect(claims).toMatchObject({ sub: `account:${userId}`, ...known });
     expect(Number(claims.exp) - Number(claims.iat)).toBe(1800);
     expect((await whoAmI(tokens.accessToken)).body.data).toEqual({
-      ...{ ...known, userId, nickname: '小', tenantName, tenantState: 'ACTIVE', menuIds: ['1', '20', '300'] },
+      ...{ ...known, userId, nickname: '小', tenantName, tenantState: 'ACTIVE', menuIds: [1, 20, 300] },
+      ...{ timeZone: 'Asia/Shanghai', version },
     });
     expect((await service.anonymous.as(tokens.accessToken).post('/system/dept-api', {})).status).toBe(200);
   });

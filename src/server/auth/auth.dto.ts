@@ -1,5 +1,5 @@
 import { OpaqueField, RequiredOpaqueField, RequiredTextField, TextField } from '../../web/fields';
-import { Choice, Int32, Int64, RoleList } from '../../web/view-fields';
+import { Choice, Int32, Int64, Numbers, RoleList } from '../../web/view-fields';
 import { TENANT_STATES } from '../../tenant/tenant-state';
 
 const PASSWORD_BYTES = 1024;
@@ -97,6 +97,11 @@ export class MeDto {
   /** Always `ACTIVE`: callers of other tenants are refused. */
   @Choice(...TENANT_STATES)
   tenantState!: string;
-  /** Ids of the menus that the tenant's package authorises. */
-  menuIds!: string[];
+  /** Ids of the menus that the tenant's package authorises, each once. @example [1, 100, 101] */
+  @Numbers()
+  menuIds!: number[];
+  /** The time zone of all times of this service. @example Asia/Shanghai */
+  timeZone!: string;
+  /** The version of this service. @example 0.4.0 */
+  version!: string;
 }

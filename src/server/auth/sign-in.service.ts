@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
+import { menusOf } from '../../tenant/menus';
 import { TenantService } from '../../tenant/tenant.service';
+import { ZonedTime } from '../../time/zoned-time';
+import { version } from '../config/version';
 import type { MeDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { Passwords, type PasswordAttempt } from './password-hasher';
@@ -58,6 +61,7 @@ export class MeService {
   constructor(
     private readonly sessions: SessionRepository,
     private readonly tenants: TenantService,
+    private readonly time: ZonedTime,
   ) {}
 
   async get(ctx: RequestContext): Promise<MeDto> {
@@ -73,10 +77,9 @@ export class MeService {
       tenantId,
       tenantName,
       tenantState: await this.tenants.stateOf(ctx),
-      menuIds: menuIds
-        .split(',')
-        .map((id) => id.trim())
-        .filter(Boolean),
+      menuIds: menusOf({ menuIds }),
+      timeZone: this.time.timeZone,
+      version,
     };
   }
 
