@@ -66,6 +66,7 @@ export class DeptController {
     summary: 'Read departments as a tree, up to 5,000 of them, now or as it was',
     roles: READERS,
     data: DeptTreeDto,
+    tellsChangeCursor: true,
     refusals: [NOT_FOUND, GONE],
   })
   async tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<JsonText> {

@@ -201,15 +201,12 @@ export class ChangeFeed {
     };
   }
 
-  #filtersOf({ kinds, kind, id, by, from, to }: ChangeOptions): ChangeFilters {
+  #filtersOf({ kinds, kind, operation, id, by, from, to }: ChangeOptions): ChangeFilters {
     const all = kinds ?? CHANGE_KINDS;
     const [since, until] = [this.#timeOf('from', from), this.#timeOf('to', to)];
     return {
       kinds: kind ? all.filter((each) => each === kind) : all,
-      ...(id !== undefined && { resourceId: id }),
-      ...(by !== undefined && { by }),
-      ...(since && { since }),
-      ...(until && { until }),
+      ...{ operation, resourceId: id, by, since, until },
     };
   }
 

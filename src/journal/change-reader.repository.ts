@@ -8,7 +8,7 @@ import {
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
-import { ChangeEntity, type ChangeKind } from '../database/change-log';
+import { ChangeEntity, type ChangeKind, type ChangeOperation } from '../database/change-log';
 import { ScopedTable, type FindOptions } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { journalStates, type JournalState } from '../tenancy/tenant-access';
@@ -19,10 +19,11 @@ export interface ChangeFilters {
   readonly kinds: readonly ChangeKind[];
   /** Of the entries about tenants, only those at or below this one. */
   readonly lineage?: string;
-  readonly resourceId?: string;
-  readonly by?: string;
-  readonly since?: Date;
-  readonly until?: Date;
+  readonly operation?: ChangeOperation | undefined;
+  readonly resourceId?: string | undefined;
+  readonly by?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
 }
 
 interface After extends ChangeFilters {
@@ -90,7 +91,7 @@ export class ChangeReader {
   #find(
     tenantId: string,
     version: FindOperator<number>,
-    { kinds, lineage, resourceId, by, since, until }: ChangeFilters,
+    { kinds, lineage, operation, resourceId, by, since, until }: ChangeFilters,
     options: FindOptions<ChangeEntity>,
   ): Promise<ChangeEntity[]> {
     const times = [since && MoreThanOrEqual(since), until && LessThanOrEqual(until)].filter(
@@ -103,6 +104,7 @@ export class ChangeReader {
       ...(lineage !== undefined && {
         lineage: Raw((column) => `:instr(${column}, :code) > 0`, { code: `,${lineage},` }),
       }),
+      ...(operation !== undefined && { operation }),
       ...(resourceId !== undefined && { resourceId }),
       ...(by !== undefined && { by }),
       ...(times.length > 0 && { happenedAt: And(...times) }),

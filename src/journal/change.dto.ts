@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, type ChangeKind } from '../database/change-log';
+import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../database/change-log';
 import { ChoiceParam, NumberParam, optional, SearchParam, TextField } from '../web/fields';
 import { TEXT_ID } from '../web/field-rules';
 
@@ -31,6 +31,9 @@ export class ChangeQuery {
   /** Only of this kind. */
   @ChoiceParam(...CHANGE_KINDS)
   kind?: ChangeKind;
+  /** Only what was done in this way. */
+  @ChoiceParam(...OPERATIONS)
+  operation?: ChangeOperation;
   /** Only of the resource with this id. */
   @ResourceIdParam()
   id?: string;

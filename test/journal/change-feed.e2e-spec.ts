@@ -71,6 +71,11 @@ describe('following what changes', () => {
       ['created', 'alice'],
     ]);
     expect((await changePage(api, { kind: 'dept', id: other })).rows).toHaveLength(1);
+    for (const order of ['asc', 'desc']) {
+      const created = await changePage(api, { order, operation: 'created' });
+      expect(created.rows.map(({ operation }) => operation)).toEqual(['created', 'created']);
+      expect((await changePage(api, { order, operation: 'deleted' })).rows).toEqual([]);
+    }
     const [day] = newest.rows[0]!.time.split(' ');
     expect((await changePage(api, { from: day, to: day })).rows).toHaveLength(9);
     expect((await changePage(api, { order: 'desc', to: '2020-01-01' })).rows).toEqual([]);
@@ -86,6 +91,7 @@ describe('following what changes', () => {
       expect(await problemOf(`after=${after}`)).toEqual([400, 'INVALID_INPUT']);
     for (const query of [
       ...['kinds=dept,x', 'kinds=', 'kind=x', 'limit=0', 'limit=501', 'wait=26', 'wait=-1', 'order=up'],
+      ...['operation=x', 'operation=', 'operation=created,updated'],
       ...['from=yesterday', 'to=2026-13-01', 'id=x', 'wait=1&order=desc'],
       ...['from=0000-01-01T00:00:00Z', 'to=9999-12-31T23:59:59-14:00'],
     ])
@@ -112,9 +118,16 @@ describe('following what changes', () => {
     ]);
   });
 
-  it('is told by lists and exports where they began', async () => {
+  it('is told by lists, trees and exports where they began', async () => {
     await aDept(api, { deptName: 'before' });
-    for (const path of [DEPTS, `${DEPTS}/export?ids=true`, '/system/tenant-api', '/system/user-api']) {
+    const paths = [
+      DEPTS,
+      `${DEPTS}/tree`,
+      `${DEPTS}/export?ids=true`,
+      '/system/tenant-api',
+      '/system/user-api',
+    ];
+    for (const path of paths) {
       const { headers } = await api.get(path);
       const cursor = headers['x-change-cursor'];
       const deptId = await aDept(api);
@@ -122,7 +135,8 @@ describe('following what changes', () => {
       expect(rows.at(-1)?.id).toBe(deptId);
     }
     const reader = service.as({ tenantId, roles: ['member'] });
-    expect((await reader.get(DEPTS)).headers['x-change-cursor']).toBeUndefined();
+    for (const path of [DEPTS, `${DEPTS}/tree`])
+      expect((await reader.get(path)).headers['x-change-cursor']).toBeUndefined();
   });
 
   describe('while waiting', () => {

@@ -112,6 +112,7 @@ route('get', PATH, async (caller, { query }, response) => {
 type Node = ReturnType<typeof deptInList> & { children: Node[] };
 
 route('get', `${PATH}/tree`, async (caller, _, response) => {
+  await tellChangeCursor(caller, response);
   // The database sorts, so that this process need not.
   const rows = await read<DeptRow>(
     `SELECT ${COLUMNS} FROM tenantry_dept t WHERE ${LIVE} ORDER BY t.order_num, t.dept_id LIMIT 5001`,
