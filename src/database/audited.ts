@@ -29,6 +29,9 @@ export abstract class Audited {
 /** For a change of the row by something else, such as a move of what is above it. */
 export const RAISED = { revision: () => 'revision + 1' } as const;
 
+/** The revision of a new row. */
+export const FIRST_REVISION = 0;
+
 type Touched = Pick<Audited, 'updateBy'> & { readonly updateTime: Date } & typeof RAISED;
 type Created = Omit<Audited, 'status'>;
 
@@ -46,7 +49,7 @@ export class AuditStamp {
       createTime: this.now,
       updateBy: '',
       updateTime: null,
-      revision: 0,
+      revision: FIRST_REVISION,
     };
   }
 

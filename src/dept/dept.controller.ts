@@ -6,11 +6,11 @@ import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS, requireRole } from '../tenancy/roles';
-import { Created, type JsonText } from '../web/envelope';
+import { Changed, Created, type JsonText } from '../web/envelope';
 import { treeToJson } from './tree-json';
 import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../web/page';
-import type { Expected } from '../web/revision';
+import { FIRST_TAG, tagOf, type Expected } from '../web/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
@@ -92,6 +92,7 @@ export class DeptController {
     description:
       'A field that is not sent, or is null, gets its default. `Location` names the new department.',
     creates: true,
+    tellsTag: true,
     roles: MANAGERS,
     refusals: [MISMATCH, PARENT_NOT_FOUND, PARENT_DISABLED, TOO_DEEP, IdempotencyErrors.REUSED],
   })
@@ -100,7 +101,7 @@ export class DeptController {
     @JsonBody() dto: CreateDeptDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
-    return new Created(await this.depts.create(ctx, dto, once));
+    return new Created(await this.depts.create(ctx, dto, once), null, FIRST_TAG);
   }
 
   @Get(':id')
@@ -136,15 +137,16 @@ export class DeptController {
     summary: 'Replace a department, or move it with its subtree',
     description:
       'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.',
+    tellsTag: true,
     roles: MANAGERS,
     refusals: CHANGE,
   })
-  update(
+  async update(
     @Ctx() ctx: RequestContext,
     @JsonBody() dto: UpdateDeptDto,
     @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.depts.update(ctx, dto, expected);
+  ): Promise<Changed> {
+    return new Changed(tagOf(await this.depts.update(ctx, dto, expected)));
   }
 
   @Patch(':id')
@@ -154,16 +156,18 @@ export class DeptController {
     description:
       'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.',
     body: { as: PATCH_TYPES, example: { leader: '李四', phone: null } },
+    tellsTag: true,
     roles: MANAGERS,
     refusals: CHANGE,
   })
-  patch(
+  async patch(
     @Ctx() ctx: RequestContext,
-    @PathId() deptId: number,
+    @PathId() id: number,
     @JsonBody() dto: PatchDeptDto,
     @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.depts.patch(ctx, sameId('deptId', deptId, dto.deptId), dto, expected);
+  ): Promise<Changed> {
+    const deptId = sameId('deptId', id, dto.deptId);
+    return new Changed(tagOf(await this.depts.patch(ctx, deptId, dto, expected)));
   }
 
   @Delete(':id')

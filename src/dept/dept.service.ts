@@ -45,13 +45,13 @@ export class DeptService {
     return this.depts.transaction(ctx, create, once);
   }
 
-  /** Replaces a department; with another `parentId` it moves there, with all that stands below it. */
-  update(ctx: RequestContext, dto: UpdateDeptDto, expected?: Expected): Promise<void> {
+  /** Replaces a department; with another `parentId` it moves there, with all that stands below it. Gives its new revision. */
+  update(ctx: RequestContext, dto: UpdateDeptDto, expected?: Expected): Promise<number> {
     return this.#change(ctx, dto.deptId, dto, expected, () => dto);
   }
 
   /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
-  patch(ctx: RequestContext, deptId: number, patch: CreateDeptDto, expected?: Expected): Promise<void> {
+  patch(ctx: RequestContext, deptId: number, patch: CreateDeptDto, expected?: Expected): Promise<number> {
     return this.#change(ctx, deptId, patch, expected, (dept) => mergePatch(toDeptSent(dept), patch));
   }
 
@@ -123,15 +123,15 @@ export class DeptService {
     { parentId: wanted, tenantId }: CreateDeptDto,
     expected: Expected,
     fieldsOf: (dept: DeptEntity) => CreateDeptDto,
-  ): Promise<void> {
+  ): Promise<number> {
     refuseForeignTenant(ctx, tenantId);
-    await this.depts.transaction(ctx, async (tree) => {
+    return this.depts.transaction(ctx, async (tree) => {
       const dept = await tree.find(deptId);
       if (!dept) throw DeptErrors.NOT_FOUND();
       refuseStale(dept, expected);
       const parentId = wanted ?? dept.parentId;
       if (parentId !== dept.parentId) await tree.move(dept, await placeForMove(tree, dept, parentId));
-      await tree.replace(dept, toDeptFields(fieldsOf(dept)));
+      return tree.replace(dept, toDeptFields(fieldsOf(dept)));
     });
   }
 }

@@ -112,12 +112,14 @@ export class LockedDeptTree {
     return deptIds;
   }
 
-  async replace(dept: DeptEntity, fields: DeptFields): Promise<void> {
-    const { deptId } = dept;
+  /** Gives the new revision. */
+  async replace(dept: DeptEntity, fields: DeptFields): Promise<number> {
+    const { deptId, revision } = dept;
     const touched = this.audit.touched();
     await this.#depts.update({ deptId, ...LIVE }, { ...fields, ...touched });
     this.#emitEach(DeptUpdated, [deptId]);
     this.#noteUpdate('updated', dept, { ...fields, ...touched });
+    return revision + 1;
   }
 
   /** Replaces the details of departments in one statement; their names and places stay. */

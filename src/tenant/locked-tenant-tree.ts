@@ -133,7 +133,8 @@ export class LockedTenantTree {
     this.#note('created', tenant, null, toTenantJournal(tenant));
   }
 
-  async replace(tenant: TenantEntity, fields: TenantFields): Promise<void> {
+  /** Gives the new revision. */
+  async replace(tenant: TenantEntity, fields: TenantFields): Promise<number> {
     await this.#tenants.update({ id: tenant.id, ...LIVE }, { ...fields, ...this.audit.touched() });
     this.#tell(TenantUpdated, tenant);
     if (fields.status !== tenant.status) {
@@ -143,6 +144,7 @@ export class LockedTenantTree {
     for (const kind of CONTRACT_QUOTAS.filter((each) => quota[each] !== tenant.quota[each]))
       await this.#counters(tenant).update({ kind }, { total: quota[kind] });
     this.#noteUpdate('updated', tenant, { ...fields, quota });
+    return tenant.revision + 1;
   }
 
   /** Where the totals of a tenant stand once more, for those who spend. */

@@ -6,12 +6,12 @@ import { OrganisationController } from '../web/organisation-controller';
 import { MANAGERS } from '../tenancy/roles';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
-import { Created } from '../web/envelope';
+import { Changed, Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/request';
 import { ChangeDto } from '../web/change.dto';
 import type { PageView } from '../web/page';
 import { PageQuery } from '../web/page-query.dto';
-import type { Expected } from '../web/revision';
+import { FIRST_TAG, tagOf, type Expected } from '../web/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
@@ -65,6 +65,7 @@ export class TenantController {
     description: 'A field that is not sent, or is null, gets its default. `Location` names the new tenant.',
     body: { example: EXAMPLE },
     creates: true,
+    tellsTag: true,
     roles: MANAGERS,
     refusals: [
       TenantErrors.PARENT_NOT_FOUND,
@@ -79,7 +80,7 @@ export class TenantController {
     @JsonBody() dto: CreateTenantDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
-    return new Created(await this.tenants.create(ctx, dto, once));
+    return new Created(await this.tenants.create(ctx, dto, once), null, FIRST_TAG);
   }
 
   @Get()
@@ -156,15 +157,16 @@ export class TenantController {
     summary: 'Replace a tenant below your own, or move it with its subtree',
     description: REPLACED,
     body: { example: { id: EXAMPLE_ID, ...EXAMPLE } },
+    tellsTag: true,
     roles: MANAGERS,
     refusals: CHANGE,
   })
-  update(
+  async update(
     @Ctx() ctx: RequestContext,
     @JsonBody() dto: UpdateTenantDto,
     @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.tenants.update(ctx, dto, expected);
+  ): Promise<Changed> {
+    return new Changed(tagOf(await this.tenants.update(ctx, dto, expected)));
   }
 
   @Patch(':id')
@@ -173,16 +175,17 @@ export class TenantController {
     summary: 'Change some fields of a tenant (JSON merge patch)',
     description: PATCHED,
     body: { as: PATCH_TYPES, example: { quotaBo: { enterpriseQuery: 1000 } } },
+    tellsTag: true,
     roles: MANAGERS,
     refusals: CHANGE,
   })
-  patch(
+  async patch(
     @Ctx() ctx: RequestContext,
     @PathTextId() id: string,
     @JsonBody() dto: PatchTenantDto,
     @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.tenants.patch(ctx, sameId('id', id, dto.id), dto, expected);
+  ): Promise<Changed> {
+    return new Changed(tagOf(await this.tenants.patch(ctx, sameId('id', id, dto.id), dto, expected)));
   }
 
   @Delete(':id')

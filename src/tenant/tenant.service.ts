@@ -77,13 +77,13 @@ export class TenantService {
     return this.tenants.transaction(ctx, create, once);
   }
 
-  /** Replaces a tenant; with another `tenantParent` it moves there, with all that stands below it. */
-  update(ctx: RequestContext, dto: UpdateTenantDto, expected?: Expected): Promise<void> {
+  /** Replaces a tenant; with another `tenantParent` it moves there, with all that stands below it. Gives its new revision. */
+  update(ctx: RequestContext, dto: UpdateTenantDto, expected?: Expected): Promise<number> {
     return this.#change(ctx, dto.id, dto, expected, () => dto);
   }
 
   /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
-  patch(ctx: RequestContext, id: string, patch: TenantChangesDto, expected?: Expected): Promise<void> {
+  patch(ctx: RequestContext, id: string, patch: TenantChangesDto, expected?: Expected): Promise<number> {
     return this.#change(ctx, id, patch, expected, (tenant) => {
       const merged = mergePatch(toTenantSent(tenant), patch) as unknown as CreateTenantDto;
       refuseEndBeforeStart(merged);
@@ -129,8 +129,8 @@ export class TenantService {
     { tenantParent }: TenantChangesDto,
     expected: Expected,
     fieldsOf: (tenant: TenantEntity) => CreateTenantDto,
-  ): Promise<void> {
-    await this.tenants.transaction(ctx, async (tree) => {
+  ): Promise<number> {
+    return this.tenants.transaction(ctx, async (tree) => {
       const tenant = await findBelow(ctx, tree, id);
       refuseStale(tenant, expected);
       const fields = toTenantFields(fieldsOf(tenant));
@@ -144,7 +144,7 @@ export class TenantService {
         await this.ceilings.checkBelow(tree, licensed);
       }
       if (place) await tree.move(tenant, place);
-      await tree.replace(tenant, fields);
+      return tree.replace(tenant, fields);
     });
   }
 }

@@ -64,12 +64,21 @@ export class StatusPolicy {
   }
 }
 
-/** The result of a create: `Location` names the new path, and `data` is null unless there is more to tell. */
+/**
+ * The result of a create: `Location` names the new path, `ETag` is the one that a read of it answers, and `data` is null unless
+ * there is more to tell.
+ */
 export class Created {
   constructor(
     readonly id: number | string,
     readonly data: object | null = null,
+    readonly tag?: string,
   ) {}
+}
+
+/** The result of a change: `data` is null, and `ETag` is the one that a read of it answers from now on. */
+export class Changed {
+  constructor(readonly tag: string) {}
 }
 
 /** JSON that is made already, because it is too long to be made in one go. */
@@ -158,6 +167,9 @@ function enveloped(request: Request, response: Response, result: unknown): Answe
     delete request.headers['cache-control'];
     return tagged(response, result ?? null);
   }
+  if ((result instanceof Created || result instanceof Changed) && result.tag !== undefined)
+    response.setHeader('ETag', result.tag);
+  if (result instanceof Changed) return answerOf(null);
   if (!(result instanceof Created)) return answerOf(result ?? null);
   // Below the path that was called, so that it stays right where a host has moved the routes.
   const [path = ''] = request.originalUrl.split('?');
@@ -172,14 +184,16 @@ function enveloped(request: Request, response: Response, result: unknown): Answe
 function tagged(response: Response, data: unknown): Answer {
   response.setHeader('Cache-Control', 'private, no-cache');
   const answer = answerOf(data);
-  const revision = revisionOf(data);
-  response.setHeader(
-    'ETag',
-    revision === undefined
-      ? `"${createHash('sha1').update(answer.sent).digest('base64url')}"`
-      : tagOf(revision),
-  );
+  response.setHeader('ETag', entityTag(data, answer));
   return answer;
+}
+
+/** The entity tag under which this is read. */
+export function entityTag(data: unknown, { sent }: Pick<Answer, 'sent'> = answerOf(data)): string {
+  const revision = revisionOf(data);
+  return revision === undefined
+    ? `"${createHash('sha1').update(sent).digest('base64url')}"`
+    : tagOf(revision);
 }
 
 function answerOf(data: unknown): Answer {

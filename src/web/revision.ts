@@ -1,3 +1,4 @@
+import { FIRST_REVISION } from '../database/audited';
 import { HttpErrors, RevisionErrors } from '../errors/http.errors';
 
 const revision = Symbol('revision');
@@ -9,6 +10,9 @@ export type Expected = readonly string[] | undefined;
 export function tagOf(value: number): string {
   return `"${value}"`;
 }
+
+/** That of what was just created. */
+export const FIRST_TAG = tagOf(FIRST_REVISION);
 
 /** Notes on a resource which revision of its row it shows; nothing that lists its fields sees the note. */
 export function withRevision<T extends object>(resource: T, value: number): T {

@@ -12,11 +12,13 @@ import {
   pageOf,
   placeIn,
   route,
+  sendChanged,
   sendDone,
   sendRead,
   tellChangeCursor,
   type Caller,
 } from './http';
+import { version } from '../../../src/server/config/version';
 import { findTenant } from './tenants';
 
 const PATH = '/system/user-api';
@@ -102,7 +104,7 @@ route('put', PATH, async (caller, { body }, response) => {
     status = '0',
     userId,
   } = body as UserSent;
-  await inTransaction(caller.tenantId, async (tx) => {
+  const revision = await inTransaction(caller.tenantId, async (tx) => {
     const row = await existing(caller, userId, tx);
     const fields = [username ?? '', nickname ?? null, deptId ?? null, email ?? null, phone ?? null];
     await tx.change(
@@ -112,8 +114,9 @@ route('put', PATH, async (caller, { body }, response) => {
     );
     const [before, after] = [userJson(row), body as UserSent];
     tx.note({ kind: 'user', operation: 'updated', id: row.user_id, before, after, by: caller.username });
+    return row.revision + 1;
   });
-  sendDone(response);
+  sendChanged(response, revision);
 });
 
 route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
@@ -144,7 +147,8 @@ route('get', '/auth/me', async (caller, _, response) => {
   const menuIds = String(tenant.menu_ids)
     .split(',')
     .map((id) => id.trim())
-    .filter(Boolean);
+    .filter(Boolean)
+    .map(Number);
   const { nickname } = account;
   const tenantState = (await isServed(tenantId)) ? 'ACTIVE' : 'DISABLED';
   sendRead(response, {
@@ -156,6 +160,8 @@ route('get', '/auth/me', async (caller, _, response) => {
     tenantName: tenant.tenant_name,
     tenantState,
     menuIds,
+    timeZone: 'Asia/Shanghai',
+    version,
   });
 });
 

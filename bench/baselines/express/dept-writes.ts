@@ -1,6 +1,6 @@
 import { inTransaction, returning, type Transaction } from './database';
 import { COLUMNS, deptJson, existing, LIVE, PATH, type DeptRow } from './depts';
-import { HttpError, route, sendCreated, sendDone, type Caller } from './http';
+import { HttpError, route, sendChanged, sendCreated, sendDone, type Caller } from './http';
 
 interface DeptSent {
   deptId?: number;
@@ -62,13 +62,14 @@ async function replace(
   dept: DeptRow,
   sent: DeptSent,
   operation: 'updated' | 'moved' = 'updated',
-): Promise<void> {
+): Promise<number> {
   const now = new Date();
   await tx.change(REPLACE, [...columnsOf(sent), username, now, dept.dept_id, tenantId]);
   const { deptId: _, ...after } = { ...sent, updateBy: username, updateTime: now };
   const was = Object.entries(deptJson(dept)).filter(([name]) => name in after);
   const before = Object.fromEntries(was);
   tx.note({ kind: 'dept', operation, id: dept.dept_id, before, after, by: username });
+  return dept.revision + 1;
 }
 
 async function move(tx: Transaction, caller: Caller, dept: DeptRow, parentId: number): Promise<void> {
@@ -83,21 +84,21 @@ async function move(tx: Transaction, caller: Caller, dept: DeptRow, parentId: nu
 
 route('put', PATH, async (caller, { body }, response) => {
   const sent = body as DeptSent;
-  await inTransaction(caller.tenantId, async (tx) => {
+  const revision = await inTransaction(caller.tenantId, async (tx) => {
     const dept = await existing(caller, sent.deptId, tx);
     const { parentId = dept.parent_id } = sent;
     const isMoved = parentId !== dept.parent_id;
     if (isMoved) await move(tx, caller, dept, parentId);
-    await replace(tx, caller, dept, sent, isMoved ? 'moved' : 'updated');
+    return replace(tx, caller, dept, sent, isMoved ? 'moved' : 'updated');
   });
-  sendDone(response);
+  sendChanged(response, revision);
 });
 
 route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
-  await inTransaction(caller.tenantId, async (tx) => {
+  const revision = await inTransaction(caller.tenantId, async (tx) => {
     const dept = await existing(caller, params.id, tx);
     const { deptName, orderNum, leader, phone, email, status } = deptJson(dept);
-    await replace(tx, caller, dept, {
+    return replace(tx, caller, dept, {
       deptName,
       orderNum,
       leader,
@@ -107,7 +108,7 @@ route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
       ...(body as DeptSent),
     });
   });
-  sendDone(response);
+  sendChanged(response, revision);
 });
 
 route('put', `${PATH}/order`, async (caller, { body }, response) => {

@@ -126,9 +126,15 @@ export function sendDone(response: Response, data: unknown = null): void {
   response.type('json').send(envelope(data));
 }
 
+/** After a change, under the entity tag that the next read has. */
+export function sendChanged(response: Response, revision: number): void {
+  response.setHeader('ETag', `"${revision}"`);
+  sendDone(response);
+}
+
 export function sendCreated({ path }: Request, response: Response, id: number | string): void {
   response.setHeader('Location', `${path}/${id}`);
-  sendDone(response);
+  sendChanged(response, 0);
 }
 
 let cursorKey: Promise<KeyObject> | undefined;

@@ -8,6 +8,7 @@ import {
   placeIn,
   PLATFORM,
   route,
+  sendChanged,
   sendCreated,
   sendDone,
   sendRead,
@@ -200,7 +201,7 @@ async function replace(
   { username }: Caller,
   row: TenantRow,
   sent: TenantSent,
-): Promise<void> {
+): Promise<number> {
   const [columns, values] = columnsOf(sent);
   await tx.change(
     `UPDATE tenantry_tenant SET ${columns.map((name) => `${name} = ?`).join(', ')}, update_by = ?, update_time = ?,
@@ -211,22 +212,23 @@ async function replace(
   const before = tenantJson(row);
   tx.note({ kind: 'tenant', operation: 'updated', id: row.id, before, after: sent, lineage, by: username });
   forget(row.tenant_id);
+  return row.revision + 1;
 }
 
 route('put', PATH, async (caller, { body }, response) => {
   const sent = body as TenantSent;
-  await inTenantTree(caller, async (tx) =>
+  const revision = await inTenantTree(caller, async (tx) =>
     replace(tx, caller, await findTenant(caller, 'id', sent.id ?? '', tx), sent),
   );
-  sendDone(response);
+  sendChanged(response, revision);
 });
 
 route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
-  await inTenantTree(caller, async (tx) => {
+  const revision = await inTenantTree(caller, async (tx) => {
     const row = await findTenant(caller, 'id', String(params.id), tx);
-    await replace(tx, caller, row, { ...tenantJson(row), ...(body as TenantSent) });
+    return replace(tx, caller, row, { ...tenantJson(row), ...(body as TenantSent) });
   });
-  sendDone(response);
+  sendChanged(response, revision);
 });
 
 route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
@@ -238,11 +240,8 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
       "UPDATE tenantry_tenant SET del_flag = '2', update_by = ?, update_time = ?, revision = revision + 1 WHERE id = ?",
       [caller.username, new Date(), row.id],
     );
-    const about = {
-      before: tenantJson(row),
-      lineage: `,${row.ancestors},${row.tenant_id},`,
-      by: caller.username,
-    };
+    const lineage = `,${row.ancestors},${row.tenant_id},`;
+    const about = { before: tenantJson(row), lineage, by: caller.username };
     tx.note({ kind: 'tenant', operation: 'deleted', id: row.id, after: null, ...about });
     forget(row.tenant_id);
   });
