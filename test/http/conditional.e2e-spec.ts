@@ -10,7 +10,9 @@ const USERS = '/system/user-api';
 
 interface Resource {
   readonly path: string;
+  create(headers?: Record<string, string>): Promise<Answer>;
   put(headers?: Record<string, string>): Promise<Answer>;
+  patch(headers?: Record<string, string>): Promise<Answer>;
   delete(headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -27,7 +29,9 @@ describe('conditional requests', () => {
       const deptId = await aDept(api);
       return {
         path: `${DEPTS}/${deptId}`,
+        create: (headers) => api.post(DEPTS, { deptName: 'new' }, headers),
         put: (headers) => api.put(DEPTS, { deptId, deptName: 'changed' }, headers),
+        patch: (headers) => api.patch(`${DEPTS}/${deptId}`, { deptName: 'patched' }, headers),
         delete: (headers) => api.delete(`${DEPTS}/${deptId}`, headers),
       };
     },
@@ -35,7 +39,9 @@ describe('conditional requests', () => {
       const { id } = await aTenant(api);
       return {
         path: `${TENANTS}/${id}`,
+        create: (headers) => api.post(TENANTS, { tenantName: 'new' }, headers),
         put: (headers) => api.put(TENANTS, { id, tenantName: 'changed' }, headers),
+        patch: (headers) => api.patch(`${TENANTS}/${id}`, { tenantName: 'patched' }, headers),
         delete: (headers) => api.delete(`${TENANTS}/${id}`, headers),
       };
     },
@@ -43,7 +49,9 @@ describe('conditional requests', () => {
       const userId = await aUser(api);
       return {
         path: `${USERS}/${userId}`,
+        create: (headers) => api.post(USERS, { username: 'new', password: 'a-long-password' }, headers),
         put: (headers) => api.put(USERS, { userId, username: `changed-${userId}` }, headers),
+        patch: (headers) => api.patch(`${USERS}/${userId}`, { nickname: 'patched' }, headers),
         delete: (headers) => api.delete(`${USERS}/${userId}`, headers),
       };
     },
@@ -65,6 +73,26 @@ describe('conditional requests', () => {
         tags.push(await tag());
       }
       expect(new Set(tags).size).toBe(4);
+    });
+
+    it('answer PUT and PATCH with the tag that the next read has, which the next change may name', async () => {
+      for (const change of ['put', 'patch', 'put'] as const) {
+        const { status, headers } = await resource[change]();
+        expect([status, headers.etag]).toEqual([200, await tag()]);
+        const known = { 'if-none-match': headers.etag! };
+        expect((await api.get(resource.path, known)).status).toBe(304);
+        const next = await resource.patch({ 'if-match': headers.etag! });
+        expect([next.status, next.headers.etag]).toEqual([200, await tag()]);
+      }
+      expectRefused(await resource.put({ 'if-match': '"77"' }), 412, 'STALE');
+    });
+
+    it('answer a create, and its repeats, with the path and the tag of what is new', async () => {
+      const key = { 'idempotency-key': `create ${kind}` };
+      const created = await resource.create(key);
+      const { location = '', etag = '' } = created.headers;
+      expect((await api.get(location, { 'if-none-match': etag })).status).toBe(304);
+      expect((await resource.create(key)).headers).toMatchObject({ location, etag });
     });
 
     it('answer 304 without a body to who has it already', async () => {
@@ -120,6 +148,15 @@ describe('conditional requests', () => {
     const moved = await etag();
     await api.put(`${DEPTS}/order`, { parentId: top, deptIds: [below] });
     expect(new Set([before, moved, await etag()]).size).toBe(3);
+  });
+
+  it('answer a move with the tag of what has moved, and a new password with that of its account', async () => {
+    const [top, other] = [await aDept(api), await aDept(api)];
+    const moved = await api.put(DEPTS, { deptId: top, parentId: other });
+    expect(moved.headers.etag).toBe((await api.get(`${DEPTS}/${top}`)).headers.etag);
+    const userId = await aUser(api);
+    const reset = await api.put(`${USERS}/password`, { userId, newPassword: 'another-long-password' });
+    expect(reset.headers.etag).toBe((await api.get(`${USERS}/${userId}`)).headers.etag);
   });
 
   it('of lists and trees carry a tag of what they show', async () => {

@@ -131,6 +131,10 @@ describe('the typed client', () => {
     const { data: user } = await done(api.GET('/system/user-api/{id}', { params: { path: { id: userId } } }));
     expect(user.roles).toEqual(['member']);
     await done(api.PUT('/system/user-api', { body: { userId, username: 'd' } }));
+    const path = { id: userId };
+    await done(api.PATCH('/system/user-api/{id}', { params: { path }, body: { nickname: 'D' } }));
+    const { data: history } = await done(api.GET('/system/user-api/{id}/history', { params: { path } }));
+    expect(history.rows.map(({ operation }) => operation)).toEqual(['updated', 'updated', 'created']);
     await done(api.PUT('/system/user-api/password', { body: { userId, newPassword: 'a-long-password2' } }));
     const { data: page } = await done(api.GET('/system/user-api', { params: { query: { username: 'd' } } }));
     expect(page.rows.map((row) => row.userId)).toContain(userId);

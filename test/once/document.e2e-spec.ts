@@ -53,13 +53,13 @@ describe('the OpenAPI document', () => {
       ...'changePassword commitReservation createDept createTenant createUser createWebhook deleteDepts deleteTenant deleteUsers deleteWebhook diffDepts'.split(
         ' ',
       ),
-      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getEntitlement getEntitlementOfTenant getMe getTenant getTenantHistory getUser getWebhook'.split(
+      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getEntitlement getEntitlementOfTenant getMe getTenant getTenantHistory getUser getUserHistory getWebhook'.split(
         ' ',
       ),
       ...'importDepts listChanges listDeliveries listDepts listQuotaEntries listQuotas listQuotasOfTenant listTenants listUsers listWebhooks login logout orderDepts patchDept'.split(
         ' ',
       ),
-      ...'patchTenant pingWebhook refresh refundQuota releaseReservation reserveQuota restoreDept restoreTenant token updateDept updateTenant updateUser updateWebhook useQuota'.split(
+      ...'patchTenant patchUser pingWebhook refresh refundQuota releaseReservation reserveQuota restoreDept restoreTenant token updateDept updateTenant updateUser updateWebhook useQuota'.split(
         ' ',
       ),
     ]);

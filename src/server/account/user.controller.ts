@@ -1,5 +1,5 @@
-import { Delete, Get, Post, Put } from '@nestjs/common';
-import { IdempotencyKey, PathId, PathIds, IfMatch } from '../../web/params';
+import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { IdempotencyKey, PathId, PathIds, sameId, IfMatch } from '../../web/params';
 import { JsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
@@ -8,14 +8,23 @@ import { MANAGERS, READERS } from '../../tenancy/roles';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { IdempotencyErrors } from '../../database/database.errors';
 import { DeptErrors } from '../../dept/dept.errors';
-import { ClientNetwork } from '../../web/request';
-import { Created } from '../../web/envelope';
+import { ClientNetwork, PATCH_TYPES } from '../../web/request';
+import { ChangeDto } from '../../web/change.dto';
+import { Changed, Created } from '../../web/envelope';
 import type { PageView } from '../../web/page';
-import type { Expected } from '../../web/revision';
+import { PageQuery } from '../../web/page-query.dto';
+import { FIRST_TAG, tagOf, type Expected } from '../../web/revision';
 import { RevisionErrors } from '../../errors/http.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
-import { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto, UserListQuery } from './user.dto';
+import {
+  ChangePasswordDto,
+  CreateUserDto,
+  PatchUserDto,
+  UpdateUserDto,
+  UserDto,
+  UserListQuery,
+} from './user.dto';
 import { UserErrors } from './user.errors';
 import { UserListService, UserService } from './user.service';
 
@@ -26,6 +35,14 @@ const FIELDS = [
   UserErrors.USERNAME_TAKEN,
   DeptErrors.NOT_FOUND,
   UserErrors.DEPT_DISABLED,
+];
+
+const CHANGE = [
+  ...FIELDS,
+  UserErrors.NOT_FOUND,
+  UserErrors.LAST_SUPERADMIN,
+  TenantErrors.MISMATCH,
+  RevisionErrors.STALE,
 ];
 
 @OrganisationController('system/user-api', 'Accounts')
@@ -41,6 +58,7 @@ export class UserController {
     summary: 'Create an account',
     body: { example: { ...EXAMPLE, password: 'a-long-password' } },
     creates: true,
+    tellsTag: true,
     roles: MANAGERS,
     refusals: [
       ...FIELDS,
@@ -55,7 +73,7 @@ export class UserController {
     @JsonBody() dto: CreateUserDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
-    return new Created(await this.users.create(ctx, dto, once));
+    return new Created(await this.users.create(ctx, dto, once), null, FIRST_TAG);
   }
 
   @Get()
@@ -83,20 +101,38 @@ export class UserController {
     return this.lists.get(ctx, id);
   }
 
+  @Get(':id/history')
+  @Operation({
+    id: 'getUserHistory',
+    summary: 'List what was done to an account, the newest first, also after it was deleted',
+    description: 'Passwords are never in it: a change of a password shows who did it and when.',
+    roles: MANAGERS,
+    page: ChangeDto,
+    refusals: [UserErrors.NOT_FOUND],
+  })
+  history(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @QueryParams() query: PageQuery,
+  ): Promise<PageView<ChangeDto>> {
+    return this.lists.history(ctx, id, query);
+  }
+
   @Put('password')
   @Operation({
     id: 'changePassword',
     summary: 'Change your own password, or reset the password of an account',
     body: { example: { userId: 2, newPassword: 'another-long-password' } },
+    tellsTag: true,
     roles: READERS,
     refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH, SignInErrors.BUSY],
   })
-  changePassword(
+  async changePassword(
     @Ctx() ctx: RequestContext,
     @JsonBody() dto: ChangePasswordDto,
     @ClientNetwork() client: string,
-  ): Promise<void> {
-    return this.users.changePassword(ctx, dto, client);
+  ): Promise<Changed> {
+    return new Changed(tagOf(await this.users.changePassword(ctx, dto, client)));
   }
 
   @Put()
@@ -105,21 +141,37 @@ export class UserController {
     summary: 'Replace an account; its password stays',
     description: 'A field that is not sent, or is null, gets its default (`roles`: `member`).',
     body: { example: { userId: 2, ...EXAMPLE } },
+    tellsTag: true,
     roles: MANAGERS,
-    refusals: [
-      ...FIELDS,
-      UserErrors.NOT_FOUND,
-      UserErrors.LAST_SUPERADMIN,
-      TenantErrors.MISMATCH,
-      RevisionErrors.STALE,
-    ],
+    refusals: CHANGE,
   })
-  update(
+  async update(
     @Ctx() ctx: RequestContext,
     @JsonBody() dto: UpdateUserDto,
     @IfMatch() expected: Expected,
-  ): Promise<void> {
-    return this.users.update(ctx, dto, expected);
+  ): Promise<Changed> {
+    return new Changed(tagOf(await this.users.update(ctx, dto, expected)));
+  }
+
+  @Patch(':id')
+  @Operation({
+    id: 'patchUser',
+    summary: 'Change some fields of an account (JSON merge patch)',
+    description:
+      'Fields in the body are changed, null resets a field to its default; otherwise as `updateUser`.',
+    body: { as: PATCH_TYPES, example: { nickname: '小张', phone: null } },
+    tellsTag: true,
+    roles: MANAGERS,
+    refusals: CHANGE,
+  })
+  async patch(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @JsonBody() dto: PatchUserDto,
+    @IfMatch() expected: Expected,
+  ): Promise<Changed> {
+    const userId = sameId('userId', id, dto.userId);
+    return new Changed(tagOf(await this.users.patch(ctx, userId, dto, expected)));
   }
 
   @Delete(':id')

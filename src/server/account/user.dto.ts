@@ -3,6 +3,7 @@ import {
   ChoiceField,
   ChoiceParam,
   EmailField,
+  IfSent,
   OpaqueField,
   PasswordField,
   RequiredTextField,
@@ -15,15 +16,9 @@ import { PageQuery } from '../../web/page-query.dto';
 import { ReadOnlyFields } from '../../web/unknown-names';
 import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
 
-/** The fields of an account that a client sends. Not sent and null mean the same: the default. */
+/** The fields of an account that a client may send, its name aside. Not sent and null mean the same: the default. */
 @ReadOnlyFields<UserDto>('userId', 'createBy', 'createTime', 'updateBy', 'updateTime')
-export class UserFieldsDto {
-  /**
-   * Compared after NFKC, so that no two look the same; invisible characters are refused.
-   * @example zhangsan
-   */
-  @RequiredTextField(64)
-  username!: string;
+class UserDetailsDto {
   /** @example 张三 */
   @TextField(64)
   nickname?: string;
@@ -56,6 +51,16 @@ export class UserFieldsDto {
   tenantId?: string;
 }
 
+/** The fields of an account that a client sends. */
+export class UserFieldsDto extends UserDetailsDto {
+  /**
+   * Compared after NFKC, so that no two look the same; invisible characters are refused.
+   * @example zhangsan
+   */
+  @RequiredTextField(64)
+  username!: string;
+}
+
 export class CreateUserDto extends UserFieldsDto {
   /** @example a-long-password */
   @PasswordField()
@@ -67,6 +72,17 @@ export class UpdateUserDto extends UserFieldsDto {
   /** @example 2 */
   @RequiredIdField()
   userId!: number;
+}
+
+/** What shall change of an account; null resets a field. The password stays. */
+export class PatchUserDto extends UserDetailsDto {
+  /** @example zhangsan */
+  @IfSent()
+  @RequiredTextField(64)
+  username?: string;
+  /** As in the path, or not sent. */
+  @IdField()
+  userId?: number;
 }
 
 /** A new password: one's own with the old one, or another account's by an administrator. */

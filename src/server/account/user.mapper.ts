@@ -27,6 +27,12 @@ export function toUserRow(row: AccountRow, time: ZonedTime): UserDto {
   };
 }
 
+/** An account as a client would send it to leave it as it is. */
+export function toUserSent(row: AccountRow): object {
+  const { username, nickname, deptId, email, phone, status } = row;
+  return { username, nickname, deptId, email, phone, roles: toRoles(row.roles), status };
+}
+
 /** What was not sent becomes its default. */
 export function toAccountFields(dto: UserFieldsDto): AccountFields {
   return {

@@ -11,7 +11,13 @@ import {
   type AccountRow,
 } from '../../tenant/account.entity';
 import { AuditStamp } from '../../database/audited';
-import { changedFields, type ChangeOperation, type JournalFields } from '../../database/change-log';
+import {
+  changedFields,
+  ChangeEntity,
+  findHistory,
+  type ChangeOperation,
+  type JournalFields,
+} from '../../database/change-log';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
@@ -46,6 +52,25 @@ export class UserRepository {
 
   find(ctx: RequestContext, userId: number): Promise<AccountEntity | null> {
     return this.#read(ctx, (accounts) => accounts.findOne({ userId, ...LIVE }));
+  }
+
+  /** Whether there is such an account, deleted or not. */
+  everHad(ctx: RequestContext, userId: number): Promise<boolean> {
+    return this.#read(ctx, (accounts) => accounts.exists({ userId }));
+  }
+
+  /** A page of all that was done to one account, the newest first. */
+  async findHistory(
+    ctx: RequestContext,
+    userId: number,
+    after: Key | null,
+    limit: number,
+  ): Promise<Page<ChangeEntity>> {
+    const account = { kind: 'user', resourceId: String(userId) } as const;
+    const entries = await this.#unitOfWork.withoutTransaction((manager) =>
+      findHistory(new TenantBound(manager, ChangeEntity, ctx), account, after, limit + 1),
+    );
+    return cutPage(entries, limit, ({ version, seq }) => [version, seq]);
   }
 
   /** A part of the accounts that match, in the order of ids. */
@@ -170,17 +195,19 @@ export class LockedAccounts {
     return userId;
   }
 
-  async replace(account: AccountEntity, fields: AccountFields): Promise<void> {
-    const { userId, username } = account;
+  /** Gives the new revision. */
+  async replace(account: AccountEntity, fields: AccountFields): Promise<number> {
+    const { userId, username, revision } = account;
     const renamed = fields.username === username ? {} : { usernameKey: usernameKey(fields.username) };
     const touched = this.audit.touched();
     await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...renamed, ...touched });
     this.#noteUpdate(account, { ...fields, ...touched });
+    return revision + 1;
   }
 
-  /** Also ends the account's sessions, and lifts its locks for all clients. */
-  async setPassword(account: AccountEntity, passwordHash: string): Promise<void> {
-    const { userId, username } = account;
+  /** Also ends the account's sessions, and lifts its locks for all clients. Gives the new revision. */
+  async setPassword(account: AccountEntity, passwordHash: string): Promise<number> {
+    const { userId, username, revision } = account;
     const touched = this.audit.touched();
     await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...touched });
     const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
@@ -188,6 +215,7 @@ export class LockedAccounts {
     const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
     await sessions.update({ userId, endedAt: IsNull() }, { endedAt: touched.updateTime });
     this.#noteUpdate(account, touched);
+    return revision + 1;
   }
 
   async markDeleted(accounts: readonly AccountEntity[]): Promise<void> {

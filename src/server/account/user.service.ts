@@ -4,21 +4,33 @@ import { DeptErrors } from '../../dept/dept.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import { hasInvisible, usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
-import { MANAGERS, mayHandle, requireRole, toRoles } from '../../tenancy/roles';
+import { fromRoles, MANAGERS, mayHandle, requireRole, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import type { AccountFields } from '../../tenant/account.entity';
+import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
+import type { ChangeDto } from '../../web/change.dto';
+import { toChangeDto } from '../../web/change-view';
+import { mergePatch } from '../../web/merge-patch';
 import { Cursors, filtersOf, type PageView } from '../../web/page';
+import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../../web/revision';
 import { Passwords } from '../auth/password-hasher';
 import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
-import type { ChangePasswordDto, CreateUserDto, UpdateUserDto, UserDto, UserListQuery } from './user.dto';
+import type {
+  ChangePasswordDto,
+  CreateUserDto,
+  PatchUserDto,
+  UpdateUserDto,
+  UserDto,
+  UserFieldsDto,
+  UserListQuery,
+} from './user.dto';
 import { UserErrors } from './user.errors';
-import { toAccountFields, toUserDto, toUserRow } from './user.mapper';
+import { toAccountFields, toUserDto, toUserRow, toUserSent } from './user.mapper';
 import { UserRepository, type LockedAccounts } from './user.repository';
 
 /** Reading accounts. */
@@ -34,6 +46,15 @@ export class UserListService {
     const account = await this.users.find(ctx, userId);
     if (!account) throw UserErrors.NOT_FOUND();
     return toUserDto(account, this.time);
+  }
+
+  /** A page of all that was done to one account, the newest first. */
+  async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
+    const page = await this.cursors.page(['user-history', ctx.tenantId, userId], query, (after, limit) =>
+      this.users.findHistory(ctx, userId, after, limit),
+    );
+    if (page.rows.length === 0 && !(await this.users.everHad(ctx, userId))) throw UserErrors.NOT_FOUND();
+    return { ...page, rows: page.rows.map((entry) => toChangeDto(entry, this.time, ctx.tenantId)) };
   }
 
   /** A page of the accounts that match, in the order of ids. */
@@ -74,16 +95,38 @@ export class UserService {
     return this.users.transaction(target, create, once);
   }
 
-  /** Replaces an account; its password stays. */
-  async update(ctx: RequestContext, dto: UpdateUserDto, expected?: Expected): Promise<void> {
-    const fields = toAccountFields(dto);
-    refuseRolesAbove(ctx, fields.roles);
-    refuseForeignTenant(ctx, dto.tenantId);
-    await this.users.transaction(ctx, async (accounts) => {
-      const account = await accounts.find(dto.userId);
+  /** Replaces an account; its password stays. Gives its new revision. */
+  update(ctx: RequestContext, dto: UpdateUserDto, expected?: Expected): Promise<number> {
+    return this.#change(ctx, dto.userId, dto, expected, () => dto);
+  }
+
+  /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
+  patch(ctx: RequestContext, userId: number, patch: PatchUserDto, expected?: Expected): Promise<number> {
+    const merged = (account: AccountEntity) => mergePatch(toUserSent(account), patch);
+    return this.#change(
+      ctx,
+      userId,
+      patch,
+      expected,
+      (account) => merged(account) as unknown as UserFieldsDto,
+    );
+  }
+
+  async #change(
+    ctx: RequestContext,
+    userId: number,
+    { roles, tenantId }: Pick<UserFieldsDto, 'roles' | 'tenantId'>,
+    expected: Expected,
+    fieldsOf: (account: AccountEntity) => UserFieldsDto,
+  ): Promise<number> {
+    refuseRolesAbove(ctx, fromRoles(roles ?? []));
+    refuseForeignTenant(ctx, tenantId);
+    const revision = await this.users.transaction(ctx, async (accounts) => {
+      const account = await accounts.find(userId);
       if (!account) throw UserErrors.NOT_FOUND();
       refuseRolesAbove(ctx, account.roles);
       refuseStale(account, expected);
+      const fields = toAccountFields(fieldsOf(account));
       // A name of version 0.1 may stay as it is.
       if (fields.username !== account.username) {
         refuseOddName(fields.username);
@@ -92,9 +135,10 @@ export class UserService {
       if (fields.deptId !== account.deptId) await refuseInvalidDept(accounts, fields.deptId);
       if (isActiveSuperadmin(account) && !isActiveSuperadmin(fields))
         await refuseLastSuperadmin(accounts, [account.userId]);
-      await accounts.replace(account, fields);
+      return accounts.replace(account, fields);
     });
-    this.accountStates.forget(accountSubject(dto.userId));
+    this.accountStates.forget(accountSubject(userId));
+    return revision;
   }
 
   /** Deletes all of these accounts, or none. */
@@ -117,9 +161,9 @@ export class UserService {
 
   /**
    * The caller's own password with the old one; as an administrator another account's, without it. Ends the account's
-   * sessions. Wrong old passwords count for the client that sends them.
+   * sessions. Wrong old passwords count for the client that sends them. Gives the new revision.
    */
-  async changePassword(ctx: RequestContext, dto: ChangePasswordDto, client = ''): Promise<void> {
+  async changePassword(ctx: RequestContext, dto: ChangePasswordDto, client = ''): Promise<number> {
     const callerId = accountOfSubject(ctx.subject);
     const userId = dto.userId ?? callerId;
     if (userId === null) throw UserErrors.NOT_FOUND();
@@ -135,15 +179,16 @@ export class UserService {
       if (!checked) throw UserErrors.WRONG_PASSWORD();
     } else refuseRolesAbove(ctx, account.roles);
     const hash = await this.passwords.hash(dto.newPassword);
-    await this.users.transaction(ctx, async (accounts) => {
+    const revision = await this.users.transaction(ctx, async (accounts) => {
       const current = await accounts.find(userId);
       if (!current) throw UserErrors.NOT_FOUND();
       if (!isOwn) refuseRolesAbove(ctx, current.roles);
       // It was changed meanwhile: what was checked is no longer the old password.
       else if (current.passwordHash !== account.passwordHash) throw UserErrors.WRONG_PASSWORD();
-      await accounts.setPassword(current, hash);
+      return accounts.setPassword(current, hash);
     });
     this.accountStates.forget(accountSubject(userId));
+    return revision;
   }
 
   /** The caller's own tenant; or one below it, for its administrators only. */

@@ -232,6 +232,7 @@ export const PROBES: readonly Probe[] = [
   ...probes({ ...users, thing: 'dept', unknown: 'DEPT_NOT_FOUND' }, [
     ['createUser', 'deptId', `POST ${USERS}`, `{${ACCOUNT},"deptId":<num>}`],
     ['updateUser', 'deptId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","deptId":<num>}'],
+    ['patchUser', 'deptId', `PATCH ${USERS}/<user>`, '{"deptId":<num>}'],
     ['listUsers', 'deptId', `GET ${USERS}?deptId=<id>`, none, { unknown: 'EMPTY', own: 'EMPTY' }],
   ]),
   ...probes({ ...users, thing: 'code', ...allSay('TENANT_NOT_FOUND'), below: 'OK' }, [
@@ -239,15 +240,20 @@ export const PROBES: readonly Probe[] = [
   ]),
   ...probes({ ...users, thing: 'code', ...allSay('TENANT_MISMATCH') }, [
     ['updateUser', 'tenantId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","tenantId":"<id>"}'],
+    ['patchUser', 'tenantId', `PATCH ${USERS}/<user>`, '{"tenantId":"<id>"}'],
   ]),
   ...probes({ ...users, thing: 'mark', unknown: 'EMPTY' }, [
     ['listUsers', 'username', `GET ${USERS}?limit=500&username=<id>`],
   ]),
   ...probes({ ...users, thing: 'userCursor', unknown: 'INVALID_INPUT' }, [
     ['listUsers', 'cursor', `GET ${USERS}?limit=1&cursor=<id>`],
+    ['getUserHistory', 'cursor', `GET ${USERS}/<user>/history?cursor=<id>`, none, { own: 'INVALID_INPUT' }],
   ]),
   ...probes(users, [
     ['getUser', 'path', `GET ${USERS}/<id>`],
+    ['getUserHistory', 'path', `GET ${USERS}/<id>/history`, none, { deleted: 'OK' }],
+    ['patchUser', 'path', `PATCH ${USERS}/<id>`, '{"nickname":"probe"}'],
+    ['patchUser', 'path, with a tag', `PATCH ${USERS}/<id>`, '{"nickname":"probe"}', { headers: ANY }],
     ['updateUser', 'userId', `PUT ${USERS}`, '{"userId":<num>,"username":"<name>"}'],
     [
       'updateUser',
