@@ -42,8 +42,8 @@ const MAX_NARROW = 2000;
 /** With more names in one statement, databases no longer use the index. */
 const NAMES_PER_STATEMENT = 100;
 
-/** A department of a list; 0 or 1 is what every database has. */
-export type ListedDept = DeptRow & { readonly hasChildren: number };
+/** A department of a list; 0 or 1 is what every database has. MySQL computes it as a BIGINT, which comes as text. */
+export type ListedDept = DeptRow & { readonly hasChildren: number | string };
 
 export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
 

@@ -45,8 +45,8 @@ export interface TenantCriteria {
   readonly expiresBefore?: string | undefined;
 }
 
-/** A tenant of a list; 0 or 1 is what every database has. */
-export type ListedTenant = TenantListRow & { readonly hasChildren: number };
+/** A tenant of a list; 0 or 1 is what every database has. MySQL computes it as a BIGINT, which comes as text. */
+export type ListedTenant = TenantListRow & { readonly hasChildren: number | string };
 
 const PACKAGE = ['tenantName', 'menuIds'] as const;
 const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child:ix_tenant_children WHERE child.del_flag = '0'

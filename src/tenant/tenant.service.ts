@@ -176,7 +176,7 @@ export class TenantListService {
     const page = await this.cursors.page(['tenant', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       tenants.findPage(query, today, after, limit),
     );
-    return { ...page, rows: page.rows.map((row) => toTenantRow(row, today, row.hasChildren === 1)) };
+    return { ...page, rows: page.rows.map((row) => toTenantRow(row, today, Number(row.hasChildren) === 1)) };
   }
 }
 
