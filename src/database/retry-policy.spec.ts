@@ -12,6 +12,7 @@ describe('what a database error says about its unit of work', () => {
   it.each([
     [{ errno: 1213 }, 'conflict'],
     [{ errno: 1205 }, 'conflict'],
+    [{ errno: 3101 }, 'conflict'],
     [{ errcode: 5 }, 'busy'],
     [{ errcode: 261 }, 'busy'],
     [{ errno: 1047 }, 'unreachable'],
@@ -28,6 +29,10 @@ describe('what a database error says about its unit of work', () => {
     [{ errno: 1129 }, 'unreachable'],
     [{ errno: 1226 }, 'unreachable'],
     [{ errno: 4151 }, 'unreachable'],
+    [{ errno: 1820 }, 'unreachable'],
+    [{ errno: 1862 }, 'unreachable'],
+    [{ errno: 3118 }, 'unreachable'],
+    [{ errno: 3032 }, 'unreachable'],
     [{ code: '28P01' }, 'unreachable'],
     [{ errno: 1317 }, 'unreachable'],
     [{ errno: 1969 }, 'unreachable'],

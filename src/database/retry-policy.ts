@@ -16,13 +16,20 @@ export const NO_CONNECTION = 'TENANTRY_NO_CONNECTION';
 /** Another: a connection was given up, because it could not use its prepared statements any more. */
 export const UNPREPARED_IN_TRANSACTION = 'TENANTRY_UNPREPARED';
 
-/** The account is refused, as for a while when its password is changed: also where it is locked, or by this database or host. */
-const ACCESS_DENIED: readonly unknown[] = [1045, 1044, 1130, 1698, 3118, 4151, '28000', '28P01'];
+/**
+ * The account is refused, as for a while when its password is changed: also where it is locked, its password has expired, or by
+ * this database or host.
+ */
+const ACCESS_DENIED: readonly unknown[] = [
+  ...[1045, 1044, 1130, 1698, 1820, 1862, 3118, 4151],
+  ...['28000', '28P01'],
+];
 
 /** By the number, code or message of the error. The codes of five characters are PostgreSQL's. */
 const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
   [1205, 'conflict'], // lock wait timeout
+  [3101, 'conflict'], // rolled back at COMMIT: another member of a Group Replication was first
   [1040, 'unreachable'], // too many connections
   [1203, 'unreachable'], // too many connections of this user
   [1226, 'unreachable'], // the same, or another limit of the account
@@ -34,6 +41,7 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   [1836, 'unreachable'], // the same, in MySQL
   [1792, 'unreachable'], // the same, of transactions
   [1317, 'unreachable'], // the statement was cancelled
+  [3032, 'unreachable'], // MySQL's offline mode
   [1969, 'unreachable'], // it took longer than the server allows
   [3024, 'unreachable'], // the same, in MySQL
   ['40001', 'conflict'], // serialization failure
