@@ -1,12 +1,8 @@
 const { existsSync, statfsSync } = require('node:fs');
-const { mariadbBinary, postgresFolder, LOUD, LOUD_POSTGRES } = require('./test/support/server-binaries.js');
+const { SERVER_KINDS, serverOf } = require('./test/support/server-binaries.js');
 
-const { TEST_DATABASE_URL, TEST_POSTGRES_URL, REQUIRE_MYSQL, REQUIRE_POSTGRES } = process.env;
-const hasMariadb = Boolean(TEST_DATABASE_URL ?? mariadbBinary());
-const hasPostgres = Boolean(TEST_POSTGRES_URL ?? postgresFolder());
-if (!hasMariadb && REQUIRE_MYSQL === '1') throw new Error(`REQUIRE_MYSQL=1, but: ${LOUD}`);
-if (!hasPostgres && REQUIRE_POSTGRES === '1') throw new Error(`REQUIRE_POSTGRES=1, but: ${LOUD_POSTGRES}`);
-const leftOut = [...(hasMariadb ? [] : [LOUD]), ...(hasPostgres ? [] : [LOUD_POSTGRES])];
+const servers = SERVER_KINDS.map((kind) => ({ kind, missing: serverOf(kind).missing }));
+const leftOut = servers.flatMap(({ missing }) => missing ?? []);
 
 /** `npm test` runs many specs in one file, because Jest loads Nest anew for each file; see test/support/suites.ts. */
 const inSuites = process.env.TEST_SUITES === '1';
@@ -54,22 +50,20 @@ const onDatabase = (database) => ({
   setupFilesAfterEnv: ['<rootDir>/test/support/examine-after-each.ts'],
 });
 
-const onMariadb = {
-  ...onDatabase('mariadb'),
-  globalSetup: '<rootDir>/test/support/mariadb-setup.ts',
-  globalTeardown: '<rootDir>/test/support/mariadb-teardown.ts',
-};
-
-const onPostgres = {
-  ...onDatabase('postgres'),
-  globalSetup: '<rootDir>/test/support/postgres-setup.ts',
-  globalTeardown: '<rootDir>/test/support/postgres-teardown.ts',
-};
+/** A file for each kind: Jest runs a set-up once for each path. */
+const onServerOf = (kind) => ({
+  ...onDatabase(kind),
+  globalSetup: `<rootDir>/test/support/${kind}-setup.ts`,
+  globalTeardown: `<rootDir>/test/support/${kind}-teardown.ts`,
+});
+const onMariadb = onServerOf('mariadb');
 
 const each = 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
-const onSqlite = inSuites ? 'test/suites/!(once-)*.ts' : each;
-// Processes take long to start: on servers, what is about them is left to `npm run test:long`.
-const onServer = inSuites && process.env.LONG !== '1' ? 'test/suites/!(once-|processes)*.ts' : onSqlite;
+const onSqlite = inSuites ? 'test/suites/!(once-|on-mysql)*.ts' : each;
+// Processes take long to start: on servers, what is about them is left to `npm run test:long`. On MySQL, more than that.
+const isShort = inSuites && process.env.LONG !== '1';
+const onServer = isShort ? 'test/suites/!(once-|on-mysql|processes)*.ts' : onSqlite;
+const onMysql = isShort ? 'test/suites/on-mysql.ts' : onSqlite;
 
 /** @type {import('jest').Config} */
 module.exports = {
@@ -81,8 +75,9 @@ module.exports = {
     project('unit', ['src/**/*.spec.ts', 'test/**/*.spec.ts']),
     project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts', withCheapPasswords),
     project('sqlite', onSqlite, onDatabase('sqlite')),
-    ...(hasMariadb ? [project('mariadb', onServer, onMariadb)] : []),
-    ...(hasPostgres ? [project('postgres', onServer, onPostgres)] : []),
+    ...servers
+      .filter(({ missing }) => missing === undefined)
+      .map(({ kind }) => project(kind, kind === 'mysql' ? onMysql : onServer, onServerOf(kind))),
     // These run apart from `npm test`, each by its own npm script.
     project('browser', 'test/browser/*.e2e-spec.ts'),
     project('packed', 'test/packed/*.e2e-spec.ts', onMariadb),

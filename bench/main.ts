@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOUD, mariadbBinary, postgresFolder } from '../test/support/server-binaries.js';
-import { startMariadb, type MariadbServer } from '../test/support/mariadb-server';
+import { mariadbBinary, postgresFolder } from '../test/support/server-binaries.js';
+import { startInnodb, type InnodbServer } from '../test/support/innodb-server';
 import { startPostgres } from '../test/support/postgres-server';
 import { exportAll } from './measures/export';
 import { journal } from './measures/journal';
@@ -57,7 +57,11 @@ function broken(work: string, error: unknown): Result {
 }
 
 /** Runs what the names choose: a measure, an operation, or all operations that begin with a name. */
-async function runOn(server: MariadbServer, names: readonly string[], offered = /^/): Promise<Found> {
+async function runOn(
+  server: Pick<InnodbServer, 'url' | 'stop'>,
+  names: readonly string[],
+  offered = /^/,
+): Promise<Found> {
   const isChosen = (name: string): boolean =>
     offered.test(name) && (names.length === 0 || names.some((each) => name.startsWith(each)));
   const isAll = names.includes('operations');
@@ -97,8 +101,8 @@ async function runOn(server: MariadbServer, names: readonly string[], offered = 
 
 async function onMariadb(names: readonly string[]): Promise<Found> {
   const binary = mariadbBinary();
-  if (binary === undefined) throw new Error(LOUD);
-  return runOn(await startMariadb(binary), names);
+  if (binary === undefined) throw new Error('No MariaDB is installed.');
+  return runOn(await startInnodb(binary), names);
 }
 
 async function onPostgres(names: readonly string[]): Promise<Found | null> {

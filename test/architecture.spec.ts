@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { ONCE_SUITES, specs, SUITES } from './support/suites';
+import { MYSQL_SUITE, ONCE_SUITES, specs, SUITES } from './support/suites';
 
 const ROOT = join(__dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -230,7 +230,7 @@ describe('the house', () => {
     for (const path of specs())
       expect([path, patterns.filter((pattern) => pattern.test(path)).length]).toEqual([path, 1]);
     const called = readdirSync(join(ROOT, 'test', 'suites')).map((file) => file.replace('.ts', ''));
-    expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONCE_SUITES }).sort());
+    expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONCE_SUITES, ...MYSQL_SUITE }).sort());
   });
 
   it('has no room for odds and ends', () => {

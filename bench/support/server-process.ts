@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/support/mariadb-server';
+import { freePort } from '../../test/support/free-port';
 import { cpuMs } from '../../test/support/process-cpu';
 import { memoryMb } from '../../test/support/process-memory';
 

@@ -4,7 +4,7 @@ import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
 import { CommitRecord } from '../../src/database/commit-log';
 import { ApiClient } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
-import { freePort } from '../support/mariadb-server';
+import { freePort } from '../support/free-port';
 import { recordQueries } from '../support/query-recorder';
 import { bulkInsert } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -7,7 +7,7 @@ import type { DataSource } from 'typeorm';
 import { CommitRecord } from '../../src/database/commit-log';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
-import { emptyDatabase, onMariadb, onPostgres } from '../support/test-database';
+import { emptyDatabase, onInnodb, onMysql, onPostgres } from '../support/test-database';
 import { until } from '../support/until';
 
 async function undoUntil(dataSource: DataSource, name: string): Promise<void> {
@@ -97,8 +97,9 @@ describe('the schema', () => {
       expect(await dataSource.query('SHOW TimeZone')).toEqual([{ TimeZone: 'UTC' }]);
       return;
     }
-    if (onMariadb) {
-      expect(await dataSource.query('SELECT @@tx_isolation AS level')).toEqual([{ level: 'READ-COMMITTED' }]);
+    if (onInnodb) {
+      const variable = onMysql ? 'transaction_isolation' : 'tx_isolation';
+      expect(await dataSource.query(`SELECT @@${variable} AS level`)).toEqual([{ level: 'READ-COMMITTED' }]);
       return;
     }
     const runner = dataSource.createQueryRunner();
@@ -109,7 +110,7 @@ describe('the schema', () => {
   });
 });
 
-if (onMariadb) {
+if (onInnodb) {
   describe('the lease that keeps nodes of a cluster apart', () => {
     let database: ThrowAwayDatabase;
     let connections: Connection[];

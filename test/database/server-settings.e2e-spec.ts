@@ -1,11 +1,15 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource, withMigrationLock } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
-import { aDept, type ThrowAwayDatabase } from '../../src/server/testing';
-import { startLoggingMariadb } from '../support/mariadb-server';
-import { mariadbBinary } from '../support/server-binaries';
+import { TenantryModule } from '../../src/tenantry.module';
+import { aDept, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
+import { HeaderResolver, Host } from '../support/host';
+import { startInnodb } from '../support/innodb-server';
+import { mariadbBinary, mysqlBinary } from '../support/server-binaries';
+import { urlOfServer } from '../support/server-of-run';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
+import { emptyDatabase, onInnodb, onMysql, onPostgres, onServer } from '../support/test-database';
+import { treeProblems } from '../support/tree-check';
 import { until } from '../support/until';
 
 /** Settings that an operator may give to a database of PostgreSQL, for other programs. */
@@ -18,14 +22,38 @@ const ODD_SETTINGS = [
   ...['standard_conforming_strings = off', "client_encoding = 'LATIN1'", "timezone = 'America/St_Johns'"],
 ];
 
-/** The same for sessions on MariaDB. */
+/** Names that differ between MariaDB and MySQL. */
+const NAMES = onMysql
+  ? {
+      isolation: 'transaction_isolation',
+      readOnly: 'transaction_read_only',
+      briefly: 'max_execution_time = 50',
+      odd: 'PIPES_AS_CONCAT',
+    }
+  : {
+      isolation: 'tx_isolation',
+      readOnly: 'tx_read_only',
+      briefly: 'max_statement_time = 0.05',
+      odd: 'ORACLE',
+    };
+
+/** The same for sessions on MariaDB and MySQL. */
 const ODD_VARIABLES = [
-  ...['autocommit = 0', 'completion_type = 2', 'foreign_key_checks = 0', "sql_mode = 'ORACLE,ANSI_QUOTES'"],
+  ...[
+    'autocommit = 0',
+    'completion_type = 2',
+    'foreign_key_checks = 0',
+    `sql_mode = '${NAMES.odd},ANSI_QUOTES'`,
+  ],
   ...['sql_select_limit = 1', 'sql_safe_updates = 1', 'max_join_size = 1', "time_zone = '-03:30'"],
-  ...["character_set_client = 'latin1'", "character_set_results = 'latin1'", "tx_isolation = 'SERIALIZABLE'"],
+  ...[
+    "character_set_client = 'latin1'",
+    "character_set_results = 'latin1'",
+    `${NAMES.isolation} = 'SERIALIZABLE'`,
+  ],
 ];
 
-/** An empty database, with these settings on PostgreSQL, or these variables of its sessions on MariaDB. */
+/** An empty database, with these settings on PostgreSQL, or these variables of its sessions on MariaDB and MySQL. */
 async function withSettings(
   settings: readonly string[],
   variables: readonly string[],
@@ -37,7 +65,8 @@ async function withSettings(
   const statements = onPostgres
     ? settings.map((setting) => `ALTER DATABASE ${name} SET ${setting}`)
     : [
-        `CREATE OR REPLACE USER ${PLAIN}@'%' IDENTIFIED BY 'plain'`,
+        `DROP USER IF EXISTS ${PLAIN}@'%'`,
+        `CREATE USER ${PLAIN}@'%' IDENTIFIED BY 'plain'`,
         `GRANT ALL ON ${name}.* TO ${PLAIN}@'%'`,
         // It does not reach the accounts of other tests, which are administrators.
         `SET GLOBAL init_connect = "SET ${variables.join(', ')}"`,
@@ -51,8 +80,17 @@ async function withSettings(
 
 /** On the server of this run, in none of its databases. */
 async function administrator(): Promise<DataSource> {
-  const url = `${process.env.TENANTRY_TEST_SERVER!}/mysql`;
+  const url = `${urlOfServer(onMysql ? 'mysql' : 'mariadb')}/mysql`;
   return (await createDataSource(parseDatabaseUrl(url))).initialize();
+}
+
+/** On MariaDB and MySQL, all of an account. */
+async function endSessions(admin: DataSource, account: string): Promise<void> {
+  const rows = await admin.query<{ id: number }[]>(
+    'SELECT id AS id FROM information_schema.processlist WHERE user = ?',
+    [account],
+  );
+  for (const { id } of rows) await admin.query(`KILL ${id}`);
 }
 
 const PLAIN = `tenantry_plain_${process.env.JEST_WORKER_ID ?? '1'}`;
@@ -69,18 +107,22 @@ const ROTATION = onPostgres
     }
   : {
       make: [
-        `CREATE OR REPLACE USER ${ACCOUNT}@'%' IDENTIFIED BY 'old'`,
+        `DROP USER IF EXISTS ${ACCOUNT}@'%'`,
+        `CREATE USER ${ACCOUNT}@'%' IDENTIFIED BY 'old'`,
         `GRANT ALL ON *.* TO ${ACCOUNT}@'%'`,
       ],
-      refuse: [`ALTER USER ${ACCOUNT}@'%' IDENTIFIED BY 'new'`, `KILL USER ${ACCOUNT}`],
+      refuse: [`ALTER USER ${ACCOUNT}@'%' IDENTIFIED BY 'new'`],
       admit: [`ALTER USER ${ACCOUNT}@'%' IDENTIFIED BY 'old'`],
     };
 
+const HOST_PARTS = { imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })] };
+
 describe('the settings of the server', () => {
-  if (onMariadb) {
+  if (onInnodb) {
     afterEach(async () => {
       const admin = await administrator();
       await admin.query("SET GLOBAL init_connect = ''");
+      if (onMysql) await admin.query('SET GLOBAL offline_mode = OFF');
       await admin.destroy();
     });
   }
@@ -118,6 +160,7 @@ describe('the settings of the server', () => {
     const api = service.as();
     const deptId = await aDept(api);
     await change(ROTATION.refuse);
+    if (onInnodb) await endSessions(admin, ACCOUNT);
     const asked = [api.get(`/system/dept-api/${deptId}`), api.post('/system/dept-api', {})];
     for (const answer of await Promise.all(asked)) {
       expect(answer).toMatchObject({ status: 503, body: { data: { reason: 'DATABASE_UNAVAILABLE' } } });
@@ -134,7 +177,7 @@ describe('the settings of the server', () => {
   it('may end statements early: a start still waits for another that prepares the database', async () => {
     const database = await withSettings(
       ["statement_timeout = '50ms'", "idle_session_timeout = '50ms'"],
-      ['max_statement_time = 0.05', 'wait_timeout = 1'],
+      [NAMES.briefly, 'wait_timeout = 1'],
     );
     const location = parseDatabaseUrl(database.url);
     const order: string[] = [];
@@ -151,19 +194,24 @@ describe('the settings of the server', () => {
     await database.drop();
   });
 
-  if (onMariadb) {
-    it.each([
+  if (onInnodb) {
+    it.each<[string, string]>([
       ['be locked', `ALTER USER ${PLAIN}@'%' ACCOUNT LOCK`],
+      // MySQL does not let it in (1862), MariaDB lets it in and then refuses every statement (1820).
+      ['have a password that is too old', `ALTER USER ${PLAIN}@'%' PASSWORD EXPIRE`],
+      ...(onMysql
+        ? [['be kept out in offline mode', 'SET GLOBAL offline_mode = ON'] as [string, string]]
+        : []),
       ['have a limit', `ALTER USER ${PLAIN}@'%' WITH MAX_QUERIES_PER_HOUR 1`],
       ['be refused by the database', `REVOKE ALL ON *.* FROM ${PLAIN}@'%'`],
       ['have settings that fail', "SET GLOBAL init_connect = 'SELECT * FROM nowhere.nothing'"],
-      ['only read', 'SET GLOBAL init_connect = "SET tx_read_only = 1"'],
+      ['only read', `SET GLOBAL init_connect = "SET ${NAMES.readOnly} = 1"`],
     ])('let the account %s: then writes are a 503', async (_name, sql) => {
       const database = await withSettings([], ['@nothing = 1']);
       const service = await ServiceUnderTest.on(database);
       const admin = await administrator();
       await admin.query(sql.replace('*.*', `${new URL(database.url).pathname.slice(1)}.*`));
-      await admin.query(`KILL USER ${PLAIN}`);
+      await endSessions(admin, PLAIN);
       expect(await service.as().post('/system/dept-api', {})).toMatchObject({
         status: 503,
         body: { data: { reason: 'DATABASE_UNAVAILABLE' } },
@@ -171,12 +219,57 @@ describe('the settings of the server', () => {
       await admin.destroy();
       await service.stop();
     });
+
+    it.each(['READ-COMMITTED', 'REPEATABLE-READ'])(
+      'may give sessions %s: opposing moves at two hosts, whose sessions are their own, make no cycle',
+      async (level) => {
+        const admin = await administrator();
+        await admin.query(`SET GLOBAL ${NAMES.isolation} = '${level}'`);
+        const database = await emptyDatabase();
+        const hosts = [await Host.on(database, HOST_PARTS), await Host.on(database, HOST_PARTS)];
+        const [left, right] = hosts.map((host) => host.as()) as [ApiClient, ApiClient];
+        for (let round = 0; round < 10; round += 1) {
+          const [a, b] = [await aDept(left), await aDept(right)];
+          const answers = await Promise.all([
+            left.patch(`/system/dept-api/${a}`, { parentId: b }),
+            right.patch(`/system/dept-api/${b}`, { parentId: a }),
+          ]);
+          expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+        }
+        expect(await treeProblems(hosts[0]!.dataSource, '000000')).toEqual([]);
+        await admin.query(`SET GLOBAL ${NAMES.isolation} = 'REPEATABLE-READ'`);
+        await admin.destroy();
+        await hosts[1]!.app.close();
+        await hosts[0]!.stop();
+      },
+    );
   }
 
-  const binary = mariadbBinary();
-  if (onMariadb && binary !== undefined) {
+  if (onMysql) {
+    it('may forget the password that caching_sha2_password knows, and be asked without TLS', async () => {
+      const database = await withSettings([], ['@nothing = 1']);
+      const service = await ServiceUnderTest.on(database);
+      const admin = await administrator();
+      expect(
+        await admin.query(
+          `SELECT plugin, @@collation_server AS collation FROM mysql.user WHERE user = '${PLAIN}'`,
+        ),
+      ).toEqual([{ plugin: 'caching_sha2_password', collation: 'utf8mb4_0900_ai_ci' }]);
+      await admin.query('FLUSH PRIVILEGES');
+      await endSessions(admin, PLAIN);
+      expect((await service.as().post('/system/dept-api', {})).status).toBe(200);
+      await admin.destroy();
+      await service.stop();
+    });
+  }
+
+  const binary = onMysql ? mysqlBinary() : mariadbBinary();
+  if (onInnodb && binary !== undefined) {
     it('must not log statements: InnoDB would refuse every write', async () => {
-      const server = await startLoggingMariadb(binary, 'STATEMENT');
+      const server = await startInnodb(binary, {
+        isDurable: true,
+        settings: ['--log-bin=log', '--server-id=1', '--binlog-format=STATEMENT'],
+      });
       const location = parseDatabaseUrl(`${server.url}/information_schema`);
       await expect(createDataSource(location)).rejects.toThrow(
         'The database server has binlog_format=STATEMENT; it must be MIXED or ROW.',

@@ -6,10 +6,10 @@ import { Doctor } from '../../src/doctor/doctor';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { emptyDatabase, onMariadb, onPostgres } from '../support/test-database';
+import { emptyDatabase, onInnodb, onPostgres } from '../support/test-database';
 
 const FOLDER = join(__dirname, 'filled-by-0.1');
-const KIND = onMariadb ? 'mariadb' : 'sqlite';
+const KIND = onInnodb ? 'mariadb' : 'sqlite';
 /** Shortly after the dump was made: its session and its idempotency key are still good. */
 const THEN = '2026-11-16T03:00:00Z';
 
@@ -34,7 +34,7 @@ interface Facts {
 const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8');
 
 async function load(database: ThrowAwayDatabase): Promise<void> {
-  if (!onMariadb) {
+  if (!onInnodb) {
     const file = new DatabaseSync(database.url.slice('sqlite:'.length));
     file.exec(read('sqlite.sql'));
     file.close();

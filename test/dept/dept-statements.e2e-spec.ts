@@ -10,11 +10,12 @@ import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { aTenantRow, deptRow, life, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { onMariadb, onPostgres, onServer } from '../support/test-database';
+import { onInnodb, onMysql, onPostgres, onServer } from '../support/test-database';
 
 const PATH = '/system/dept-api';
 /** Which of the moves below must find its subtree by the index: of half the table, PostgreSQL reads all. */
 const INDEXED = onPostgres ? 1 : 2;
+const EXPLAIN = onMysql ? 'EXPLAIN FORMAT=TRADITIONAL' : onServer ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
 const BEGIN = onServer ? 'START TRANSACTION' : 'BEGIN IMMEDIATE';
 
 function gist(sql: string): string {
@@ -32,11 +33,14 @@ describe('the statements of a write', () => {
     api = service.as({ tenantId });
   });
 
-  async function queriesOf(work: () => Promise<{ readonly status: number }>): Promise<RecordedQuery[]> {
+  async function queriesOf(
+    work: () => Promise<{ readonly status: number }>,
+    status = 200,
+  ): Promise<RecordedQuery[]> {
     // What a request looks up about its caller is cached for the next five seconds.
     await api.get(`${PATH}?limit=1`);
     return recordQueries(service.dataSource, async () => {
-      expect((await work()).status).toBe(200);
+      expect((await work()).status).toBe(status);
     });
   }
 
@@ -65,7 +69,7 @@ describe('the statements of a write', () => {
     for (const count of [1, 10, 5000]) {
       const deptId = await aDept(api, { deptName: 'moved' });
       await childrenOf(deptId, count);
-      if (onMariadb) await service.dataSource.query('ANALYZE TABLE tenantry_dept');
+      if (onInnodb) await service.dataSource.query('ANALYZE TABLE tenantry_dept');
       const dto = { deptId, parentId: target, deptName: 'moved' };
       moves.push(await queriesOf(() => api.put(PATH, dto)));
     }
@@ -79,8 +83,7 @@ describe('the statements of a write', () => {
   });
 
   async function planOf({ sql, parameters }: RecordedQuery): Promise<string> {
-    const explain = onServer ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
-    return JSON.stringify(await service.dataSource.query(`${explain} ${sql}`, parameters));
+    return JSON.stringify(await service.dataSource.query(`${EXPLAIN} ${sql}`, parameters));
   }
 
   it('are eleven for a deletion of 500', async () => {
@@ -180,16 +183,22 @@ describe('the statements of a write', () => {
     if (!onPostgres) for (const query of queries) expect(await planOf(query)).toMatch(/PRIMARY/);
   });
 
-  if (onMariadb) {
+  if (onInnodb) {
     it('look for children by the one index that finds them, whatever the statistics are', async () => {
+      // With a child, so that it is refused and still there: MySQL tells no plan for what it does not find.
+      const parentId = await aDept(api);
+      await aDept(api, { parentId });
       const queries = [
         ...(await queriesOf(() => api.get(`${PATH}?limit=20`))),
-        ...(await queriesOf(async () => api.delete(`${PATH}/${await aDept(api)}`))),
+        ...(await queriesOf(() => api.delete(`${PATH}/${parentId}`), 409)),
         ...(await queriesOf(() => service.as().get('/system/tenant-api?limit=20'))),
       ].filter(({ sql }) => sql.includes('(SELECT 1 FROM'));
       expect(queries).toHaveLength(3);
       for (const { sql, parameters } of queries) {
-        const plan = await service.dataSource.query<Record<string, string>[]>(`EXPLAIN ${sql}`, parameters);
+        const plan = await service.dataSource.query<Record<string, string>[]>(
+          `${EXPLAIN} ${sql}`,
+          parameters,
+        );
         const keys = plan.filter(({ id }) => Number(id) > 1).map(({ possible_keys }) => possible_keys);
         expect(keys).toEqual([expect.stringMatching(/^ix_(dept|tenant)_children$/)]);
       }

@@ -5,8 +5,8 @@ import { killServerOften, killServiceOften, swallowCommits, type CrashReport } f
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { runIsolation } from '../support/isolation/run';
-import { mariadbBinary, postgresFolder } from '../support/server-binaries.js';
-import { startMortalMariadb } from '../support/mariadb-server';
+import { startInnodb, type InnodbServer } from '../support/innodb-server';
+import { mariadbBinary, mysqlBinary, postgresFolder } from '../support/server-binaries.js';
 import { startPostgres, type PostgresServer } from '../support/postgres-server';
 import { memoryMb } from '../support/process-memory';
 import { runCli } from '../support/run-cli';
@@ -19,14 +19,20 @@ const RECOVERY_MS = 5000;
 const GROWTH = 2;
 const WARM_UP = 1000;
 
+let mysql: InnodbServer;
 let postgres: PostgresServer;
 beforeAll(async () => {
+  mysql = await startInnodb(mysqlBinary()!);
   postgres = await startPostgres(postgresFolder()!);
 });
-afterAll(() => postgres.stop());
+afterAll(async () => {
+  await mysql.stop();
+  await postgres.stop();
+});
 
 const SERVERS: [string, () => Promise<ThrowAwayDatabase>, number][] = [
   ['MariaDB', emptyDatabase, 20_000],
+  ['MySQL', () => throwAwayDatabase({ server: mysql.url }), 20_000],
   ['PostgreSQL', () => throwAwayDatabase({ server: postgres.url }), 20_000],
 ];
 const DATABASES: typeof SERVERS = [...SERVERS, ['SQLite', throwAwayDatabase, 5_000]];
@@ -47,7 +53,8 @@ describe('crashes under write load lose and double nothing', () => {
   });
 
   it.each([
-    ['MariaDB', () => startMortalMariadb(mariadbBinary()!)],
+    ['MariaDB', () => startInnodb(mariadbBinary()!, { isDurable: true })],
+    ['MySQL', () => startInnodb(mysqlBinary()!, { isDurable: true })],
     ['PostgreSQL', () => startPostgres(postgresFolder()!, { isDurable: true })],
   ])('10 of %s', async (name, start) => {
     const server = await start();

@@ -9,7 +9,8 @@ import { Doctor } from '../../src/doctor/doctor';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { mariadbBinary } from '../support/server-binaries.js';
-import { freePort } from '../support/mariadb-server';
+import { urlOfServer } from '../support/server-of-run';
+import { freePort } from '../support/free-port';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Chance, faultsSeed } from '../support/chance';
 import { openBeside } from '../support/crash-rounds';
@@ -18,7 +19,7 @@ import { ask } from './support/galera-cluster';
 
 const run = promisify(execFile);
 const BEFORE = 300;
-const SERVER = process.env.TENANTRY_TEST_SERVER!;
+const SERVER = urlOfServer('mariadb');
 
 /** As docs/operations.md tells an operator to do it. */
 describe('a backup that is taken while clients write', () => {

@@ -7,7 +7,7 @@ import { ChangeEntity } from '../../src/database/change-log';
 import { ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { Chance, faultsSeed } from '../support/chance';
 import { times } from '../support/long-run';
-import { freePort } from '../support/mariadb-server';
+import { freePort } from '../support/free-port';
 import { isGenuine, Receiver } from '../support/receiver';
 import { aTenantRow } from '../support/seeds';
 import { emptyDatabase } from '../support/test-database';

@@ -4,7 +4,7 @@ import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
 import { aDept, ApiClient, aTenant } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
-import { freePort } from '../support/mariadb-server';
+import { freePort } from '../support/free-port';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { onServer } from '../support/test-database';
 import { until } from '../support/until';

@@ -116,7 +116,7 @@ describe('rate limits', () => {
       await Promise.all(nodes.map((node) => node.leave()));
       await redis.kill();
     });
-  } else if (process.env.REQUIRE_MYSQL === '1') {
+  } else if (process.env.REQUIRE_REDIS === '1') {
     throw new Error('redis-server is not installed.');
   }
 });

@@ -19,7 +19,7 @@ interface Subject {
   readonly there: ApiClient;
 }
 
-if (!redisIsInstalled && process.env.REQUIRE_MYSQL === '1') throw new Error('redis-server is not installed.');
+if (!redisIsInstalled && process.env.REQUIRE_REDIS === '1') throw new Error('redis-server is not installed.');
 
 describe('a Redis that was never there', () => {
   it('stops nobody, and is told of once', async () => {

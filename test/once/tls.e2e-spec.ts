@@ -6,8 +6,8 @@ import { dialectOf } from '../../src/database/dialects';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { Authority, type Certificate } from '../support/certificates';
 import { ChildService } from '../support/child-service';
-import { mariadbBinary, postgresFolder } from '../support/server-binaries.js';
-import { startTlsMariadb, type MariadbServer } from '../support/mariadb-server';
+import { startInnodb } from '../support/innodb-server';
+import { mariadbBinary, mysqlBinary, postgresFolder } from '../support/server-binaries.js';
 import { startPostgres } from '../support/postgres-server';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -39,21 +39,26 @@ describe('TLS to the database', () => {
     expect(printed).not.toContain('pw-123');
   });
 
-  const [binary, bin] = [mariadbBinary(), postgresFolder()];
+  const innodb = [
+    { name: 'MariaDB', binary: mariadbBinary(), statuses: 'information_schema' },
+    { name: 'MySQL', binary: mysqlBinary(), statuses: 'performance_schema' },
+  ];
+  const bin = postgresFolder();
   const servers = [
-    ...(binary === undefined
-      ? []
-      : [
-          {
-            name: 'MariaDB',
-            start: (certificate: Certificate) => startTlsMariadb(binary, certificate),
-            database: '/mysql',
-            trusting: 'ssl=true&ssl-ca=',
-            trustingAnyHost: 'ssl=true&ssl-verify=ca&ssl-ca=',
-            cipher:
-              "SELECT variable_value AS cipher FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'",
-          },
-        ]),
+    ...innodb.flatMap(({ name, binary, statuses }) =>
+      binary === undefined
+        ? []
+        : [
+            {
+              name,
+              start: (tls: Certificate) => startInnodb(binary, { isDurable: true, tls }),
+              database: '/mysql',
+              trusting: 'ssl=true&ssl-ca=',
+              trustingAnyHost: 'ssl=true&ssl-verify=ca&ssl-ca=',
+              cipher: `SELECT variable_value AS cipher FROM ${statuses}.session_status WHERE variable_name = 'Ssl_cipher'`,
+            },
+          ],
+    ),
     ...(bin === undefined
       ? []
       : [
@@ -73,7 +78,7 @@ describe('TLS to the database', () => {
     let folder: string;
     let authority: Authority;
     let stranger: Authority;
-    let server: Pick<MariadbServer, 'url' | 'stop'>;
+    let server: { readonly url: string; stop(): Promise<void> };
     const address = (options: string) => `${server.url.replace('127.0.0.1', 'localhost')}${options}`;
 
     beforeAll(async () => {

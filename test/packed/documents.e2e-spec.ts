@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/server/testing';
-import { freePort } from '../support/mariadb-server';
+import { freePort } from '../support/free-port';
 import { emptyDatabase } from '../support/test-database';
 import { compile, installOffline, ROOT } from '../support/packed';
 

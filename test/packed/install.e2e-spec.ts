@@ -5,6 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { install, installedIn, packTarball, ROOT, run, runHost } from '../support/packed';
+import { urlOfServer } from '../support/server-of-run';
 
 interface Manifest {
   readonly dependencies: Record<string, string>;
@@ -94,7 +95,7 @@ describe('the package', () => {
     let database: ThrowAwayDatabase;
 
     beforeAll(async () => {
-      database = await throwAwayDatabase({ server: process.env.TENANTRY_TEST_SERVER! });
+      database = await throwAwayDatabase({ server: urlOfServer('mariadb') });
       host = emptyHost('platform');
       install(host, ...NEST, 'reflect-metadata', 'rxjs', ...LINE.split(' '));
     });

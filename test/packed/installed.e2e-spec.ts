@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { copyPlatform, install, packTarball, runHost, type HostShape } from '../support/packed';
 import { itIsAPlatform } from '../support/platform-rules';
+import { urlOfServer } from '../support/server-of-run';
 
 interface Manifest {
   version?: string;
@@ -27,7 +28,7 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifes
 
 async function databaseOf(kind: HostShape['database']): Promise<ThrowAwayDatabase> {
   if (kind === 'sqlite') return throwAwayDatabase();
-  const database = await throwAwayDatabase({ server: process.env.TENANTRY_TEST_SERVER! });
+  const database = await throwAwayDatabase({ server: urlOfServer('mariadb') });
   return { ...database, url: database.url.replace('mysql:', `${kind}:`) };
 }
 

@@ -1,10 +1,10 @@
 import { throwAwayDatabase } from '../../src/server/testing';
 import { killServerOften, killServiceOften, swallowCommits } from '../support/crash-rounds';
-import { mariadbBinary, postgresFolder } from '../support/server-binaries.js';
-import { startMortalMariadb } from '../support/mariadb-server';
+import { mariadbBinary, mysqlBinary, postgresFolder } from '../support/server-binaries.js';
+import { startInnodb } from '../support/innodb-server';
 import { killBackend, startPostgres } from '../support/postgres-server';
 import { Chance, faultsSeed } from '../support/chance';
-import { emptyDatabase, onMariadb, onPostgres, onServer } from '../support/test-database';
+import { emptyDatabase, onInnodb, onMysql, onPostgres, onServer } from '../support/test-database';
 
 // How long it takes until everything works again is measured by `npm run test:faults`.
 describe('a crash under write load loses and doubles nothing', () => {
@@ -29,11 +29,12 @@ describe('a crash under write load loses and doubles nothing', () => {
     });
   }
 
-  if (onMariadb && mariadbBinary()) {
+  const binary = onMysql ? mysqlBinary() : mariadbBinary();
+  if (onInnodb && binary !== undefined) {
     it('of the database server', async () => {
-      const server = await startMortalMariadb(mariadbBinary()!);
+      const server = await startInnodb(binary, { isDurable: true });
       const database = await throwAwayDatabase({ server: server.url });
-      const random = new Chance(faultsSeed('kill -9 of MariaDB'));
+      const random = new Chance(faultsSeed('kill -9 of MariaDB or MySQL'));
       await killServerOften(server, database, 1, random);
       await database.drop();
       await server.stop();

@@ -5,7 +5,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, ApiClient } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { readExposition } from '../support/exposition';
-import { freePort } from '../support/mariadb-server';
+import { freePort } from '../support/free-port';
 import { Receiver } from '../support/receiver';
 import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase } from '../support/test-database';

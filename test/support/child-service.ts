@@ -9,7 +9,7 @@ import {
   type ThrowAwayDatabase,
 } from '../../src/server/testing';
 import { checkConformance } from './conformance';
-import { freePort } from './mariadb-server';
+import { freePort } from './free-port';
 
 const MAIN = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 /** Only bounds a hang. */

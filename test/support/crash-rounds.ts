@@ -7,7 +7,8 @@ import { Doctor } from '../../src/doctor/doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import type { Chance } from './chance';
 import { ChildService } from './child-service';
-import { freePort, type MortalMariadb } from './mariadb-server';
+import { freePort } from './free-port';
+import type { InnodbServer } from './innodb-server';
 import { ServiceUnderTest } from './service-under-test';
 import { TcpProxy, type CommitFault } from './tcp-proxy';
 import { WriteLoad } from './write-load';
@@ -51,7 +52,7 @@ export async function killServiceOften(
 
 /** Kills the database server while the service writes to it; the service runs on. */
 export async function killServerOften(
-  server: Pick<MortalMariadb, 'end' | 'restart'>,
+  server: Pick<InnodbServer, 'end' | 'restart'>,
   database: ThrowAwayDatabase,
   rounds: number,
   chance: Chance,

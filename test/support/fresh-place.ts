@@ -1,5 +1,5 @@
 import type { ThrowAwayDatabase } from '../../src/server/testing';
-import { freePort } from './mariadb-server';
+import { freePort } from './free-port';
 import { emptyDatabase } from './test-database';
 
 /** Where a process is started: a database and a port of its own for each test of the surrounding block. */

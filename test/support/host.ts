@@ -15,7 +15,7 @@ import {
 } from '../../src/index';
 import { ApiClient, type Caller, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HostTables1800000000000, hostEntities } from './host-tables';
-import { emptyDatabase, onMariadb, onPostgres } from './test-database';
+import { emptyDatabase, onInnodb, onMysql, onPostgres } from './test-database';
 
 /** The host's own sign-in: it believes what the headers say. */
 export class HeaderResolver extends PrincipalResolver {
@@ -37,8 +37,8 @@ export function hostDataSource(url: string): DataSource {
     migrations: [...migrations, HostTables1800000000000],
   };
   if (onPostgres) return new DataSource({ type: 'postgres', url, ...tables });
-  return onMariadb
-    ? new DataSource({ type: 'mariadb', url, timezone: 'Z', ...tables })
+  return onInnodb
+    ? new DataSource({ type: onMysql ? 'mysql' : 'mariadb', url, timezone: 'Z', ...tables })
     : new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables });
 }
 

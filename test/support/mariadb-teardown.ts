@@ -1,3 +1,3 @@
-export default async function teardown(): Promise<void> {
-  await globalThis.tenantryMariadb?.stop();
-}
+import { stopAfterRun } from './server-of-run';
+
+export default stopAfterRun('mariadb');

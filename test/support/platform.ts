@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/server/testing';
-import { freePort } from './mariadb-server';
+import { freePort } from './free-port';
 
 /** Only bounds a hang. */
 const START_MS = 100_000;

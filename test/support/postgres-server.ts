@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Certificate } from './certificates';
-import { freePort } from './mariadb-server';
+import { freePort } from './free-port';
 
 /** Only bounds a hang. */
 const START_MS = 100_000;

@@ -1,4 +1,6 @@
+export type ServerKind = 'mariadb' | 'mysql' | 'postgres';
+export const SERVER_KINDS: readonly ServerKind[];
 export function mariadbBinary(): string | undefined;
-export const LOUD: string;
+export function mysqlBinary(): string | undefined;
 export function postgresFolder(): string | undefined;
-export const LOUD_POSTGRES: string;
+export function serverOf(kind: ServerKind): { url?: string; programs?: string; missing?: string };

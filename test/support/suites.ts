@@ -27,6 +27,15 @@ export const ONCE_SUITES = {
     /^once\/(usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
 } as const;
 
+/**
+ * MySQL has MariaDB's driver and dialect: what `npm test` runs on it, in one file, is what may differ all the same. The rest is left
+ * to `npm run test:long`, in the suites above.
+ */
+export const MYSQL_SUITE = {
+  'on-mysql':
+    /^(database\/(acknowledged|migrations|races|server-settings|unit-of-work)|(dept|tenant)\/\w+-(contract|list|statements))/,
+} as const;
+
 /** Specs that `npm run test:long` runs with more rounds than `npm test`. */
 const AT_LENGTH =
   /(races?|property|programs|replay|as-of|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement)\.e2e/;
@@ -47,6 +56,8 @@ const LEFT_TO_LONG = {
   ],
 };
 
+const ALL_SUITES = { ...SUITES, ...ONCE_SUITES, ...MYSQL_SUITE };
+
 /** Every spec below `test/` that `npm test` runs over HTTP. */
 export function specs(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
@@ -55,8 +66,8 @@ export function specs(): string[] {
 }
 
 /** Brings the specs of a suite into the file that calls it: those of `npm test`, or those of `npm run test:long`. */
-export function bringSuite(name: keyof typeof SUITES | keyof typeof ONCE_SUITES): void {
-  const pattern = { ...SUITES, ...ONCE_SUITES }[name];
+export function bringSuite(name: keyof typeof ALL_SUITES): void {
+  const pattern = ALL_SUITES[name];
   const isInRun = isLong
     ? (path: string) => isLeft(path) || AT_LENGTH.test(path)
     : (path: string) => !isLeft(path);
@@ -68,6 +79,7 @@ export function bringSuite(name: keyof typeof SUITES | keyof typeof ONCE_SUITES)
 
 function isLeft(path: string): boolean {
   const { once, onFile, onServer } = LEFT_TO_LONG;
+  if (globalThis.TEST_DATABASE === 'mysql') return !MYSQL_SUITE['on-mysql'].test(path);
   const onDatabase = globalThis.TEST_DATABASE === 'sqlite' ? onFile : onServer;
   return (path.startsWith('once/') ? once : onDatabase).some((beginning) => path.startsWith(beginning));
 }

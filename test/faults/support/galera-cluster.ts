@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { Doctor } from '../../../src/doctor/doctor';
 import { openBeside } from '../../support/crash-rounds';
-import { freePort, isFree } from '../../support/mariadb-server';
+import { freePort, isFree } from '../../support/free-port';
 
 const run = promisify(execFile);
 const SCRIPT = join(__dirname, '..', '..', '..', 'deploy', 'galera', 'cluster');

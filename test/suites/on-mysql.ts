@@ -1,0 +1,3 @@
+import { bringSuite } from '../support/suites';
+
+bringSuite('on-mysql');

@@ -1,0 +1,3 @@
+import { startForRun } from './server-of-run';
+
+export default startForRun('mysql');

@@ -1,0 +1,3 @@
+import { stopAfterRun } from './server-of-run';
+
+export default stopAfterRun('mysql');
