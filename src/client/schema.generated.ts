@@ -119,7 +119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List departments, page by page, now or as they were */
+        /** List departments, page by page, now or as they were, or deleted ones */
         get: operations["listDepts"];
         /**
          * Replace a department, or move it with its subtree
@@ -276,7 +276,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a deleted department
-         * @description It lives again under its old id, below the parent that it had or the one in the body. The rules of create hold for its place.
+         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.
          */
         post: operations["restoreDept"];
         delete?: never;
@@ -297,8 +297,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete one department or several
-         * @description Deletion is logical, and refused while a department has child departments or users.
+         * Delete one department or several, or one with all below it
+         * @description Deletion is logical, and refused while a department has child departments or users. With `subtree=true` the child departments are deleted, too.
          */
         delete: operations["deleteDepts"];
         options?: never;
@@ -621,6 +621,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/user-api/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to an account, the newest first, also after it was deleted
+         * @description Passwords are never in it: a change of a password shows who did it and when.
+         */
+        get: operations["getUserHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/user-api/{id}": {
         parameters: {
             query?: never;
@@ -636,7 +656,11 @@ export interface paths {
         delete: operations["deleteUsers"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change some fields of an account (JSON merge patch)
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateUser`.
+         */
+        patch: operations["patchUser"];
         trace?: never;
     };
     "/system/webhook-api": {
@@ -724,6 +748,11 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         FieldProblemDto: {
+            /**
+             * Format: int32
+             * @description Of a file: the line, from 1.
+             */
+            line?: number;
             /** @example parentId */
             field: string;
             /** @example must be a decimal id of at most 2^53-1 */
@@ -805,8 +834,25 @@ export interface components {
              * @enum {string}
              */
             tenantState: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
-            /** @description Ids of the menus that the tenant's package authorises. */
-            menuIds: string[];
+            /**
+             * @description Ids of the menus that the tenant's package authorises, each once.
+             * @example [
+             *       1,
+             *       100,
+             *       101
+             *     ]
+             */
+            menuIds: number[];
+            /**
+             * @description The time zone of all times of this service.
+             * @example Asia/Shanghai
+             */
+            timeZone: string;
+            /**
+             * @description The version of this service.
+             * @example 0.4.0
+             */
+            version: string;
         };
         MeEnvelope: {
             /**
@@ -848,11 +894,6 @@ export interface components {
             refresh_token: string;
         };
         CreateUserDto: {
-            /**
-             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
-             * @example zhangsan
-             */
-            username: string;
             /** @example 张三 */
             nickname?: string | null;
             /**
@@ -885,6 +926,11 @@ export interface components {
              * @example 000000
              */
             tenantId?: string | null;
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
+            username: string;
             /**
              * Format: password
              * @example a-long-password
@@ -951,6 +997,73 @@ export interface components {
             msg: string;
             data: components["schemas"]["UserDto"];
         };
+        ChangeDto: {
+            /**
+             * @description In whose journal it stands; what happens to tenants stands in the platform's.
+             * @example 000000
+             */
+            tenantId: string;
+            /**
+             * Format: int64
+             * @description The version of the tenant's tree that this change made.
+             * @example 7
+             */
+            version: number;
+            /**
+             * Format: int32
+             * @description From 0; one version may have several entries.
+             * @example 0
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description The version of the entry before this one; 0 if there is none.
+             * @example 6
+             */
+            prev: number;
+            /** @enum {string} */
+            kind: "dept" | "tenant" | "user";
+            /** @enum {string} */
+            operation: "created" | "updated" | "moved" | "deleted" | "restored";
+            /**
+             * @description The department, the tenant or the account. A tenant's is a string.
+             * @example 1
+             */
+            id: number | string;
+            /** @description The fields before: all of what was deleted, the changed ones otherwise. Null when it was created or restored. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The fields after: all of what was created or restored, the changed ones otherwise. Null when it was deleted. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Who did it.
+             * @example admin
+             */
+            by: string;
+            /** @example 2026-01-01 09:00:00 */
+            time: string;
+            /** @description `X-Request-Id` of the request that did it; null where there was none. */
+            requestId: string | null;
+        };
+        ChangePage: {
+            rows: components["schemas"]["ChangeDto"][];
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        ChangePageEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["ChangePage"];
+        };
         ChangePasswordDto: {
             /**
              * Format: int64
@@ -967,11 +1080,6 @@ export interface components {
             newPassword: string;
         };
         UpdateUserDto: {
-            /**
-             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
-             * @example zhangsan
-             */
-            username: string;
             /** @example 张三 */
             nickname?: string | null;
             /**
@@ -1005,10 +1113,56 @@ export interface components {
              */
             tenantId?: string | null;
             /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
+            username: string;
+            /**
              * Format: int64
              * @example 2
              */
             userId: number;
+        };
+        PatchUserDto: {
+            /** @example 张三 */
+            nickname?: string | null;
+            /**
+             * Format: int64
+             * @description A department of the tenant, or none.
+             */
+            deptId?: number | null;
+            /**
+             * Format: email
+             * @example zhangsan@example.com
+             */
+            email?: string | null;
+            /** @example 13800138000 */
+            phone?: string | null;
+            /**
+             * @description Not sent: `member`.
+             * @example [
+             *       "member"
+             *     ]
+             */
+            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /**
+             * @description The caller's own tenant; on create also one below it, for its administrators.
+             * @example 000000
+             */
+            tenantId?: string | null;
+            /** @example zhangsan */
+            username?: string;
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            userId?: number | null;
         };
         LineFateDto: {
             /** Format: int32 */
@@ -1098,73 +1252,6 @@ export interface components {
             msg: string;
             data: components["schemas"]["DeptDiffPage"];
         };
-        ChangeDto: {
-            /**
-             * @description In whose journal it stands; what happens to tenants stands in the platform's.
-             * @example 000000
-             */
-            tenantId: string;
-            /**
-             * Format: int64
-             * @description The version of the tenant's tree that this change made.
-             * @example 7
-             */
-            version: number;
-            /**
-             * Format: int32
-             * @description From 0; one version may have several entries.
-             * @example 0
-             */
-            seq: number;
-            /**
-             * Format: int64
-             * @description The version of the entry before this one; 0 if there is none.
-             * @example 6
-             */
-            prev: number;
-            /** @enum {string} */
-            kind: "dept" | "tenant" | "user";
-            /** @enum {string} */
-            operation: "created" | "updated" | "moved" | "deleted" | "restored";
-            /**
-             * @description The department, the tenant or the account. A tenant's is a string.
-             * @example 1
-             */
-            id: number | string;
-            /** @description The fields before: all of what was deleted, the changed ones otherwise. Null when it was created or restored. */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /** @description The fields after: all of what was created or restored, the changed ones otherwise. Null when it was deleted. */
-            after: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description Who did it.
-             * @example admin
-             */
-            by: string;
-            /** @example 2026-01-01 09:00:00 */
-            time: string;
-            /** @description `X-Request-Id` of the request that did it; null where there was none. */
-            requestId: string | null;
-        };
-        ChangePage: {
-            rows: components["schemas"]["ChangeDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        ChangePageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["ChangePage"];
-        };
         RestoreDeptDto: {
             /**
              * Format: int64
@@ -1209,7 +1296,7 @@ export interface components {
              */
             status: "0" | "1";
             /**
-             * @description `0`: deleted departments are not read.
+             * @description `0`; `2` only in the list of deleted departments.
              * @enum {string}
              */
             delFlag: "0" | "2";
@@ -1277,7 +1364,7 @@ export interface components {
              */
             status: "0" | "1";
             /**
-             * @description `0`: deleted departments are not read.
+             * @description `0`; `2` only in the list of deleted departments.
              * @enum {string}
              */
             delFlag: "0" | "2";
@@ -1344,7 +1431,7 @@ export interface components {
              */
             status: "0" | "1";
             /**
-             * @description `0`: deleted departments are not read.
+             * @description `0`; `2` only in the list of deleted departments.
              * @enum {string}
              */
             delFlag: "0" | "2";
@@ -2306,7 +2393,7 @@ export interface components {
              * @description A constant to branch on.
              * @enum {string}
              */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
             /**
              * @description The request's id, as in the header `X-Request-Id` and in the log.
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
@@ -2339,6 +2426,19 @@ export interface components {
          *     `PARENT_NOT_FOUND`: There is no such parent department
          */
         "DEPT_NOT_FOUND-PARENT_NOT_FOUND": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `DEPT_NOT_FOUND`: There is no such department
+         *
+         *     `USER_NOT_FOUND`: There is no such account
+         */
+        "DEPT_NOT_FOUND-USER_NOT_FOUND": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2541,6 +2641,29 @@ export interface components {
          *
          *     `TENANT_EXPIRED`: The service period of your tenant has ended
          *
+         *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+         *
+         *     `TENANT_MISMATCH`: The body names a tenant other than your own
+         */
+        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `ROLE_REQUIRED`: Your role does not allow this
+         *
+         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *
+         *     `TENANT_DISABLED`: Your tenant is disabled
+         *
+         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *
+         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         *
          *     `TENANT_MISMATCH`: The body names a tenant other than your own
          */
         "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH": {
@@ -2687,6 +2810,21 @@ export interface components {
                 "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
+        /**
+         * @description `USERNAME_TAKEN`: The user name is already taken
+         *
+         *     `DEPT_DISABLED`: The department is disabled
+         *
+         *     `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted
+         */
+        "USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
         /** @description `USER_NOT_FOUND`: There is no such account */
         USER_NOT_FOUND: {
             headers: {
@@ -2713,6 +2851,8 @@ export interface components {
         "If-Match": string;
         /** @description The `ETag` of the version you have: 304 when it is still current. */
         "If-None-Match": string;
+        /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+        Prefer: "handling=strict" | "handling=lenient";
         /** @description `nextCursor` of the previous page; send the same filters. */
         cursor: string;
         id: number;
@@ -2740,10 +2880,12 @@ export interface components {
         /** @description For administrators: send it as `after` to `GET /system/change-api` to follow what changes from here on. */
         "X-Change-Cursor": string;
         /**
-         * @description `true` when this is the answer of an earlier request with the same `Idempotency-Key`.
+         * @description `true` when this is the answer of an earlier request with the same `Idempotency-Key`, or the same `key` of a quota.
          * @example true
          */
         "Idempotent-Replayed": string;
+        /** @description Fields and parameters that were sent, but are not known here: percent-encoded, separated by commas, 20 at most. */
+        "X-Ignored-Fields": string;
         /**
          * @description Seconds to wait.
          * @example 1
@@ -2767,7 +2909,10 @@ export interface operations {
     login: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2781,6 +2926,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2810,6 +2956,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -2820,6 +2968,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -2837,7 +2986,10 @@ export interface operations {
     refresh: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2851,6 +3003,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2924,7 +3077,10 @@ export interface operations {
     logout: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2934,6 +3090,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2955,6 +3112,8 @@ export interface operations {
                 kinds?: string;
                 /** @description Only of this kind. */
                 kind?: string;
+                /** @description Only what was done in this way. */
+                operation?: string;
                 /** @description Only of the resource with this id. */
                 id?: string;
                 /** @description Only by the account of this name. */
@@ -2973,6 +3132,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -2983,6 +3144,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3042,12 +3204,16 @@ export interface operations {
                 status?: components["parameters"]["status"];
                 /** @description Up to 500 ids, separated by commas. */
                 ids?: string;
-                /** @description A version or a time: the children of `parentId` as they were then. Not together with `ancestorId` and `ids`. */
+                /** @description Deleted departments that can be restored, for administrators. Not together with `ancestorId` and `asOf`. */
+                deleted?: boolean;
+                /** @description A version or a time: the children of `parentId` as they were then. Not together with `ancestorId`, `ids` and `deleted`. */
                 asOf?: string;
             };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3058,6 +3224,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -3081,6 +3248,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3095,6 +3264,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3116,6 +3287,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3130,7 +3303,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3178,6 +3353,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3188,6 +3365,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3211,7 +3389,10 @@ export interface operations {
                 /** @description Begin every department with its `deptId` and `parentId`. An import ignores them. */
                 ids?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3221,6 +3402,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
@@ -3280,6 +3462,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3309,6 +3493,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3343,7 +3528,10 @@ export interface operations {
     orderDepts: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3357,6 +3545,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3396,6 +3585,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3406,6 +3597,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3428,6 +3621,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -3440,6 +3635,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3466,6 +3662,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -3478,6 +3676,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3499,6 +3698,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -3515,6 +3716,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3554,6 +3756,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -3566,6 +3770,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3584,10 +3789,15 @@ export interface operations {
     };
     deleteDepts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The one department with all below it, up to 10,000. A restore of it brings all of them back. */
+                subtree?: boolean;
+            };
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description One id, or up to 500 different ones separated by commas: all of them, or none. */
@@ -3601,6 +3811,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3615,6 +3826,8 @@ export interface operations {
              * @description `DEPT_HAS_CHILDREN`: The department has child departments
              *
              *     `DEPT_HAS_USERS`: The department has users
+             *
+             *     `DEPT_SUBTREE_TOO_LARGE`: At most 10000 departments can be deleted at once: delete some of those below it first
              */
             409: {
                 headers: {
@@ -3634,6 +3847,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -3651,6 +3866,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3672,6 +3889,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3682,6 +3901,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3702,6 +3922,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -3715,6 +3937,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3736,6 +3959,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -3746,6 +3971,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3771,6 +3997,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The kind of quota, as the list shows it. */
@@ -3784,6 +4012,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3802,7 +4031,10 @@ export interface operations {
     refundQuota: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 /** @description The kind of quota, as the list shows it. */
                 kind: components["parameters"]["kind"];
@@ -3819,6 +4051,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3828,7 +4062,19 @@ export interface operations {
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
-            404: components["responses"]["QUOTA_KIND_UNKNOWN"];
+            /**
+             * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
+             *
+             *     `QUOTA_KEY_NOT_FOUND`: Nothing was spent under this key
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalEnvelope"];
+                };
+            };
             /** @description `REFUND_TOO_LARGE`: The refund is more than the key has spent */
             409: {
                 headers: {
@@ -3845,7 +4091,10 @@ export interface operations {
     reserveQuota: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 /** @description The kind of quota, as the list shows it. */
                 kind: components["parameters"]["kind"];
@@ -3862,6 +4111,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3892,7 +4143,10 @@ export interface operations {
     releaseReservation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 /** @description The key of the reservation, encoded as part of an address. */
                 key: string;
@@ -3907,6 +4161,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3927,6 +4182,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The key of the reservation, encoded as part of an address. */
@@ -3946,6 +4203,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3965,7 +4223,10 @@ export interface operations {
     useQuota: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 /** @description The kind of quota, as the list shows it. */
                 kind: components["parameters"]["kind"];
@@ -3982,6 +4243,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4011,6 +4274,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -4024,6 +4289,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4048,6 +4314,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Only children of the tenant with this code. */
                 tenantParent?: string;
+                /** @description Only the tenant with this code. */
+                tenantId?: string;
                 /** @description A part of the name, exactly as written. */
                 tenantName?: string;
                 /** @description Only tenants in this state today: `ACTIVE`, `DISABLED`, `NOT_STARTED` or `EXPIRED`. */
@@ -4058,6 +4326,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4068,6 +4338,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -4089,6 +4360,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4103,6 +4376,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4124,6 +4399,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4138,7 +4415,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4186,6 +4465,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -4199,6 +4480,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4220,6 +4502,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -4237,6 +4521,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4275,6 +4560,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -4288,6 +4575,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4309,6 +4597,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -4322,6 +4612,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4351,6 +4642,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
@@ -4369,6 +4662,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4401,6 +4696,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4411,6 +4708,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -4432,6 +4730,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4446,6 +4746,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4454,57 +4756,9 @@ export interface operations {
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
-             *
-             *     `TENANT_MISMATCH`: The body names a tenant other than your own
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
-                };
-            };
-            /**
-             * @description `DEPT_NOT_FOUND`: There is no such department
-             *
-             *     `USER_NOT_FOUND`: There is no such account
-             */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
-                };
-            };
-            /**
-             * @description `USERNAME_TAKEN`: The user name is already taken
-             *
-             *     `DEPT_DISABLED`: The department is disabled
-             *
-             *     `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
-                };
-            };
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND-USER_NOT_FOUND"];
+            409: components["responses"]["USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN"];
             412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
@@ -4515,6 +4769,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4529,7 +4785,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4576,7 +4834,10 @@ export interface operations {
     changePassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4590,6 +4851,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4626,12 +4889,19 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
-    getUser: {
+    getUserHistory: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The most rows to return. */
+                limit?: components["parameters"]["limit"];
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -4644,6 +4914,43 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePageEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["USER_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4665,6 +4972,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 /** @description One id, or up to 500 different ones separated by commas: all of them, or none. */
@@ -4678,6 +4987,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4701,6 +5011,48 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    patchUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["PatchUserDto"];
+                "application/json": components["schemas"]["PatchUserDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND-USER_NOT_FOUND"];
+            409: components["responses"]["USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN"];
+            412: components["responses"]["STALE"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: {
@@ -4712,6 +5064,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4722,6 +5076,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4739,7 +5094,10 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4753,6 +5111,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4772,6 +5131,8 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
             cookie?: never;
@@ -4786,6 +5147,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -4821,6 +5183,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -4833,6 +5197,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4851,7 +5216,10 @@ export interface operations {
     pingWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 id: components["parameters"]["id"];
             };
@@ -4863,6 +5231,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4882,6 +5251,8 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
             };
             path: {
                 id: components["parameters"]["id"];
@@ -4894,6 +5265,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4912,7 +5284,10 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
             path: {
                 id: components["parameters"]["id"];
             };
@@ -4924,6 +5299,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     [name: string]: unknown;
                 };
                 content: {
