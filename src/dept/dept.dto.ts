@@ -15,10 +15,10 @@ import { ReadOnlyFields } from '../web/unknown-names';
 import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
-@ReadOnlyFields<DeptNodeDto>(
-  ...(['deptId', 'ancestors', 'delFlag', 'hasChildren', 'children'] as const),
-  ...(['createBy', 'createTime', 'updateBy', 'updateTime'] as const),
-)
+@ReadOnlyFields([
+  ...(['deptId', 'ancestors', 'delFlag', 'hasChildren', 'children'] satisfies (keyof DeptNodeDto)[]),
+  ...(['createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof DeptNodeDto)[]),
+])
 export class CreateDeptDto {
   /** Parent department; 0 is the top level, and the default on create. @example 0 */
   @IdField()
@@ -41,7 +41,7 @@ export class CreateDeptDto {
   /** `0` normal, `1` disabled. Default: `0`. @example "0" */
   @ChoiceField('0', '1')
   status?: string;
-  /** Only the caller's own tenant is accepted. @example "000000" */
+  /** Only the caller's own tenant is accepted. */
   @TextField(64)
   tenantId?: string;
 }

@@ -36,7 +36,10 @@ function KindsField(): PropertyDecorator {
 }
 
 /** What a client decides about a webhook. */
-@ReadOnlyFields<WebhookDto>('webhookId', 'reason', 'createBy', 'createTime', 'updateBy', 'updateTime')
+@ReadOnlyFields([
+  ...(['webhookId', 'reason'] satisfies (keyof WebhookDto)[]),
+  ...(['createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof WebhookDto)[]),
+])
 export class CreateWebhookDto {
   /**
    * `https`; outside of production also `http`. Its name must lead to public addresses.

@@ -65,7 +65,7 @@ export class RuleBo {
 }
 
 /** The fields of a tenant that a client may send, its name aside. Not sent and null mean the same: the default. */
-@ReadOnlyFields<TenantRowDto>('id', 'tenantId', 'state', 'hasChildren')
+@ReadOnlyFields(['id', 'tenantId', 'state', 'hasChildren'] satisfies (keyof TenantRowDto)[])
 class TenantFieldsDto {
   /**
    * Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.

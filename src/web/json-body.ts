@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json, type Request, type RequestHandler, type Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
-import { Refusal, type Bilingual } from '../errors/refusal';
+import { type Refusal, type Bilingual } from '../errors/refusal';
 import { isUtf8Type, JSON_TYPE, PATCH_TYPES, wrongType } from './request';
 import { jsonLength, placeIn, utf8Length } from './text-position';
 

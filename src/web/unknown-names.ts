@@ -30,8 +30,8 @@ export function setStrictInput({ httpAdapter }: Partial<HttpAdapterHost>, isStri
 const READ_ONLY = Symbol('readOnlyFields');
 
 /** On the class of a body: fields that only the service writes. What was read can be sent back with them; they are ignored. */
-export function ReadOnlyFields<Read>(...names: (keyof Read & string)[]): ClassDecorator {
-  return Reflect.metadata(READ_ONLY, new Set<string>(names)) as ClassDecorator;
+export function ReadOnlyFields(names: readonly string[]): ClassDecorator {
+  return Reflect.metadata(READ_ONLY, new Set(names));
 }
 
 /** Refuses names that the operation does not know, or tells that they are ignored. */

@@ -35,6 +35,8 @@ const NOT_JSON: Bilingual = { zh: '不是 JSON 对象', en: 'is not a JSON objec
 const COLUMNS = ['path', ...DEPT_DETAILS] as const;
 const COLUMNS_WITH_IDS = ['deptId', 'parentId', ...COLUMNS] as const;
 const KNOWN: ReadonlySet<string> = new Set(COLUMNS_WITH_IDS);
+/** How many unknown names of a line are told, and how much of each; and the longest line whose broken place is looked for. */
+const [MOST_NAMES, LONGEST_NAME, LONGEST_LOOKED_AT] = [20, 64, 4096];
 const BROKEN_QUOTES: Bilingual = {
   zh: '引号未闭合，或位置不正确',
   en: 'has an unclosed quote, or a quote in the wrong place',
@@ -63,7 +65,8 @@ const ndjson: FileFormat = {
       if (!values) return [{ line, field: 'line', message: brokenJson(text) }];
       const odd = unknownNames(line, Object.keys(values), unknown);
       const read = readLine(line, values);
-      return odd.length === 0 ? read : [...odd, ...(Array.isArray(read) ? read : [])];
+      if (odd.length === 0) return read;
+      return Array.isArray(read) ? [...odd, ...read] : odd.map((each) => ({ ...each, path: read.path }));
     },
 };
 
@@ -87,21 +90,19 @@ function parseObject(text: string): Record<string, unknown> | null {
 function unknownNames(line: number, names: readonly string[], unknown?: CheckName): LineProblem[] {
   if (!unknown) return [];
   const odd = names.filter((name) => name !== '' && !KNOWN.has(name));
-  return odd.flatMap((field) => {
+  return odd.slice(0, MOST_NAMES).flatMap((field) => {
     const message = unknown(field, COLUMNS);
     return message ? [{ line, field: field.slice(0, LONGEST_NAME), message }] : [];
   });
 }
 
-/** Where it is broken; of a long line that would take long. */
+/** Where it is broken; not of a long line, where it would take long to find. */
 function brokenJson(text: string): Bilingual {
   if (text.length > LONGEST_LOOKED_AT || !text.trimStart().startsWith('{')) return NOT_JSON;
   const column = jsonLength(text) + 1;
   return { zh: `第 ${column} 列起不是有效的 JSON`, en: `is not valid JSON at column ${column}` };
 }
 
-const LONGEST_NAME = 64;
-const LONGEST_LOOKED_AT = 4096;
 /** A table may have other columns too. */
 const MAX_COLUMNS = 100;
 

@@ -17,7 +17,7 @@ import { ReadOnlyFields } from '../../web/unknown-names';
 import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client may send, its name aside. Not sent and null mean the same: the default. */
-@ReadOnlyFields<UserDto>('userId', 'createBy', 'createTime', 'updateBy', 'updateTime')
+@ReadOnlyFields(['userId', 'createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof UserDto)[])
 class UserDetailsDto {
   /** @example 张三 */
   @TextField(64)
@@ -43,10 +43,7 @@ class UserDetailsDto {
    */
   @ChoiceField('0', '1')
   status?: string;
-  /**
-   * The caller's own tenant; on create also one below it, for its administrators.
-   * @example "000000"
-   */
+  /** The caller's own tenant; on create also one below it, for its administrators. */
   @TextField(64)
   tenantId?: string;
 }
