@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { inChunks } from '../database/in-chunks';
+import { chunksOf, inChunks } from '../database/in-chunks';
 import type { FindOptions, Key } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { cutPage, fillPage, type KeySource, type Page } from '../web/page';
+import { cutPage, fillPage, firstOf, type KeySource, type Page } from '../web/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';
@@ -84,39 +84,37 @@ export class DeptReader {
   }
 
   findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
-    return inChunks(
-      parentIds,
-      (chunk, sofar) => {
-        const where = { ...LIVE, parentId: In([...chunk]) };
-        return this.#readPages(where, CHILD_ORDER, 'ix_dept_children', limit - sofar);
-      },
-      limit,
-    );
+    return firstOf(this.childrenOf(parentIds, limit), limit);
   }
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
-    return this.#readPages(matching({ below: top ?? undefined }), TREE_ORDER, 'ix_dept_subtree', limit);
+    const where = matching({ below: top ?? undefined });
+    return firstOf(this.#pages(where, TREE_ORDER, 'ix_dept_subtree', limit), limit);
+  }
+
+  /** The children of these departments, page by page. */
+  async *childrenOf(parentIds: readonly number[], limit = Infinity): AsyncGenerator<DeptRow[]> {
+    for (const chunk of chunksOf(parentIds))
+      yield* this.#pages({ ...LIVE, parentId: In(chunk) }, CHILD_ORDER, 'ix_dept_children', limit);
   }
 
   /** Page by page: drivers turn the rows of one answer into objects in one go, and requests of others would wait for it. */
-  async #readPages(
+  async *#pages(
     where: Where,
     order: typeof TREE_ORDER | typeof CHILD_ORDER,
     index: string,
     limit: number,
-  ): Promise<DeptRow[]> {
+  ): AsyncGenerator<DeptRow[]> {
     const columns = Object.keys(order) as (keyof typeof TREE_ORDER | keyof typeof CHILD_ORDER)[];
-    const found: DeptRow[] = [];
-    for (let after: Key | null = null, isMore = true; isMore;) {
-      const most = Math.min(PAGE, limit - found.length);
+    for (let after: Key | null = null, left = limit; left > 0;) {
+      const most = Math.min(PAGE, left);
       const options: FindOptions<DeptEntity> = { order, after, limit: most, index };
       const page = await this.#read((depts) => depts.pick(where, DEPT_SHOWN, options));
-      for (const row of page) found.push(row);
+      yield page;
       const last = page.at(-1);
       after = last ? columns.map((column) => last[column]) : null;
-      isMore = page.length === most && found.length < limit;
+      left = page.length === most ? left - most : 0;
     }
-    return found;
   }
 
   /**

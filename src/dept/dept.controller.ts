@@ -34,7 +34,7 @@ import { DeptHistory } from './history/dept-history.service';
 const { NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP } = DeptErrors;
 const { MISMATCH } = TenantErrors;
 const { STALE } = RevisionErrors;
-const { GONE } = HistoryErrors;
+const PAST = [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY];
 const CHANGE = [MISMATCH, NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP, STALE];
 
 @OrganisationController('system/dept-api', 'Departments')
@@ -53,7 +53,7 @@ export class DeptController {
     roles: READERS,
     page: DeptRowDto,
     tellsChangeCursor: true,
-    refusals: [NOT_FOUND, GONE],
+    refusals: [NOT_FOUND, ...PAST],
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
     if (query.deleted) requireRole(ctx.roles, MANAGERS);
@@ -67,7 +67,7 @@ export class DeptController {
     roles: READERS,
     data: DeptTreeDto,
     tellsChangeCursor: true,
-    refusals: [NOT_FOUND, GONE],
+    refusals: [NOT_FOUND, ...PAST],
   })
   async tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<JsonText> {
     return treeToJson(await (query.asOf == null ? this.lists.tree(ctx, query) : this.past.tree(ctx, query)));
@@ -110,7 +110,7 @@ export class DeptController {
     summary: 'Read a department, as it is or as it was',
     roles: READERS,
     data: DeptDto,
-    refusals: [NOT_FOUND, GONE],
+    refusals: [NOT_FOUND, ...PAST],
   })
   get(
     @Ctx() ctx: RequestContext,

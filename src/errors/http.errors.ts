@@ -81,6 +81,19 @@ export const HistoryErrors = defineErrors({
     zh: '该时间点的历史记录已不再保留',
     en: 'The history of that time is not kept any more',
   },
+  TOO_LONG: {
+    reason: 'HISTORY_TOO_LONG',
+    status: 400,
+    zh: '该时间点以来的变更过多，无法查阅；请选择更晚的时间，比较时请缩短两个时间点的间隔',
+    en: 'There were too many changes since that time; choose a later time, or for a comparison two times that are closer',
+  },
+  TOO_MANY: {
+    reason: 'TOO_MANY_HISTORY_READS',
+    status: 429,
+    zh: '正在进行的历史查询过多，请稍后重试',
+    en: 'Too many reads of a long history are running; try again after the time in Retry-After',
+    retryAfter: 5,
+  },
   NOT_DELETED: {
     reason: 'NOT_DELETED',
     status: 409,

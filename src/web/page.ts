@@ -39,6 +39,36 @@ export function cutPage<T>(rows: T[], limit: number, keyOf: (row: T) => Key): Pa
   return { rows, hasMore, last: hasMore && last !== undefined ? keyOf(last) : null };
 }
 
+/** The first rows of pages that come one after the other; no page is read beyond them. */
+export async function firstOf<T>(pages: AsyncIterable<readonly T[]>, limit: number): Promise<T[]> {
+  const found: T[] = [];
+  for await (const page of pages) {
+    for (const row of page) if (found.length < limit) found.push(row);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+/** The first so many of rows that come in any order. It holds hardly more than those. */
+export class FirstRows<T> {
+  #rows: T[] = [];
+
+  constructor(
+    private readonly limit: number,
+    private readonly compare: (a: T, b: T) => number,
+  ) {}
+
+  add(row: T): void {
+    this.#rows.push(row);
+    if (this.#rows.length > 2 * this.limit + 100) this.#rows = this.all();
+  }
+
+  /** In order. */
+  all(): T[] {
+    return this.#rows.sort(this.compare).slice(0, this.limit);
+  }
+}
+
 /** Databases treat longer lists of ids as tables of their own, and stop using the key. */
 const WINDOW = 900;
 /** A page that is still not full after so many places is answered as it is, and the next one goes on from there. */

@@ -7,6 +7,7 @@ import { ChangeEntity } from '../../src/database/change-log';
 import { EntitlementErrors } from '../../src/tenant/entitlement/entitlement.errors';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptService } from '../../src/dept/dept.service';
+import { DeptJournal, HISTORY_LIMITS } from '../../src/dept/history/dept-journal.repository';
 import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
 import { FORMATS } from '../../src/dept/transfer/file-format';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
@@ -227,6 +228,32 @@ describe('the catalogue of refusals', () => {
       const entry = { ...begun, version: 9, seq: 0, prev: 9, fields: '{}', happenedAt: new Date() };
       await service.dataSource.manager.insert(ChangeEntity, { ...entry, tenantId, lineage: null });
       return as({ tenantId }).get(`${PATH}/tree?asOf=1`);
+    },
+    HISTORY_TOO_LONG: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      for (let n = 0; n < 3; n += 1) await aDept(service.as({ tenantId }));
+      const few = jest.replaceProperty(HISTORY_LIMITS, 'most', 1);
+      const answer = await as({ tenantId }).get(`${PATH}/tree?asOf=1`);
+      few.restore();
+      return answer;
+    },
+    TOO_MANY_HISTORY_READS: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      for (let n = 0; n < 3; n += 1) await aDept(service.as({ tenantId }));
+      const none = jest.replaceProperty(HISTORY_LIMITS, 'short', 0);
+      const reader = service.app.get(DeptJournal, { strict: false }).in(RequestContext.system(tenantId));
+      // One that does not end, and as many as may wait for it.
+      let end = (): void => undefined;
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      const first = reader.reading(async () => {
+        for await (const _ of reader.following(0)()) await ended;
+      });
+      const waiting = Array.from({ length: 6 }, () => as({ tenantId }).get(`${PATH}/tree?asOf=1`));
+      const answer = await Promise.race(waiting.concat(as({ tenantId }).get(`${PATH}/tree?asOf=1`)));
+      end();
+      await Promise.all([first, ...waiting]);
+      none.restore();
+      return answer;
     },
     CURSOR_GONE: async () => {
       const tenantId = await aTenantRow(service.dataSource);

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ChangedFields, JournalFields } from '../../database/change-log';
+import { chunksOf } from '../../database/in-chunks';
 import { HttpErrors } from '../../errors/http.errors';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TimeSlices } from '../../time/time-slices';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
 import { toChangeDto } from '../../web/change-view';
-import { Cursors, cutPage, filtersOf, type PageView } from '../../web/page';
+import { Cursors, cutPage, filtersOf, FirstRows, type PageView } from '../../web/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import type { DeptRowDto } from '../dept.dto';
 import { DEPT_DETAILS } from '../dept.entity';
@@ -20,7 +21,7 @@ import {
   type PastDeptListQuery,
 } from './dept-history.dto';
 import { DeptHistory, type DeptsAt } from './dept-history.service';
-import { DeptJournal, ENTRIES_AT_ONCE, type DeptChangeEntry } from './dept-journal.repository';
+import { DeptJournal, type DeptChangeEntry, type DeptJournalReader } from './dept-journal.repository';
 
 const COMPARED = ['deptName', 'parentId', ...DEPT_DETAILS] as const;
 const AFTER_TO = { zh: '不能晚于 to', en: 'must not be after to' };
@@ -69,50 +70,36 @@ export class DeptChanges {
 
   /** A page of the departments that differ between two versions: what was created first, what was deleted last. */
   async diff(ctx: RequestContext, query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
-    return this.cursors.page(['dept-diff', ctx.tenantId, filtersOf(query)], query, async (after, limit) => {
-      const [from, to] = await this.#bothEnds(ctx, query, after);
-      const [, , rank = -1, deptId = 0] = (after ?? []).map(Number);
-      const rankOf = ({ change }: NetChange): number => DEPT_CHANGES.indexOf(change);
-      const changes = (await this.#netChanges(ctx, from.version, to.version))
-        .filter((each) => rankOf(each) > rank || (rankOf(each) === rank && each.deptId > deptId))
-        .sort((a, b) => rankOf(a) - rankOf(b) || a.deptId - b.deptId);
-      const { rows, hasMore, last } = cutPage(changes, limit, (each) => [
-        ...[from.version, to.version],
-        ...[rankOf(each), each.deptId],
-      ]);
-      const shown = await this.#shown(rows, from, to);
-      await from.refuseGone();
-      return { rows: shown, hasMore, last };
-    });
+    const journal = this.journal.in(ctx);
+    return this.cursors.page(['dept-diff', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+      journal.reading(async () => {
+        const [from, to] = await this.#bothEnds(ctx, query, after, journal);
+        const [, , rank = -1, deptId = 0] = (after ?? []).map(Number);
+        const changes = await firstChanges(journal, from.version, to.version, { rank, deptId }, limit + 1);
+        const { rows, hasMore, last } = cutPage(changes, limit, (each) => [
+          ...[from.version, to.version],
+          ...[rankOf(each), each.deptId],
+        ]);
+        const shown = await this.#shown(rows, from, to);
+        await from.refuseGone();
+        return { rows: shown, hasMore, last };
+      }),
+    );
   }
 
   async #bothEnds(
     ctx: RequestContext,
     query: DeptDiffQuery,
     after: readonly (string | number)[] | null,
+    journal: DeptJournalReader,
   ): Promise<[DeptsAt, DeptsAt]> {
     const [first, second] = (after ?? []).map(Number);
-    const latest = () => this.journal.in(ctx).findVersion();
-    const to = await this.past.at(ctx, second ?? query.to ?? (await latest()), 'to');
-    const from = await this.past.at(ctx, first ?? query.from, 'from');
+    const latest = () => journal.findVersion();
+    const to = await this.past.at(ctx, second ?? query.to ?? (await latest()), 'to', journal);
+    const from = await this.past.at(ctx, first ?? query.from, 'from', journal);
     if (from.version > to.version)
       throw HttpErrors.INVALID({ fields: [{ field: 'from', message: AFTER_TO }] });
     return [from, to];
-  }
-
-  async #netChanges(ctx: RequestContext, from: number, to: number): Promise<NetChange[]> {
-    const slices = new TimeSlices();
-    const next = this.journal.in(ctx).following(from);
-    const sums = new Map<number, Sum>();
-    for (let isMore = true; isMore;) {
-      const entries = await next();
-      for (const entry of entries) {
-        if (slices.isOver) await slices.next();
-        if (entry.version <= to) addTo(sums, entry);
-      }
-      isMore = entries.length === ENTRIES_AT_ONCE && (entries.at(-1)?.version ?? 0) <= to;
-    }
-    return [...sums].flatMap(([deptId, sum]) => netChange(deptId, sum) ?? []);
   }
 
   async #shown(rows: readonly NetChange[], from: DeptsAt, to: DeptsAt): Promise<DeptDiffDto[]> {
@@ -135,6 +122,87 @@ export class DeptChanges {
       };
     });
   }
+}
+
+function rankOf({ change }: Pick<NetChange, 'change'>): number {
+  return DEPT_CHANGES.indexOf(change);
+}
+
+function byRank(a: NetChange, b: NetChange): number {
+  return rankOf(a) - rankOf(b) || a.deptId - b.deptId;
+}
+
+/** A place among the changes. */
+interface ChangePlace {
+  readonly rank: number;
+  readonly deptId: number;
+}
+
+/**
+ * The first changes between two versions after a place. Of all entries it keeps one number for each department; their fields are read
+ * some departments at a time, and of those that were created or deleted only for the ones that come first.
+ */
+async function firstChanges(
+  journal: DeptJournalReader,
+  from: number,
+  to: number,
+  after: ChangePlace,
+  limit: number,
+): Promise<NetChange[]> {
+  const { created, kept, deleted } = await touchedBetween(journal, from, to);
+  const isNext = ({ rank, deptId }: ChangePlace) =>
+    rank > after.rank || (rank === after.rank && deptId > after.deptId);
+  const firstOf = (change: DeptChangeKind, deptIds: readonly number[]) =>
+    deptIds.filter((deptId) => isNext({ rank: rankOf({ change }), deptId })).slice(0, limit);
+  const first = new FirstRows<NetChange>(limit, byRank);
+  for (const deptIds of [firstOf('created', created), kept, firstOf('deleted', deleted)]) {
+    if (first.all().length === limit) break;
+    for (const chunk of chunksOf(deptIds))
+      for (const change of await netChanges(journal, chunk, from, to))
+        if (isNext({ rank: rankOf(change), deptId: change.deptId })) first.add(change);
+  }
+  return first.all();
+}
+
+/** Whether a department was there before, and whether it is there after. */
+const BEFORE = 1;
+const AFTER = 2;
+const CREATING: ReadonlySet<string> = new Set(['created', 'restored']);
+
+/** The departments that anything was done to between two versions, in the order of their ids. */
+async function touchedBetween(
+  journal: DeptJournalReader,
+  from: number,
+  to: number,
+): Promise<Record<'created' | 'kept' | 'deleted', number[]>> {
+  const slices = new TimeSlices();
+  const ends = new Map<number, number>();
+  for await (const steps of journal.following(from, { until: to })())
+    for (const { resourceId, operation } of steps) {
+      if (slices.isOver) await slices.next();
+      const deptId = Number(resourceId);
+      const before = ends.get(deptId) ?? (CREATING.has(operation) ? 0 : BEFORE);
+      ends.set(deptId, operation === 'deleted' ? before & BEFORE : before | AFTER);
+    }
+  const found: number[][] = [[], [], [], []];
+  for (const [deptId, end] of ends) {
+    if (slices.isOver) await slices.next();
+    found[end]?.push(deptId);
+  }
+  const [, deleted = [], created = [], kept = []] = found.map((ids) => ids.sort((a, b) => a - b));
+  return { created, kept, deleted };
+}
+
+async function netChanges(
+  journal: DeptJournalReader,
+  deptIds: readonly number[],
+  from: number,
+  to: number,
+): Promise<NetChange[]> {
+  const sums = new Map<number, Sum>();
+  for await (const entries of journal.findOf(deptIds, from, to))
+    for (const entry of entries) addTo(sums, entry);
+  return [...sums].flatMap(([deptId, sum]) => netChange(deptId, sum) ?? []);
 }
 
 /** All entries of one department: the earliest value before, and the latest value after, of each field. */

@@ -34,7 +34,7 @@ export class DeptHistoryController {
       'One row per department that differs: what was created, moved, renamed, changed in another way, and deleted, in this order.',
     roles: MANAGERS,
     page: DeptDiffDto,
-    refusals: [HistoryErrors.GONE],
+    refusals: [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY],
   })
   diff(@Ctx() ctx: RequestContext, @QueryParams() query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
     return this.changes.diff(ctx, query);

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { Clock } from '../../time/clock';
 import { ZonedTime, type TimeSpan } from '../../time/zoned-time';
 import { MAX_DEPTH } from '../../tree/tree-path';
-import { cutPage, type Page } from '../../web/page';
+import { cutPage, FirstRows, type Page } from '../../web/page';
 import type { DeptDto, DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
 import { ROOT_ID, type DeptRow } from '../dept.entity';
 import { DeptErrors } from '../dept.errors';
@@ -37,8 +37,12 @@ export class DeptHistory {
    * The departments at a version or a time, as a number, a `Date` or a text: digits are a version; `YYYY-MM-DD` is the end
    * of that day and `YYYY-MM-DD HH:MM:SS` the end of that second, in the time zone of the module; or ISO 8601.
    */
-  async at(ctx: RequestContext, when: Date | number | string, field = 'asOf'): Promise<DeptsAt> {
-    const journal = this.journal.in(ctx);
+  async at(
+    ctx: RequestContext,
+    when: Date | number | string,
+    field = 'asOf',
+    journal = this.journal.in(ctx),
+  ): Promise<DeptsAt> {
     const version =
       typeof when === 'number' || (typeof when === 'string' && /^[0-9]+$/.test(when))
         ? await existingVersion(journal, Number(when), field)
@@ -78,6 +82,20 @@ async function existingVersion(journal: DeptJournalReader, version: number, fiel
   return version;
 }
 
+type Placed = Pick<DeptRow, 'orderNum' | 'deptId'>;
+
+function inOrder(a: Placed, b: Placed): number {
+  return a.orderNum - b.orderNum || a.deptId - b.deptId;
+}
+
+function matches(row: DeptRow, { deptName, leader, status }: DeptListQuery): boolean {
+  return (
+    row.status === (status ?? row.status) &&
+    row.leader === (leader ?? row.leader) &&
+    row.deptName.includes(deptName ?? '')
+  );
+}
+
 /** All departments of a tenant at one version. */
 export class DeptsAt {
   readonly #depts: DeptReader;
@@ -93,10 +111,12 @@ export class DeptsAt {
     this.#journal = journal;
   }
 
-  async get(deptId: number): Promise<DeptDto> {
-    const dept = await this.#find(deptId);
-    await this.refuseGone();
-    return toDeptView(dept, this.time);
+  get(deptId: number): Promise<DeptDto> {
+    return this.#journal.reading(async () => {
+      const dept = await this.#find(deptId);
+      await this.refuseGone();
+      return toDeptView(dept, this.time);
+    });
   }
 
   /** The children of a department, or of the top level, ordered by `orderNum` and `deptId`. */
@@ -105,50 +125,48 @@ export class DeptsAt {
   }
 
   /** A page of the children that match. */
-  async findPage(
-    { parentId = ROOT_ID, deptName, leader, status }: DeptListQuery,
-    after: Key | null,
-    limit: number,
-  ): Promise<Page<DeptRowDto>> {
-    const tree = this.#treeBelow(parentId === ROOT_ID ? null : await this.#find(parentId));
-    const [, orderNum = -Infinity, deptId = 0] = (after ?? []).map(Number);
-    const matches = (await tree.findChildren([parentId], Infinity))
-      .filter(
-        (row) =>
-          row.status === (status ?? row.status) &&
-          row.leader === (leader ?? row.leader) &&
-          row.deptName.includes(deptName ?? ''),
-      )
-      .filter((row) => row.orderNum > orderNum || (row.orderNum === orderNum && row.deptId > deptId))
-      .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId);
-    const { rows, hasMore, last } = cutPage(matches, limit, (row) => [
-      this.version,
-      row.orderNum,
-      row.deptId,
-    ]);
-    const parents = new Set(await tree.findParents(rows.map((row) => row.deptId)));
-    await this.refuseGone();
-    return {
-      rows: rows.map((row) => toDeptRow(row, this.time, parents.has(row.deptId))),
-      hasMore,
-      last,
-    };
+  findPage(query: DeptListQuery, after: Key | null, limit: number): Promise<Page<DeptRowDto>> {
+    return this.#journal.reading(async () => {
+      const { parentId = ROOT_ID } = query;
+      const tree = this.#treeBelow(parentId === ROOT_ID ? null : await this.#find(parentId));
+      const first = new FirstRows<DeptRow>(limit + 1, inOrder);
+      const [, orderNum = -Infinity, deptId = 0] = (after ?? []).map(Number);
+      for await (const rows of tree.childrenOf([parentId]))
+        for (const row of rows)
+          if (matches(row, query) && inOrder(row, { orderNum, deptId }) > 0) first.add(row);
+      const { rows, hasMore, last } = cutPage(first.all(), limit, (row) => [
+        this.version,
+        row.orderNum,
+        row.deptId,
+      ]);
+      const parents = new Set(await tree.findParents(rows.map((row) => row.deptId)));
+      await this.refuseGone();
+      return {
+        rows: rows.map((row) => toDeptRow(row, this.time, parents.has(row.deptId))),
+        hasMore,
+        last,
+      };
+    });
   }
 
   /** The tree, or the part below a root: up to 5,000 departments. */
-  async tree({ rootId, depth }: Pick<DeptTreeQuery, 'rootId' | 'depth'> = {}): Promise<DeptTreeDto> {
-    const root = rootId ? await this.#find(rootId) : null;
-    const tree = this.#treeBelow(root);
-    const shown = await toTree(tree, root, await readLevels(tree, root, depth ?? MAX_DEPTH), this.time);
-    await this.refuseGone();
-    return shown;
+  tree({ rootId, depth }: Pick<DeptTreeQuery, 'rootId' | 'depth'> = {}): Promise<DeptTreeDto> {
+    return this.#journal.reading(async () => {
+      const root = rootId ? await this.#find(rootId) : null;
+      const tree = this.#treeBelow(root);
+      const shown = await toTree(tree, root, await readLevels(tree, root, depth ?? MAX_DEPTH), this.time);
+      await this.refuseGone();
+      return shown;
+    });
   }
 
   /** The names from the top down to each of these departments. */
-  async findPaths(deptIds: readonly number[]): Promise<Map<number, string[]>> {
-    const past = new PastDepts(this.version, this.#depts, this.#journal);
-    await past.load(deptIds);
-    return new Map(deptIds.map((id) => [id, past.chainTo(id).map(({ deptName }) => deptName)]));
+  findPaths(deptIds: readonly number[]): Promise<Map<number, string[]>> {
+    return this.#journal.reading(async () => {
+      const past = new PastDepts(this.version, this.#depts, this.#journal);
+      await past.load(deptIds);
+      return new Map(deptIds.map((id) => [id, past.chainTo(id).map(({ deptName }) => deptName)]));
+    });
   }
 
   /** After entries were read, because some may have been removed meanwhile. */
