@@ -56,6 +56,18 @@ describe('FairQueue', () => {
     expect(log).toEqual(['x-1', 'no a-3', 'no a-4']);
   });
 
+  it('lets only so many of one key wait', () => {
+    const queue = new FairQueue({ inWork: 0, waiting: 5, line: 2 });
+    const refused: string[] = [];
+    for (const name of ['a-1', 'a-2', 'a-3', 'b-1'])
+      queue.enter(
+        name.slice(0, 1),
+        () => undefined,
+        () => refused.push(name),
+      );
+    expect([refused, queue.counts.waiting]).toEqual([['a-3'], 3]);
+  });
+
   it('refuses what has waited too long', () => {
     const { queue, log, enter, leave } = queueOf(1, 3, 500);
     enter('a-1');

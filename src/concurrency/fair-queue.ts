@@ -2,6 +2,8 @@
 export interface QueueLimits {
   readonly inWork: number;
   readonly waiting: number;
+  /** How many of one key may wait. Default: as many as there is room for. */
+  readonly line?: number;
   /** Default: for as long as it takes. */
   readonly waitMs?: number;
   /** The part of the places that one key may hold, however few others there are. Default: three quarters. */
@@ -83,8 +85,10 @@ export class FairQueue {
   }
 
   #mayWait(key: string): boolean {
+    const { length } = this.#lineOf(key);
+    if (length >= (this.limits.line ?? Infinity)) return false;
     if (this.counts.waiting < this.limits.waiting) return true;
-    return this.#lineOf(key).length + 1 < this.#longestLine().length;
+    return length + 1 < this.#longestLine().length;
   }
 
   #start(entry: Entry): void {

@@ -120,6 +120,11 @@ export class ChangeLog {
     else this.#places.set(key, changes.push(change) - 1);
   }
 
+  /** Of the tenants that are changed. */
+  get lineages(): string[] {
+    return [...this.#changes.values()].flatMap((changes) => changes.flatMap(({ lineage = [] }) => lineage));
+  }
+
   async write(manager: EntityManager, versions: ReadonlyMap<string, number>): Promise<void> {
     for (const [tenantId, changes] of this.#changes) {
       const version = versions.get(tenantId);

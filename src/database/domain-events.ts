@@ -15,6 +15,14 @@ export abstract class DomainEvent {
 /** The class of an event; `DomainEvent` itself stands for all of them. */
 export type EventType<E extends DomainEvent = DomainEvent> = abstract new (...args: never[]) => E;
 
+/** What a unit of work has committed, for the journal. */
+export interface Commit {
+  /** Of the tenants whose journals it may have written to: their new versions. */
+  readonly versions: ReadonlyMap<string, number>;
+  /** Of the tenants that it has changed: their paths, as entries of the journal have them. */
+  readonly lineages: readonly string[];
+}
+
 /** Notes an event of a unit of work, to be emitted once the unit is committed. */
 export type Emit = (event: DomainEvent) => void;
 
@@ -31,7 +39,7 @@ interface Subscription {
 export class DomainEvents {
   readonly #logger = new Logger('DomainEvents');
   readonly #subscriptions = new Set<Subscription>();
-  readonly #commitListeners = new Set<(tenantIds: readonly string[]) => void>();
+  readonly #commitListeners = new Set<(commit: Commit) => void>();
 
   hasListener(event: DomainEvent): boolean {
     for (const { type } of this.#subscriptions) if (event instanceof type) return true;
@@ -51,15 +59,15 @@ export class DomainEvents {
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  /** For the journal: calls `listener` after each COMMIT that has raised the versions of these tenants. Gives a function that ends it. */
-  onCommit(listener: (tenantIds: readonly string[]) => void): () => void {
+  /** For the journal: calls `listener` after each COMMIT. Gives a function that ends it. */
+  onCommit(listener: (commit: Commit) => void): () => void {
     this.#commitListeners.add(listener);
     return () => void this.#commitListeners.delete(listener);
   }
 
-  /** For the unit of work alone: these events are committed, and the versions of these tenants raised. */
-  emit(events: readonly DomainEvent[], tenantIds: readonly string[]): void {
-    for (const listener of this.#commitListeners) listener(tenantIds);
+  /** For the unit of work alone: this is committed, and these are its events. */
+  emit(events: readonly DomainEvent[], commit: Commit): void {
+    for (const listener of this.#commitListeners) listener(commit);
     for (const event of events) {
       for (const subscription of [...this.#subscriptions]) {
         const { type, handler } = subscription;

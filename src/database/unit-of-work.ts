@@ -7,7 +7,7 @@ import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log
 import { DatabaseErrors } from './database.errors';
 import type { Isolation } from './dialect';
 import { dialectOf } from './dialects';
-import { DomainEvents, type DomainEvent } from './domain-events';
+import { DomainEvents, type Commit, type DomainEvent } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
 import { KeyedMutex } from '../concurrency/mutex';
@@ -27,11 +27,12 @@ const INSIDE =
   'This would wait for the transaction that it is called in. Inside TenantryTransaction.run call unit.depts, unit.tenants, ' +
   'unit.quotas or unit.rows(Entity); inside TenantBoundRepository.transaction use the rows that it gives.';
 
+const NOTHING: Commit = { versions: new Map(), lineages: [] };
+
 interface Done<T> {
   readonly result: T;
   readonly events: readonly DomainEvent[];
-  /** Whose versions it has raised. */
-  readonly tenantIds: readonly string[];
+  readonly commit: Commit;
 }
 
 /**
@@ -83,7 +84,7 @@ export class UnitOfWork {
       if (before) return replay(request, before) as T;
       if (budget.isSpent) throw this.#refuseInQueue();
       const done = await this.#retrier.persist(budget, this.#attempts(lock, work, request));
-      this.events.emit(done.events, done.tenantIds);
+      this.events.emit(done.events, done.commit);
       return done.result;
     };
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
@@ -163,7 +164,11 @@ export class UnitOfWork {
         const result = await work(unit);
         await unit.changes.write(runner.manager, unit.versions);
         await this.#commits.record(runner.manager, unitId, request, result);
-        unanswered = { result, events, tenantIds: [...unit.versions.keys()] };
+        unanswered = {
+          result,
+          events,
+          commit: { versions: unit.versions, lineages: unit.changes.lineages },
+        };
         await runner.commitTransaction();
         return unanswered;
       } catch (error) {
@@ -191,7 +196,7 @@ export class UnitOfWork {
     if (!record) return undefined;
     // A record of this key may be of another request: the work of this one may be lost all the same.
     const own = unanswered && toStored(unanswered.result) === record.result;
-    return own ? unanswered : { result: replay(request, record) as T, events: [], tenantIds: [] };
+    return own ? unanswered : { result: replay(request, record) as T, events: [], commit: NOTHING };
   }
 
   #read<T>(budget: RetryBudget, work: Statements<T>): Promise<T> {

@@ -78,8 +78,8 @@ export class ChangeDispatcher {
   ) {}
 
   start(): void {
-    this.#unsubscribe = this.events.onCommit((tenantIds) => {
-      for (const tenantId of tenantIds) this.#committed.add(tenantId);
+    this.#unsubscribe = this.events.onCommit(({ versions }) => {
+      for (const tenantId of versions.keys()) this.#committed.add(tenantId);
       this.#wake();
     });
     this.#running = this.#run();

@@ -11,6 +11,7 @@ import { Cursors, filtersOf, type PageView } from '../web/page';
 import { NOT_A_REQUEST } from '../web/request';
 import { ChangeReader, type ChangeFilters } from './change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
+import { journalTopic, tenantsTopic } from './commit-watch';
 import type { ChangeQuery } from './change.dto';
 import { JournalErrors } from './journal.errors';
 
@@ -66,12 +67,11 @@ export class ChangeFeed {
     const start = cursor === undefined ? await this.#oldest(ctx) : await this.changeCursors.open(ctx, cursor);
     const read = () => this.#read(ctx, start, filters, limit);
     if (waitSeconds === 0) return read();
-    const look = async () => {
-      const result = await read();
-      return { found: result.rows.length > 0 || result.hasMore, result };
-    };
-    const tenantIds = followed(ctx, start, filters).map(({ tenantId }) => tenantId);
-    return this.waiters.until([...new Set([ctx.tenantId, ...tenantIds])], look, waitSeconds * 1000, idle);
+    const topics = followed(ctx, start, filters).map(({ tenantId, filters: { lineage } }) =>
+      lineage === undefined ? journalTopic(tenantId) : tenantsTopic(lineage),
+    );
+    const name = JSON.stringify([ctx.tenantId, start, filters, limit]);
+    return this.waiters.until({ ctx, topics, name, read }, waitSeconds * 1000, idle);
   }
 
   /** The same for people: the newest first. */

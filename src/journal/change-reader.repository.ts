@@ -3,6 +3,7 @@ import {
   And,
   In,
   LessThanOrEqual,
+  MoreThan,
   MoreThanOrEqual,
   Raw,
   type FindOperator,
@@ -12,6 +13,7 @@ import { ChangeEntity, type ChangeKind, type ChangeOperation } from '../database
 import { ScopedTable, type FindOptions } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { journalStates, type JournalState } from '../tenancy/tenant-access';
+import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import type { Position } from '../web/change-cursor';
 
 /** Which entries; what is absent does not matter. */
@@ -39,6 +41,8 @@ interface Before extends ChangeFilters {
 }
 
 const VERSION = ['version'] as const;
+const LINEAGE = ['lineage'] as const;
+const BY_COMMIT = { version: 'ASC', seq: 'ASC' } as const;
 
 /** Reads the journals of tenants, in the order of their entries. It knows no callers: who may read what is the feed's matter. */
 @Injectable()
@@ -53,8 +57,11 @@ export class ChangeReader {
   findAfter(tenantId: string, after: Position, { upTo, limit, ...filters }: After): Promise<ChangeEntity[]> {
     const since = MoreThanOrEqual(after.version);
     const version = upTo === undefined ? since : And(since, LessThanOrEqual(upTo));
-    const order = { version: 'ASC', seq: 'ASC' } as const;
-    return this.#find(tenantId, version, filters, { order, after: [after.version, after.seq], limit });
+    return this.#find(tenantId, version, filters, {
+      order: BY_COMMIT,
+      after: [after.version, after.seq],
+      limit,
+    });
   }
 
   /** The last entries before a place, the newest first. */
@@ -82,6 +89,15 @@ export class ChangeReader {
       }),
     );
     return last?.version ?? 0;
+  }
+
+  /** The paths of tenants that have changed after a version of the platform's journal. */
+  async lineagesAfter(version: number, limit: number): Promise<string[]> {
+    const after = { tenantId: PLATFORM_TENANT, kind: 'tenant' as const, version: MoreThan(version) };
+    const changes = await this.#unitOfWork.withoutTransaction((manager) =>
+      new ScopedTable(manager, ChangeEntity).pick(after, LINEAGE, { order: BY_COMMIT, limit }),
+    );
+    return changes.map(({ lineage }) => lineage ?? '');
   }
 
   statesOf(tenantIds: readonly string[]): Promise<Map<string, JournalState>> {

@@ -1,110 +1,133 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { FairQueue, type Leave } from '../concurrency/fair-queue';
 import { DomainEvents } from '../database/domain-events';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal } from '../errors/refusal';
+import type { RequestContext } from '../tenancy/request-context';
+import type { ChangeDto } from '../web/change.dto';
+import type { PageView } from '../web/page';
 import type { Idle } from '../web/request';
 import { ChangeReader } from './change-reader.repository';
+import { CommitWatch } from './commit-watch';
 import { JournalErrors } from './journal.errors';
 
-/** How often the database is asked for commits of other processes, in one statement for all that wait. */
-const POLL_MS = 400;
-/** How many requests may wait for changes, in all and for one tenant. */
-const MOST = { all: 1000, tenant: 100 };
+/** How many requests may wait for changes, in all and of one top-level tenant with all below it. */
+const FOLLOWERS = { inWork: 0, waiting: 1000, line: 100 };
+/** How many of those that were woken queue for a place of work at the same time. */
+const WOKEN = { inWork: 4, waiting: Infinity };
+/** After which a follower that got no place of work tries again. */
+const RETRY_MS = 400;
 
-interface Waiter {
-  readonly tenantIds: readonly string[];
-  /** Whether something was committed since the waiter last looked. */
-  isWoken: boolean;
+type Page = PageView<ChangeDto>;
+
+export interface Follower {
+  readonly ctx: Pick<RequestContext, 'topTenantId'>;
+  /** What may concern it. */
+  readonly topics: readonly string[];
+  /** What it reads: followers that read the same share a read. */
+  readonly name: string;
+  readonly read: () => Promise<Page>;
+}
+
+/** Followers that read the same, and what they have read last. */
+interface Group {
+  size: number;
+  read?: { readonly since: number; readonly page: Promise<Page> };
+}
+
+interface Waiter extends Follower {
+  readonly group: Group;
+  /** The number of the commit that it has not looked for yet; 0 for none. */
+  wokenBy: number;
+  /** Whether another follower has its place now. */
+  isCrowdedOut: boolean;
   wake: () => void;
 }
 
-/** Requests that wait until something is committed in a tenant, in this process or in another. */
+/**
+ * Requests that wait until something is committed that concerns them, in this process or in another. Their places are shared
+ * fairly by top-level tenant: when all are taken, a newcomer gets that of another whose tenant has most. That one is answered early.
+ */
 @Injectable()
 export class ChangeWaiters implements OnModuleDestroy {
-  readonly #logger = new Logger('Journal');
-  readonly #waiters = new Map<string, Set<Waiter>>();
-  /** What the database said last. */
-  #versions = new Map<string, number>();
+  readonly #places = new FairQueue(FOLLOWERS);
+  readonly #turns = new FairQueue(WOKEN);
+  readonly #followed = new Map<string, Set<Waiter>>();
+  readonly #groups = new Map<string, Group>();
+  readonly #commits: CommitWatch;
   #count = 0;
-  #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
-  readonly #endListening: () => void;
 
-  constructor(
-    events: DomainEvents,
-    private readonly reader: ChangeReader,
-  ) {
-    this.#endListening = events.onCommit((tenantIds) => {
-      for (const tenantId of tenantIds) this.#wake(tenantId);
+  constructor(events: DomainEvents, reader: ChangeReader) {
+    this.#commits = new CommitWatch(events, reader, this.#followed, (topics) => {
+      this.#wake(topics);
     });
   }
 
   get count(): number {
-    return this.#count;
+    return this.#places.counts.waiting;
   }
 
   /** A stop ends all waits at once. */
   onModuleDestroy(): void {
     this.#isStopped = true;
-    this.#endListening();
-    clearTimeout(this.#timer);
-    for (const tenantId of this.#waiters.keys()) this.#wake(tenantId);
+    this.#commits.stop();
+    this.#wake(this.#followed.keys());
   }
 
   /**
-   * Calls `look` until it finds something, each time something was committed in one of these tenants, the first of which is
-   * the caller's; at most for so long, and not for a client that has gone. Gives what `look` gave last.
+   * Reads until there is something, each time that something was committed that concerns the follower; at most for so long, and not
+   * for a client that has gone. Gives what was read last. Who has waited is checked again.
    */
-  async until<T>(
-    tenantIds: readonly string[],
-    look: () => Promise<{ readonly found: boolean; readonly result: T }>,
-    milliseconds: number,
-    idle: Idle,
-  ): Promise<T> {
-    const waiter: Waiter = { tenantIds, isWoken: false, wake: () => undefined };
-    this.#add(waiter);
+  async until(follower: Follower, milliseconds: number, idle: Idle): Promise<Page> {
     const deadline = performance.now() + milliseconds;
-    let hasWaited = false;
+    const { waiter, leave } = this.#add(follower);
+    const isOver = (): boolean =>
+      performance.now() >= deadline || idle.signal.aborted || waiter.isCrowdedOut || this.#isStopped;
     try {
+      let page = await follower.read();
+      if (hasNews(page) || isOver()) return page;
       for (;;) {
-        // Before it looks: what is committed while it looks wakes it again.
-        waiter.isWoken = false;
-        const { found, result } = await look();
-        const left = deadline - performance.now();
-        if (found || left <= 0 || idle.signal.aborted || this.#isStopped) {
-          // After it has looked: it must not see what has happened since the right to see it has ended.
-          if (hasWaited) await idle.checkAgain();
-          return result;
+        const endTurn = await this.#turn(waiter, deadline, idle, isOver);
+        try {
+          if (waiter.wokenBy > 0 && !isOver()) page = await this.#readTogether(waiter);
+          if (!hasNews(page) && !isOver()) continue;
+          // After it was read: nothing is delivered that has happened since the right to see it has ended.
+          await idle.checkAgain();
+          return page;
+        } finally {
+          endTurn();
         }
-        if (!(await this.#idle(waiter, left, idle))) return result;
-        hasWaited = true;
       }
     } finally {
-      this.#remove(waiter);
+      leave();
     }
   }
 
-  /** Waits until something was committed and there is a place to look for it; false when the time is over before there is one. */
-  async #idle(waiter: Waiter, milliseconds: number, idle: Idle): Promise<boolean> {
-    const deadline = performance.now() + milliseconds;
-    let wait = () => this.#wait(waiter, milliseconds, idle.signal);
+  /** Waits for a commit or the end of the time, and then for a place to work in; without one when the time is over before. */
+  async #turn(waiter: Waiter, deadline: number, idle: Idle, isOver: () => boolean): Promise<Leave> {
+    let wait = () => this.#wait(waiter, deadline - performance.now(), idle.signal);
     for (;;) {
+      let endTurn: Leave = () => undefined;
       try {
-        await idle.during(wait);
-        return true;
+        await idle.during(async () => {
+          await wait();
+          endTurn = await this.#turns.acquire(waiter.ctx.topTenantId, JournalErrors.TOO_MANY_FOLLOWERS);
+        });
+        return endTurn;
       } catch (error) {
-        // An overloaded service lets its followers wait on; they lose nothing by it.
-        const left = deadline - performance.now();
+        endTurn();
         if (!isOverloaded(error)) throw error;
-        if (left <= 0 || idle.signal.aborted || this.#isStopped) return false;
-        wait = () => sleep(Math.min(POLL_MS, left));
+        if (isOver()) return () => undefined;
+        // An overloaded service lets its followers wait on; they lose nothing by it.
+        wait = () => sleep(RETRY_MS);
       }
     }
   }
 
   async #wait(waiter: Waiter, milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (waiter.isWoken) return;
+    if (waiter.wokenBy > 0) return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -118,50 +141,55 @@ export class ChangeWaiters implements OnModuleDestroy {
     waiter.wake = () => undefined;
   }
 
-  #add(waiter: Waiter): void {
-    const [own = ''] = waiter.tenantIds;
-    if (this.#count >= MOST.all || (this.#waiters.get(own)?.size ?? 0) >= MOST.tenant)
-      throw JournalErrors.TOO_MANY_FOLLOWERS();
-    this.#count += 1;
-    for (const tenantId of waiter.tenantIds) {
-      const others = this.#waiters.get(tenantId) ?? new Set();
-      this.#waiters.set(tenantId, others.add(waiter));
-    }
-    this.#timer ??= setTimeout(() => void this.#poll(), POLL_MS).unref();
+  /** What another follower has read since the commit that has woken this one is good for both. */
+  #readTogether(waiter: Waiter): Promise<Page> {
+    const { group, wokenBy, read } = waiter;
+    // Before it reads: what is committed while it reads wakes it again.
+    waiter.wokenBy = 0;
+    if (!group.read || group.read.since < wokenBy) group.read = { since: this.#count, page: read() };
+    return group.read.page;
   }
 
-  #remove(waiter: Waiter): void {
-    this.#count -= 1;
-    for (const tenantId of waiter.tenantIds) {
-      const others = this.#waiters.get(tenantId);
-      others?.delete(waiter);
-      if (others?.size === 0) this.#waiters.delete(tenantId);
-    }
-  }
-
-  #wake(tenantId: string): void {
-    for (const waiter of this.#waiters.get(tenantId) ?? []) {
-      waiter.isWoken = true;
+  #add(follower: Follower): { waiter: Waiter; leave: Leave } {
+    const { ctx, topics, name } = follower;
+    const group = this.#groups.get(name) ?? { size: 0 };
+    const waiter: Waiter = { ...follower, group, wokenBy: 0, isCrowdedOut: false, wake: () => undefined };
+    const crowdOut = (): void => {
+      waiter.isCrowdedOut = true;
       waiter.wake();
-    }
+    };
+    const leavePlace = this.#places.enter(ctx.topTenantId, () => undefined, crowdOut);
+    if (waiter.isCrowdedOut) throw JournalErrors.TOO_MANY_FOLLOWERS();
+    group.size += 1;
+    this.#groups.set(name, group);
+    for (const topic of topics)
+      this.#followed.set(topic, (this.#followed.get(topic) ?? new Set()).add(waiter));
+    this.#commits.begin();
+    const leave = (): void => {
+      leavePlace();
+      group.size -= 1;
+      if (group.size === 0) this.#groups.delete(name);
+      for (const topic of topics) {
+        const others = this.#followed.get(topic);
+        others?.delete(waiter);
+        if (others?.size === 0) this.#followed.delete(topic);
+      }
+    };
+    return { waiter, leave };
   }
 
-  async #poll(): Promise<void> {
-    const tenantIds = [...this.#waiters.keys()];
-    try {
-      const versions = new Map<string, number>();
-      for (const [tenantId, { version }] of await this.reader.statesOf(tenantIds)) {
-        const before = this.#versions.get(tenantId);
-        versions.set(tenantId, version);
-        if (version !== before) this.#wake(tenantId);
+  #wake(topics: Iterable<string>): void {
+    this.#count += 1;
+    for (const topic of topics)
+      for (const waiter of this.#followed.get(topic) ?? []) {
+        waiter.wokenBy = this.#count;
+        waiter.wake();
       }
-      this.#versions = versions;
-    } catch (error) {
-      this.#logger.warn({ err: error }, 'could not look for changes; it is tried again');
-    }
-    const goesOn = this.#waiters.size > 0 && !this.#isStopped;
-    this.#timer = goesOn ? setTimeout(() => void this.#poll(), POLL_MS).unref() : undefined;
   }
+}
+
+function hasNews({ rows, hasMore }: Page): boolean {
+  return rows.length > 0 || hasMore;
 }
 
 function isOverloaded(error: unknown): boolean {

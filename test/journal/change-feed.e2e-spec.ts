@@ -1,5 +1,8 @@
 import { aDept, aTenant, ApiClient, aUser, mintToken, type Answer } from '../../src/server/testing';
+import { ChangeReader } from '../../src/journal/change-reader.repository';
 import { ChangeWaiters } from '../../src/journal/change-waiters';
+import { OverloadProtection } from '../../src/server/overload/overload-protection';
+import { NOT_A_REQUEST } from '../../src/web/request';
 import { CHANGES, changePage, cursorNow, Follower } from '../support/follower';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -140,6 +143,8 @@ describe('following what changes', () => {
   });
 
   describe('while waiting', () => {
+    afterEach(() => jest.restoreAllMocks());
+
     it('is answered as soon as there is a change, and not before', async () => {
       const after = await cursorNow(api);
       const waiting = changePage(api, { after, wait: 25 });
@@ -191,23 +196,105 @@ describe('following what changes', () => {
       expect((await waiting).rows).toEqual([]);
     });
 
-    it('is refused beyond a number of followers of one tenant', async () => {
+    /** How often the journal was read for pages, from now on. */
+    const reads = (of: ServiceUnderTest): (() => number) => {
+      const spy = jest.spyOn(of.app.get(ChangeReader, { strict: false }), 'findAfter');
+      return () => spy.mock.calls.length;
+    };
+    /** Until so many wait, each of which has looked. */
+    const untilWaiting = (count: number) =>
+      until(() => {
+        const { inWork } = service.app.get(OverloadProtection).counts;
+        return inWork === 0 && service.app.get(ChangeWaiters, { strict: false }).count === count;
+      });
+
+    it('is woken only by what concerns it, also when another process commits it', async () => {
+      const other = await ServiceUnderTest.on(service.database);
+      const root = (at: ServiceUnderTest) => at.as({ roles: ['superadmin'] });
+      const { id, tenantId: own } = await aTenant(root(service));
+      const follower = service.as({ tenantId: own });
+      const waiting = changePage(follower, { after: await cursorNow(follower), wait: 25 });
+      const lineages = jest.spyOn(service.app.get(ChangeReader, { strict: false }), 'lineagesAfter');
+      /** Until a tenant beside it is changed elsewhere, and that is known here. The first look at a journal wakes for nothing. */
+      const untilHeard = async (): Promise<void> => {
+        lineages.mockClear();
+        await until(async () => {
+          await aTenant(root(other));
+          return lineages.mock.calls.length > 0;
+        });
+      };
+      await untilHeard();
+      await untilWaiting(1);
+      const count = reads(service);
+      await aTenant(root(service));
+      await untilHeard();
+      await untilHeard();
+      expect(count()).toBe(0);
+      await root(other).patch(`/system/tenant-api/${id}`, { companyName: 'another' });
+      expect((await waiting).rows.map((row) => [row.kind, row.id])).toEqual([['tenant', id]]);
+      await other.leave();
+    });
+
+    it('reads once for all who wait at the same place', async () => {
       const after = await cursorNow(api);
+      const waiting = Array.from({ length: 30 }, () => changePage(api, { after, wait: 25, kinds: 'dept' }));
+      await untilWaiting(30);
+      const count = reads(service);
+      await aDept(api);
+      for (const { rows } of await Promise.all(waiting)) expect(rows).toHaveLength(1);
+      // One for all; another when their journal was looked at for the first time.
+      expect(count()).toBeLessThanOrEqual(2);
+    });
+
+    it('is refused beyond a number of followers of one top-level tenant and all below it', async () => {
+      const child = (await aTenant(api)).tenantId;
+      const callers = [tenantId, child].map((code) => `Bearer ${mintToken({ tenantId: code })}`);
+      const after = await Promise.all([api, service.as({ tenantId: child })].map(cursorNow));
       // A client has 64 connections at most.
-      const headers = { authorization: `Bearer ${mintToken({ tenantId })}` };
-      const clients = Array.from({ length: 3 }, () => new ApiClient(api.baseUrl, headers));
+      const clients = Array.from(
+        { length: 4 },
+        (_, n) => new ApiClient(api.baseUrl, { authorization: callers[n % 2]! }),
+      );
       const many = Array.from({ length: 140 }, (_, n) =>
-        clients[n % 3]!.get(`${CHANGES}?after=${after}&wait=25`),
+        clients[n % 4]!.get(`${CHANGES}?after=${after[n % 2]}&wait=25`),
       );
       const answers: Answer[] = [];
       for (const each of many) void each.then((answer) => answers.push(answer));
       await until(() => answers.length === 40);
       for (const { status, refusal, headers: sent } of answers)
         expect([status, refusal.reason, sent['retry-after']]).toEqual([429, 'TOO_MANY_FOLLOWERS', '5']);
+      // A neighbour still gets in.
+      const neighbour = service.as({ tenantId: await aTenantRow(service.dataSource) });
+      expect((await changePage(neighbour, { after: await cursorNow(neighbour), wait: 1 })).rows).toEqual([]);
+      await service.as().patch(`/system/tenant-api/${child}`, { companyName: 'another' });
       await aDept(api);
+      await aDept(service.as({ tenantId: child }));
       const all = await Promise.all(many);
       expect(all.filter(({ status }) => status === 200)).toHaveLength(100);
       for (const client of clients) client.close();
+    });
+
+    it('gives way to a newcomer of a tenant that has fewer when all places are taken', async () => {
+      const waiters = service.app.get(ChangeWaiters, { strict: false });
+      const gone = new AbortController();
+      const read = () => Promise.resolve({ rows: [], nextCursor: null, hasMore: false });
+      const answered: string[] = [];
+      const follow = async (topTenantId: string): Promise<void> => {
+        const follower = { ctx: { topTenantId }, topics: [], name: topTenantId, read };
+        await waiters.until(follower, 25_000, { ...NOT_A_REQUEST, signal: gone.signal });
+        answered.push(topTenantId);
+      };
+      const waiting = Array.from({ length: 10 }, (_, branch) =>
+        Array.from({ length: 100 }, () => follow(`branch ${branch}`)),
+      ).flat();
+      const page = changePage(api, { after: await cursorNow(api), wait: 25 });
+      await until(() => answered.length === 1);
+      expect([answered, waiters.count]).toEqual([['branch 9'], 1000]);
+      await expect(follow('branch 1')).rejects.toThrow('TOO_MANY_FOLLOWERS');
+      await aDept(api);
+      expect((await page).rows).toHaveLength(1);
+      gone.abort();
+      await Promise.all(waiting);
     });
   });
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeptService } from '../../src/dept/dept.service';
 import { ChangeWaiters } from '../../src/journal/change-waiters';
 import { ShutdownState } from '../../src/server/health/health.controller';
-import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
+import { aDept, type Answer, type ApiClient, aTenant } from '../../src/server/testing';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { changePage, cursorNow } from '../support/follower';
@@ -64,6 +64,24 @@ describe('a service with one place and one who waits', () => {
     expect(told(await third)).toEqual(REFUSED);
     letGo();
     expect((await Promise.all([first, second, other])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await wide.stop();
+  });
+
+  it('counts a tenant and all tenants below it as one', async () => {
+    const wide = await FullHouse.start({ MAX_WAITING: '2' });
+    const top = wide.service.as({ tenantId: await aTenantRow(wide.service.dataSource) });
+    const child = wide.service.as({ tenantId: (await aTenant(top)).tenantId });
+    const [topPath, childPath] = [`${PATH}/${await aDept(top)}`, `${PATH}/${await aDept(child)}`];
+    const { letGo } = wide.holding();
+    const first = top.get(topPath);
+    await wide.until({ inWork: 1 });
+    const second = top.get(topPath);
+    await wide.until({ waiting: 1 });
+    const third = top.get(topPath);
+    await wide.until({ waiting: 2 });
+    expect(told(await child.get(childPath))).toEqual(REFUSED);
+    letGo();
+    for (const each of [first, second, third]) expect((await each).status).toBe(200);
     await wide.stop();
   });
 

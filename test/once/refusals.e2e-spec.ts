@@ -266,9 +266,10 @@ describe('the catalogue of refusals', () => {
       const tenantId = await aTenantRow(service.dataSource);
       const gone = new AbortController();
       const idle = { ...NOT_A_REQUEST, signal: gone.signal };
-      const nothing = () => Promise.resolve({ found: false, result: null });
       const waiters = service.app.get(ChangeWaiters, { strict: false });
-      const waiting = Array.from({ length: 100 }, () => waiters.until([tenantId], nothing, 25_000, idle));
+      const read = () => Promise.resolve({ rows: [], nextCursor: null, hasMore: false });
+      const follower = { ctx: { topTenantId: tenantId }, topics: [], name: '', read };
+      const waiting = Array.from({ length: 100 }, () => waiters.until(follower, 25_000, idle));
       const answer = await as({ tenantId }).get(`${CHANGES}?wait=1`);
       gone.abort();
       await Promise.all(waiting);

@@ -4,6 +4,7 @@ import { HttpErrors } from '../../errors/http.errors';
 import { clientNetwork, holdWorkPlace, languageOf, requestIdOf, type WorkPlace } from '../../web/request';
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
+import { TenantAdmission } from '../../tenancy/tenant-access';
 import { VerifiedTokens } from '../auth/verified-tokens';
 import { FairQueue, type Leave } from '../../concurrency/fair-queue';
 import { ENV, type Env } from '../config/env';
@@ -25,7 +26,7 @@ const HEADERS = {
 
 /**
  * Bounds how many requests are in work and refuses what is too much with 503 `OVERLOADED`. Places are shared round robin by
- * tenant; sign-ins have places of their own, shared by client address: no flood of other requests keeps people from signing in.
+ * top-level tenant; sign-ins have places of their own, shared by client address: no flood of other requests keeps people from signing in.
  */
 @Injectable()
 export class OverloadProtection {
@@ -38,6 +39,7 @@ export class OverloadProtection {
     @Inject(ENV) { MAX_IN_WORK: inWork, MAX_WAITING: waiting, MAX_WAIT_MS: waitMs }: Env,
     private readonly tokens: VerifiedTokens,
     private readonly statuses: StatusPolicy,
+    private readonly tenants: TenantAdmission,
   ) {
     this.#requests = new FairQueue({ inWork, waiting, waitMs });
     this.#signIns = new FairQueue({ ...SIGN_INS, waitMs });
@@ -93,7 +95,8 @@ export class OverloadProtection {
   /** Requests with a token that was never verified share one key, so that no one uses up another tenant's share. */
   #keyOf(request: Request): string {
     if (SIGN_IN.test(request.url)) return clientNetwork(request);
-    return this.tokens.tenantOf(request) ?? '';
+    const tenantId = this.tokens.tenantOf(request);
+    return tenantId === undefined ? '' : this.tenants.knownTopTenantOf(tenantId);
   }
 
   #refuse(request: Request, response: Response): void {
