@@ -25,6 +25,8 @@ const LIMITS = {
 };
 /** Nothing moves on the connection: longer than a request may be in work (60 s with an idempotency key). */
 const SILENT_MS = 75_000;
+/** For how long a client may take nothing of what is sent to it, and how often that is looked at. */
+const STALLED_MS = { most: 30_000, sweep: 1000 };
 /** Beyond it clients that connect at once wait a second or three. Linux has no more by default. */
 const BACKLOG = 4096;
 /** How long a close accepts clients that keep coming, then waits for connections without a request, and for requests in work. */
@@ -38,6 +40,7 @@ const NOWHERE = '/*';
  */
 export class ServiceAdapter extends ExpressAdapter {
   readonly connections: Connections = new Map();
+  readonly #stalled = new WeakMap<Socket, { readonly sent: string; readonly since: number }>();
   #isStopping = false;
   #accepted = 0;
 
@@ -67,7 +70,25 @@ export class ServiceAdapter extends ExpressAdapter {
       // Each of several requests that a client sends at once listens for the end of its connection.
       socket.setMaxListeners(0);
     });
+    const sweep = setInterval(() => {
+      for (const socket of this.connections.keys()) if (this.#isStalled(socket)) socket.destroy();
+    }, STALLED_MS.sweep).unref();
+    server.once('close', () => {
+      clearInterval(sweep);
+    });
     this.setHttpServer(server);
+  }
+
+  /** Whether its client has taken nothing for too long, although something is there for it: what an answer holds is held for it. */
+  #isStalled(socket: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }): boolean {
+    const { bytesWritten, writableLength, _handle: handle } = socket;
+    if (writableLength === 0) return false;
+    // Node's own timeout asks the handle too: a large answer is one write, which the system takes piece by piece.
+    const sent = [bytesWritten, writableLength, handle?.writeQueueSize].join();
+    const before = this.#stalled.get(socket);
+    if (before?.sent === sent) return performance.now() - before.since >= STALLED_MS.most;
+    this.#stalled.set(socket, { sent, since: performance.now() });
+    return false;
   }
 
   override listen(port: string | number, host?: string | (() => void), done?: () => void): Server {

@@ -9,6 +9,8 @@ import { aDept, mintToken, type ApiClient, type RefusalBody } from '../../src/se
 import { expectRefused } from '../support/refusals';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { HeldTime } from '../support/hand-clock';
+import { untilLater } from '../support/until';
 
 const PATH = '/system/dept-api';
 const NDJSON = 'application/x-ndjson';
@@ -136,16 +138,31 @@ describe('imports and exports are bounded', () => {
       await deptRows(service.dataSource, 8000, (n) => ({ tenantId, ...place, deptName: String(n) }));
     }
 
-    it('others of it get a 429, and it is over when its client goes away', async () => {
-      await muchToExport();
+    /** It is answered, and nobody reads it. */
+    async function exportUnread(): Promise<ClientRequest> {
       const request = httpRequest(`${service.anonymous.baseUrl}${PATH}/export`, {
         headers: { authorization: `Bearer ${mintToken({ tenantId })}` },
       }).end();
       request.on('error', () => undefined);
-      // It is answered, and nobody reads it.
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       expect(response.statusCode).toBe(200);
       response.on('error', () => undefined);
+      return request;
+    }
+
+    it('it is cut when its client reads nothing of it for half a minute', async () => {
+      await muchToExport();
+      const time = new HeldTime();
+      const request = await exportUnread();
+      expectRefused(await fetchFile(), 429, 'TOO_MANY_EXPORTS');
+      await untilLater(time, 1000, async () => (await fetchFile()).status === 200);
+      time.release();
+      request.destroy();
+    });
+
+    it('others of it get a 429, and it is over when its client goes away', async () => {
+      await muchToExport();
+      const request = await exportUnread();
       const refused = await fetchFile(service.as({ tenantId, roles: ['member'] }));
       expectRefused(refused, 429, 'TOO_MANY_EXPORTS');
       expect(refused.headers['retry-after']).toBe('5');
