@@ -111,6 +111,7 @@ describe('the house', () => {
       'database/commit-log.ts',
       'journal/change-reader.repository.ts',
       'journal/journal-cleaner.repository.ts',
+      'journal/lease.repository.ts',
       'journal/subscription.repository.ts',
       'journal/webhook.repository.ts',
       'server/account/user.repository.ts',

@@ -4,7 +4,8 @@ import type { FairQueue } from '../concurrency/fair-queue';
 import type { ChangeEntity } from '../database/change-log';
 import { DomainEvents } from '../database/domain-events';
 import { Clock } from '../time/clock';
-import { RENEW_MS, SubscriptionRepository, type News, type Wanted } from './subscription.repository';
+import { RENEW_MS } from './lease.repository';
+import { SubscriptionRepository, type News, type Wanted } from './subscription.repository';
 
 /** What gets the entries of journals, each journal in its order: a webhook, or a handler of the host. */
 export interface Subscription {
@@ -156,11 +157,11 @@ export class ChangeDispatcher {
     if (!work || this.#isStopped) return;
     const { subscription, journals } = work;
     try {
-      if (!(await this.repository.take(name))) return;
+      if (!(await this.repository.leases.take(name))) return;
       const lease: { isHeld: boolean } = { isHeld: true };
       const renew = async (): Promise<void> => {
         // A renewal that fails is tried again before the lease is over.
-        lease.isHeld = await this.repository.renew(name).catch(() => lease.isHeld);
+        lease.isHeld = await this.repository.leases.renew(name).catch(() => lease.isHeld);
       };
       const renewal = setInterval(() => void renew(), RENEW_MS).unref();
       try {
@@ -170,7 +171,7 @@ export class ChangeDispatcher {
         }
       } finally {
         clearInterval(renewal);
-        if (lease.isHeld) await this.repository.release(name);
+        if (lease.isHeld) await this.repository.leases.release(name);
       }
     } catch (error) {
       this.options.logger.warn(

@@ -6,6 +6,7 @@ import { ChangeReader } from './change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
 import { ChangeController } from './change.controller';
 import { JournalCleaner } from './journal-cleaner.repository';
+import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
 import { SubscriptionRepository } from './subscription.repository';
 import { WebhookSender } from './webhook-sender';
@@ -22,6 +23,7 @@ import { WebhookService } from './webhook.service';
     ChangeReader,
     ChangeWaiters,
     JournalCleaner,
+    LeaseRepository,
     SubscriptionRepository,
     ChangeDispatchers,
     ChangeHandlers,

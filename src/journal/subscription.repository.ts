@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   And,
@@ -13,7 +12,6 @@ import { ChangeEntity, type ChangeKind } from '../database/change-log';
 import { columnOf, tableName } from '../database/columns';
 import type { Rows } from '../database/dialect';
 import { runPrepared } from '../database/prepared';
-import { isDuplicate } from '../database/retry-policy';
 import { ScopedTable } from '../database/scoped-table';
 import { SqlStatement } from '../database/sql-statement';
 import { dataSourceOf } from '../database/tenantry.data-source';
@@ -21,7 +19,8 @@ import { UnitOfWork } from '../database/unit-of-work';
 import { topTenantOf } from '../tenancy/tenant-code';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
-import { LeaseEntity, PositionEntity, type WebhookEntity } from './subscription.entity';
+import { LeaseRepository } from './lease.repository';
+import { PositionEntity, type WebhookEntity } from './subscription.entity';
 
 /** A place in a journal: after this entry. */
 export type Place = Pick<PositionEntity, 'version' | 'seq'>;
@@ -54,10 +53,6 @@ const PAGE = 100;
 /** So many journals are found by one look; the next one finds others. */
 const MOST_FOUND = 1000;
 const DUE_PAGE = 1000;
-/** A process that dies is missed for no longer than this. */
-const LEASE_MS = 6000;
-/** How often a lease is renewed while it is used. */
-export const RENEW_MS = LEASE_MS / 3;
 const ORDER = { version: 'ASC', seq: 'ASC' } as const;
 export const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
 
@@ -65,17 +60,16 @@ export function endOf(version: number): Place {
   return { version, seq: END };
 }
 
-/** How far the subscriptions have come, and which process serves them. */
+/** How far the subscriptions have come. */
 @Injectable()
 export class SubscriptionRepository {
   readonly #do: UnitOfWork['withoutTransaction'];
-  /** The name of this process in leases. */
-  readonly #owner = randomUUID();
 
   constructor(
     unitOfWork: UnitOfWork,
     private readonly clock: Clock,
     private readonly time: ZonedTime,
+    readonly leases: LeaseRepository,
   ) {
     this.#do = (work) => unitOfWork.withoutTransaction(work);
   }
@@ -196,44 +190,6 @@ export class SubscriptionRepository {
   ): Promise<void> {
     const at = { journal, subscription, version, seq };
     await this.#do((manager) => new ScopedTable(manager, PositionEntity).update(at, failure));
-  }
-
-  /** Makes this process the one that serves a subscription; false while another does. */
-  take(name: string): Promise<boolean> {
-    return this.#do(async (manager) => {
-      const leases = new ScopedTable(manager, LeaseEntity);
-      const now = this.clock.now();
-      const renewed = { owner: this.#owner, expiresAt: new Date(now.getTime() + LEASE_MS) };
-      const held = await leases.findOne({ name });
-      if (!held) {
-        try {
-          await leases.insert({ name, ...renewed });
-          return true;
-        } catch (error) {
-          if (isDuplicate(error)) return false;
-          throw error;
-        }
-      }
-      if (held.owner !== this.#owner && held.expiresAt > now) return false;
-      const free = [
-        { name, expiresAt: LessThanOrEqual(now) },
-        { name, owner: this.#owner },
-      ];
-      return (await leases.update(free, renewed)) === 1;
-    });
-  }
-
-  /** False when another process has taken it in the meantime. */
-  async renew(name: string): Promise<boolean> {
-    const expiresAt = new Date(this.clock.now().getTime() + LEASE_MS);
-    const own = { name, owner: this.#owner };
-    return (
-      (await this.#do((manager) => new ScopedTable(manager, LeaseEntity).update(own, { expiresAt }))) === 1
-    );
-  }
-
-  async release(name: string): Promise<void> {
-    await this.#do((manager) => new ScopedTable(manager, LeaseEntity).erase({ name, owner: this.#owner }));
   }
 
   #positions(manager: EntityManager) {
