@@ -147,8 +147,10 @@ export {
   CreatedWebhookDto,
   CreateWebhookDto,
   DeliveryDto,
+  PatchWebhookDto,
   UpdateWebhookDto,
   WebhookDto,
+  WebhookSecretDto,
 } from './journal/webhook.dto';
 export { WebhookErrors } from './journal/webhook.errors';
 export { OnChange, type OnChangeOptions } from './journal/on-change';

@@ -33,8 +33,8 @@ interface Address {
   readonly family: 4 | 6;
 }
 
-/** Not `dns.lookup`: a name server that does not answer would hold the threads that hash passwords. */
-const resolver = new Resolver({ timeout: 2000, tries: 2 });
+/** For a look-up as a whole; `tries` alone multiply with the number of name servers. */
+const LOOKUP_MS = 2000;
 
 /** The addresses of a host; fails when there is none, or when any of them is not public. */
 export async function publicAddressesOf(host: string): Promise<Address[]> {
@@ -45,10 +45,16 @@ export async function publicAddressesOf(host: string): Promise<Address[]> {
 }
 
 async function resolve(host: string): Promise<Address[]> {
+  // Not `dns.lookup`: a name server that does not answer would hold the threads that hash passwords.
+  const resolver = new Resolver({ timeout: LOOKUP_MS / 2, tries: 2 });
+  const limit = setTimeout(() => {
+    resolver.cancel();
+  }, LOOKUP_MS);
   const [v4, v6] = await Promise.all([
     resolver.resolve4(host).catch(() => []),
     resolver.resolve6(host).catch(() => []),
   ]);
+  clearTimeout(limit);
   return [
     ...v4.map((address) => ({ address, family: 4 as const })),
     ...v6.map((address) => ({ address, family: 6 as const })),

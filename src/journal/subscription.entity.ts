@@ -31,11 +31,17 @@ export class WebhookEntity implements TenantOwned {
   @Column({ name: 'create_time', type: 'datetime', precision: 3 }) createTime!: Date;
   @Column({ name: 'update_by', type: 'varchar', length: 64, ...text }) updateBy!: string;
   @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true }) updateTime!: Date | null;
+  /** Raised by every change of the row: what a conditional change is held against. */
+  @Column({ type: 'integer', default: 0 }) revision!: number;
+  /** Secrets that were replaced and still sign, each with the time until when: `<secret> <milliseconds>`, comma-separated. */
+  @Column({ name: 'old_secrets', type: 'varchar', length: 500, nullable: true, ...ascii })
+  oldSecrets!: string | null;
 }
 
 /** One try to send one message to a webhook. Kept for 30 days. */
 @Entity('tenantry_webhook_delivery')
 @Index('ix_delivery_webhook', ['webhookId', 'deliveryId'])
+@Index('ix_delivery_message', ['webhookId', 'messageId'])
 export class DeliveryEntity implements TenantOwned {
   @PrimaryColumn({ name: 'delivery_id', type: 'bigint', transformer: id })
   @Generated('increment')

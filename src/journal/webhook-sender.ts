@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -16,6 +16,7 @@ import { ZonedTime } from '../time/zoned-time';
 import { toChangeDto } from '../web/change-view';
 import { coded, lookupPublic, publicAddressesOf } from './public-address';
 import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
+import { signaturesOf } from './webhook-secret';
 
 /** Where webhooks may lead. */
 export interface WebhookOptions {
@@ -35,7 +36,7 @@ export class WebhookSettings implements WebhookOptions {
   }
 }
 
-type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'url' | 'secret'>;
+type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'url' | 'secret' | 'oldSecrets'>;
 
 interface Message {
   readonly id: string;
@@ -54,7 +55,6 @@ export function isDelivered({ statusCode }: Outcome): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
-const PREFIX = 'whsec_';
 /** More of an answer is not read, nor for longer: its status has told all. */
 const MOST_READ = 16 * 1024;
 const LONGEST_READ_MS = 1000;
@@ -67,10 +67,6 @@ const REFUSED = {
     en: 'must have a name that leads to public addresses only',
   },
 };
-
-export function newSecret(): string {
-  return PREFIX + randomBytes(32).toString('base64');
-}
 
 /** Sends messages as the Standard Webhooks specification says. */
 @Injectable()
@@ -98,16 +94,20 @@ export class WebhookSender implements BeforeApplicationShutdown {
     this.#https.destroy();
   }
 
-  /** Refuses an address that nothing would be sent to. */
-  async checkUrl(text: string): Promise<void> {
+  /** Refuses an address that nothing would be sent to. `outside` bounds how many wait for name servers. */
+  async checkUrl(text: string, outside: (lookUp: () => Promise<boolean>) => Promise<boolean>): Promise<void> {
     const url = new URL(text);
     const refuse = (message: (typeof REFUSED)['https']) =>
       HttpErrors.INVALID({ fields: [{ field: 'url', message }] });
     if (url.protocol !== 'https:' && !this.settings.allowHttp) throw refuse(REFUSED.https);
     if (this.settings.allowPrivateAddresses) return;
-    await publicAddressesOf(hostOf(url)).catch(() => {
-      throw refuse(REFUSED.public);
-    });
+    const host = hostOf(url);
+    const isPublic = () =>
+      publicAddressesOf(host).then(
+        () => true,
+        () => false,
+      );
+    if (!(await (isIP(host) === 0 ? outside(isPublic) : isPublic()))) throw refuse(REFUSED.public);
   }
 
   /** Sends an entry of a journal; its message has the same id in every try. Never fails: what goes wrong is the outcome. */
@@ -131,7 +131,7 @@ export class WebhookSender implements BeforeApplicationShutdown {
     return { messageId: message.id, ...outcome };
   }
 
-  async #exchange({ url, secret }: Hook, message: Message): Promise<Outcome> {
+  async #exchange(hook: Hook, message: Message): Promise<Outcome> {
     const sentAt = this.clock.now();
     const began = performance.now();
     const { type, timestamp, data } = message;
@@ -143,11 +143,11 @@ export class WebhookSender implements BeforeApplicationShutdown {
       'user-agent': 'Tenantry',
       'webhook-id': message.id,
       'webhook-timestamp': seconds,
-      'webhook-signature': `v1,${signatureOf(secret, `${message.id}.${seconds}.${body}`)}`,
+      'webhook-signature': signaturesOf(hook, `${message.id}.${seconds}.${body}`, sentAt),
     };
     const took = () => ({ durationMs: Math.round(performance.now() - began), sentAt });
     try {
-      const statusCode = await this.#post(new URL(url), headers, body, began + this.timeoutMs);
+      const statusCode = await this.#post(new URL(hook.url), headers, body, began + this.timeoutMs);
       return { statusCode, error: null, ...took() };
     } catch (error) {
       const { code = 'FAILED' } = error as NodeJS.ErrnoException;
@@ -210,9 +210,4 @@ export class WebhookSender implements BeforeApplicationShutdown {
 
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-function signatureOf(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-  return createHmac('sha256', key).update(content).digest('base64');
 }

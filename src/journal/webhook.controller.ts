@@ -1,6 +1,7 @@
-import { Delete, Get, Post, Put } from '@nestjs/common';
+import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
 import { IdempotencyErrors } from '../database/database.errors';
 import type { IdempotentRequest } from '../database/idempotent-request';
+import { RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { MANAGERS } from '../tenancy/roles';
 import { Created } from '../web/envelope';
@@ -9,19 +10,29 @@ import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import type { PageView } from '../web/page';
 import { PageQuery } from '../web/page-query.dto';
-import { IdempotencyKey, PathId } from '../web/params';
+import { IdempotencyKey, IfMatch, PathId, PathText, sameId } from '../web/params';
+import { IdleRequest, PATCH_TYPES, type Idle } from '../web/request';
+import type { Expected } from '../web/revision';
 import {
   CreatedWebhookDto,
   CreateWebhookDto,
   DeliveryDto,
+  PatchWebhookDto,
   UpdateWebhookDto,
   WebhookDto,
+  WebhookSecretDto,
 } from './webhook.dto';
 import { WebhookErrors } from './webhook.errors';
 import { WebhookService } from './webhook.service';
 
 const EXAMPLE = { url: 'https://receiver.example/hooks', kinds: ['dept', 'tenant'] };
-const { NOT_FOUND, LIMIT } = WebhookErrors;
+const MESSAGE_ID = {
+  name: 'messageId',
+  description: 'As the list of deliveries shows it. A `ping` cannot be sent again.',
+  example: 'msg_000000_42_0_1',
+};
+const { NOT_FOUND, LIMIT, BUSY, MESSAGE_NOT_FOUND } = WebhookErrors;
+const { STALE } = RevisionErrors;
 
 @OrganisationController('system/webhook-api', 'Webhooks')
 export class WebhookController {
@@ -32,19 +43,20 @@ export class WebhookController {
     id: 'createWebhook',
     summary: 'Create a webhook: changes from now on are sent to its address',
     description:
-      'The secret that signs its messages is in this answer only. `Location` names the new webhook. A tenant has at most 20.',
+      'The secret that signs its messages is in this answer only, and not when the request is repeated with its `Idempotency-Key`. `Location` names the new webhook. A tenant has at most 20.',
     body: { example: EXAMPLE },
     creates: true,
     roles: MANAGERS,
     data: CreatedWebhookDto,
-    refusals: [LIMIT, IdempotencyErrors.REUSED],
+    refusals: [LIMIT, BUSY, IdempotencyErrors.REUSED],
   })
   async create(
     @Ctx() ctx: RequestContext,
     @JsonBody() dto: CreateWebhookDto,
-    @IdempotencyKey() once?: IdempotentRequest,
+    @IdempotencyKey() once: IdempotentRequest | undefined,
+    @IdleRequest() idle: Idle,
   ): Promise<Created> {
-    const created = await this.webhooks.create(ctx, dto, once);
+    const created = await this.webhooks.create(ctx, dto, once, idle);
     return new Created(created.id, created);
   }
 
@@ -80,10 +92,35 @@ export class WebhookController {
       'A field that is not sent, or is null, gets its default. It goes on where it was; what has failed is tried again at once.',
     body: { example: { webhookId: 1, ...EXAMPLE } },
     roles: MANAGERS,
-    refusals: [NOT_FOUND],
+    refusals: [NOT_FOUND, STALE, BUSY],
   })
-  update(@Ctx() ctx: RequestContext, @JsonBody() dto: UpdateWebhookDto): Promise<void> {
-    return this.webhooks.update(ctx, dto);
+  async update(
+    @Ctx() ctx: RequestContext,
+    @JsonBody() dto: UpdateWebhookDto,
+    @IfMatch() expected: Expected,
+    @IdleRequest() idle: Idle,
+  ): Promise<void> {
+    await this.webhooks.update(ctx, dto, expected, idle);
+  }
+
+  @Patch(':id')
+  @Operation({
+    id: 'patchWebhook',
+    summary: 'Change some fields of a webhook (JSON merge patch)',
+    description:
+      'Fields in the body are changed, null resets `kinds` and `status` to their defaults; otherwise as `updateWebhook`.',
+    body: { as: PATCH_TYPES, example: { kinds: ['dept'] } },
+    roles: MANAGERS,
+    refusals: [NOT_FOUND, STALE, BUSY],
+  })
+  async patch(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @JsonBody() dto: PatchWebhookDto,
+    @IfMatch() expected: Expected,
+    @IdleRequest() idle: Idle,
+  ): Promise<void> {
+    await this.webhooks.patch(ctx, sameId('webhookId', id, dto.webhookId), dto, expected, idle);
   }
 
   @Delete(':id')
@@ -91,10 +128,23 @@ export class WebhookController {
     id: 'deleteWebhook',
     summary: 'Delete a webhook and the list of its deliveries',
     roles: MANAGERS,
+    refusals: [NOT_FOUND, STALE],
+  })
+  delete(@Ctx() ctx: RequestContext, @PathId() id: number, @IfMatch() expected: Expected): Promise<void> {
+    return this.webhooks.delete(ctx, id, expected);
+  }
+
+  @Post(':id/rotate')
+  @Operation({
+    id: 'rotateWebhookSecret',
+    summary: 'Give a webhook a new secret',
+    description: 'The new secret is in this answer only. The old one signs beside it for a day.',
+    roles: MANAGERS,
+    data: WebhookSecretDto,
     refusals: [NOT_FOUND],
   })
-  delete(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<void> {
-    return this.webhooks.delete(ctx, id);
+  rotate(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<WebhookSecretDto> {
+    return this.webhooks.rotate(ctx, id);
   }
 
   @Post(':id/ping')
@@ -104,10 +154,29 @@ export class WebhookController {
     description: 'Answers 200 with the outcome, whatever it is; also for a webhook that is disabled.',
     roles: MANAGERS,
     data: DeliveryDto,
-    refusals: [NOT_FOUND],
+    refusals: [NOT_FOUND, BUSY],
   })
-  ping(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<DeliveryDto> {
-    return this.webhooks.ping(ctx, id);
+  ping(@Ctx() ctx: RequestContext, @PathId() id: number, @IdleRequest() idle: Idle): Promise<DeliveryDto> {
+    return this.webhooks.ping(ctx, id, idle);
+  }
+
+  @Post(':id/deliveries/:messageId/resend')
+  @Operation({
+    id: 'resendMessage',
+    summary: 'Send a message again now',
+    description:
+      'It has the same id and the same body as before. Answers 200 with the outcome, whatever it is; also for a webhook that is disabled. It does not change what the webhook is sent next.',
+    roles: MANAGERS,
+    data: DeliveryDto,
+    refusals: [NOT_FOUND, MESSAGE_NOT_FOUND, BUSY],
+  })
+  resend(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @PathText(MESSAGE_ID) messageId: string,
+    @IdleRequest() idle: Idle,
+  ): Promise<DeliveryDto> {
+    return this.webhooks.resend(ctx, id, messageId, idle);
   }
 
   @Get(':id/deliveries')

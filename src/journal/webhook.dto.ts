@@ -1,7 +1,7 @@
 import { CHANGE_KINDS, type ChangeKind } from '../database/change-log';
 import { isText } from '../web/field-rules';
-import { ChoiceField, optional, required } from '../web/fields';
-import { RequiredIdField } from '../web/id-fields';
+import { ChoiceField, IfSent, optional, required } from '../web/fields';
+import { IdField, RequiredIdField } from '../web/id-fields';
 import { ReadOnlyFields } from '../web/unknown-names';
 import { Choice, Int32, Int64, Kinds, TimeText } from '../web/view-fields';
 
@@ -35,18 +35,12 @@ function KindsField(): PropertyDecorator {
   });
 }
 
-/** What a client decides about a webhook. */
+/** What a client may decide about a webhook, its address aside. */
 @ReadOnlyFields([
   ...(['webhookId', 'reason'] satisfies (keyof WebhookDto)[]),
   ...(['createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof WebhookDto)[]),
 ])
-export class CreateWebhookDto {
-  /**
-   * `https`; outside of production also `http`. Its name must lead to public addresses.
-   * @example https://receiver.example/hooks
-   */
-  @UrlField()
-  url!: string;
+class WebhookChoicesDto {
   /**
    * Not sent: all. `tenant` is about the tenants at and below your own.
    * @example ["dept", "tenant"]
@@ -61,6 +55,16 @@ export class CreateWebhookDto {
   status?: string;
 }
 
+/** What a client decides about a webhook. */
+export class CreateWebhookDto extends WebhookChoicesDto {
+  /**
+   * `https`; outside of production also `http`. Its name must lead to public addresses.
+   * @example https://receiver.example/hooks
+   */
+  @UrlField()
+  url!: string;
+}
+
 /** A webhook as it shall be: fields not sent are reset; the secret stays. */
 export class UpdateWebhookDto extends CreateWebhookDto {
   /** @example 1 */
@@ -68,16 +72,36 @@ export class UpdateWebhookDto extends CreateWebhookDto {
   webhookId!: number;
 }
 
-/** A new webhook. The secret is shown only here. */
-export class CreatedWebhookDto {
-  /** @example 1 */
-  @Int64()
-  id!: number;
+/** What shall change of a webhook; null resets a field. The secret stays. */
+export class PatchWebhookDto extends WebhookChoicesDto {
+  /** @example https://receiver.example/hooks */
+  @IfSent()
+  @UrlField()
+  url?: string;
+  /** As in the path, or not sent. */
+  @IdField()
+  webhookId?: number;
+}
+
+/** A new secret of a webhook. It is shown only here. */
+export class WebhookSecretDto {
   /**
    * The key of the signatures.
    * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
    */
   secret!: string;
+}
+
+/** A new webhook. The secret is shown only here, and not in the answer to a repeated request. */
+export class CreatedWebhookDto {
+  /** @example 1 */
+  @Int64()
+  id!: number;
+  /**
+   * The key of the signatures. Not in the answer to a repeated request.
+   * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
+   */
+  secret?: string;
 }
 
 /** A webhook as it is read. */

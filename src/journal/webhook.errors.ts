@@ -13,4 +13,17 @@ export const WebhookErrors = defineErrors({
     zh: 'Webhook 数量已达上限',
     en: 'The tenant has as many webhooks as it may have',
   },
+  MESSAGE_NOT_FOUND: {
+    reason: 'MESSAGE_NOT_FOUND',
+    status: 404,
+    zh: '没有向该 Webhook 发送过此消息，或其变更记录已被清理',
+    en: 'No such message was sent to this webhook, or its change is no longer kept',
+  },
+  BUSY: {
+    reason: 'WEBHOOKS_BUSY',
+    status: 429,
+    zh: '等待域名服务器或接收方的请求过多，请稍后重试',
+    en: 'Too many requests are waiting for name servers or receivers; try again after the time in Retry-After',
+    retryAfter: 5,
+  },
 });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In, LessThan, Not, type EntityManager } from 'typeorm';
-import type { ChangeKind } from '../database/change-log';
+import { RAISED } from '../database/audited';
+import { ChangeEntity, type ChangeKind } from '../database/change-log';
 import { removeSome } from '../database/hourly-cleaner';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import type { OpenUnit } from '../database/open-unit';
@@ -14,12 +15,15 @@ import { Clock, daysBefore } from '../time/clock';
 import { cutPage, type Page } from '../web/page';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from './subscription.entity';
 import { endOf, NOT_FAILING, treeVersionOf, type Wanted } from './subscription.repository';
+import { rotated } from './webhook-secret';
 import type { Sent } from './webhook-sender';
 
 export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
 type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId'>;
 
 const KEPT_DAYS = 30;
+/** The id of a message about a change. */
+const MESSAGE = /^msg_(\d+)_(\d+)_(\d+)_\d+$/;
 
 export function subscriptionOf(webhookId: number): string {
   return `webhook:${webhookId}`;
@@ -75,6 +79,26 @@ export class WebhookRepository {
     return cutPage(rows, limit, ({ deliveryId }) => [deliveryId]);
   }
 
+  /** The last try of a message to a webhook, and the change that it is about; null when either is no longer kept. */
+  findMessage(
+    ctx: RequestContext,
+    webhookId: number,
+    messageId: string,
+  ): Promise<{ readonly last: DeliveryEntity; readonly entry: ChangeEntity } | null> {
+    return this.#do(async (manager) => {
+      const [, tenantId, version, seq] = MESSAGE.exec(messageId) ?? [];
+      if (tenantId === undefined) return null;
+      const options = { order: { deliveryId: 'DESC' }, limit: 1 } as const;
+      const deliveries = new TenantBound(manager, DeliveryEntity, ctx);
+      // What was never sent to the webhook may be none of its tenant's business.
+      const [last] = await deliveries.find({ webhookId, messageId }, options);
+      if (!last) return null;
+      const place = { tenantId, version: Number(version), seq: Number(seq) };
+      const entry = await new ScopedTable(manager, ChangeEntity).findOne(place);
+      return entry && { last, entry };
+    });
+  }
+
   transaction<T>(
     ctx: RequestContext,
     work: (hooks: LockedWebhooks) => Promise<T>,
@@ -95,7 +119,7 @@ export class WebhookRepository {
   }
 
   async disable({ webhookId, tenantId }: Hook, reason: string): Promise<void> {
-    const disabled = { status: '1', reason, updateTime: this.clock.now(), updateBy: 'system' };
+    const disabled = { status: '1', reason, updateTime: this.clock.now(), updateBy: 'system', ...RAISED };
     await this.#do((manager) => this.#of(tenantId, manager, WebhookEntity).update({ webhookId }, disabled));
   }
 
@@ -137,27 +161,44 @@ export class LockedWebhooks {
     return this.#hooks.hasMoreThan(count, {});
   }
 
+  find(webhookId: number): Promise<WebhookEntity | null> {
+    return this.#hooks.findOne({ webhookId });
+  }
+
   async add(fields: WebhookFields, secret: string): Promise<number> {
     const { username: createBy } = this.ctx;
-    const audit = { createBy, createTime: this.now, updateBy: '', updateTime: null };
-    const webhookId = await this.#hooks.insert({ ...fields, secret, reason: null, ...audit });
+    const audit = { createBy, createTime: this.now, updateBy: '', updateTime: null, revision: 0 };
+    const row = { ...fields, secret, oldSecrets: null, reason: null, ...audit };
+    const webhookId = await this.#hooks.insert(row);
     await this.#follow(webhookId, fields);
     return webhookId;
   }
 
-  /** False when there is no such webhook. What has failed is tried again at once. */
-  async replace(webhookId: number, fields: WebhookFields): Promise<boolean> {
-    const audit = { updateBy: this.ctx.username, updateTime: this.now };
-    if ((await this.#hooks.update({ webhookId }, { ...fields, reason: null, ...audit })) === 0) return false;
+  /** What has failed is tried again at once. Gives the new revision. */
+  async replace(hook: WebhookEntity, fields: WebhookFields): Promise<number> {
+    const { webhookId } = hook;
+    const revision = await this.#change(hook, { ...fields, reason: null });
     await this.#positions.update({ webhookId }, NOT_FAILING);
     await this.#follow(webhookId, fields);
-    return true;
+    return revision;
   }
 
-  async delete(webhookId: number): Promise<boolean> {
-    if ((await this.#hooks.erase({ webhookId })) === 0) return false;
+  /** Gives the new secret. */
+  async rotate(hook: WebhookEntity): Promise<string> {
+    const secrets = rotated(hook, this.now);
+    await this.#change(hook, secrets);
+    return secrets.secret;
+  }
+
+  async delete({ webhookId }: WebhookEntity): Promise<void> {
+    await this.#hooks.erase({ webhookId });
     await this.#positions.erase({ webhookId });
-    return true;
+  }
+
+  async #change({ webhookId, revision }: WebhookEntity, fields: Partial<WebhookEntity>): Promise<number> {
+    const audit = { updateBy: this.ctx.username, updateTime: this.now, ...RAISED };
+    await this.#hooks.update({ webhookId }, { ...fields, ...audit });
+    return revision + 1;
   }
 
   /** Journals that are new to a webhook begin now. */

@@ -1,31 +1,40 @@
 import { Injectable } from '@nestjs/common';
+import { FairQueue } from '../concurrency/fair-queue';
 import { CHANGE_KINDS } from '../database/change-log';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
+import { mergePatch } from '../web/merge-patch';
 import { Cursors, type PageView } from '../web/page';
 import type { PageQuery } from '../web/page-query.dto';
+import { NOT_A_REQUEST, type Idle } from '../web/request';
+import { refuseStale, withRevision, type Expected } from '../web/revision';
 import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
-import { newSecret, WebhookSender } from './webhook-sender';
+import { digestOf, newSecret } from './webhook-secret';
+import { WebhookSender, type Sent } from './webhook-sender';
 import type {
   CreatedWebhookDto,
   CreateWebhookDto,
   DeliveryDto,
+  PatchWebhookDto,
   UpdateWebhookDto,
   WebhookDto,
+  WebhookSecretDto,
 } from './webhook.dto';
 import { WebhookErrors } from './webhook.errors';
-import { kindsOf, WebhookRepository, type WebhookFields } from './webhook.repository';
+import { kindsOf, WebhookRepository, type LockedWebhooks, type WebhookFields } from './webhook.repository';
 
 const MOST_HOOKS = 20;
-/** A ping waits for its receiver, and requests that wait take the places of others. */
-const MOST_PINGS = 4;
+/** Requests of this process that wait for name servers, and for receivers: a quarter of a top-level tenant and all below it. */
+const OUTSIDE = { inWork: 16, share: 1 / 4 };
+const LOOKUPS = { ...OUTSIDE, waiting: 64, waitMs: 3000 };
+const SENDINGS = { ...OUTSIDE, waiting: 0 };
 
 /** The rules of webhooks. */
 @Injectable()
 export class WebhookService {
-  #pings = 0;
+  readonly #lookups = new FairQueue(LOOKUPS);
+  readonly #sendings = new FairQueue(SENDINGS);
 
   constructor(
     private readonly webhooks: WebhookRepository,
@@ -35,7 +44,8 @@ export class WebhookService {
   ) {}
 
   async get(ctx: RequestContext, webhookId: number): Promise<WebhookDto> {
-    return toWebhookDto(await this.#find(ctx, webhookId), this.time);
+    const hook = await this.#find(ctx, webhookId);
+    return withRevision(toWebhookDto(hook, this.time), hook.revision);
   }
 
   /** A page of the tenant's webhooks, in the order of ids. */
@@ -55,50 +65,128 @@ export class WebhookService {
     return { ...page, rows: page.rows.map((row) => toDeliveryDto(row, this.time)) };
   }
 
+  /** Gives the secret, but not to a repeated request. */
   async create(
     ctx: RequestContext,
     dto: CreateWebhookDto,
     once?: IdempotentRequest,
+    idle = NOT_A_REQUEST,
   ): Promise<CreatedWebhookDto> {
-    await this.sender.checkUrl(dto.url);
+    await this.#checkUrl(ctx, dto.url, idle);
     const secret = newSecret();
-    return this.webhooks.transaction(
-      ctx,
-      async (hooks) => {
-        if (await hooks.hasMoreThan(MOST_HOOKS - 1)) throw WebhookErrors.LIMIT();
-        return { id: await hooks.add(toFields(dto), secret), secret };
-      },
-      once,
-    );
+    const own = digestOf(secret);
+    const add = async (hooks: LockedWebhooks) => {
+      if (await hooks.hasMoreThan(MOST_HOOKS - 1)) throw WebhookErrors.LIMIT();
+      return { id: await hooks.add(toFields(dto), secret), digest: own };
+    };
+    // This is kept for repeated requests, so it has no secret.
+    const { id, digest } = await this.webhooks.transaction(ctx, add, once);
+    return digest === own ? { id, secret } : { id };
   }
 
-  /** Replaces a webhook; its secret stays, and it goes on where it was. */
-  async update(ctx: RequestContext, dto: UpdateWebhookDto): Promise<void> {
-    await this.#find(ctx, dto.webhookId);
-    await this.sender.checkUrl(dto.url);
-    await this.webhooks.transaction(ctx, async (hooks) => {
-      if (!(await hooks.replace(dto.webhookId, toFields(dto)))) throw WebhookErrors.NOT_FOUND();
+  /** Replaces a webhook; its secret stays, and it goes on where it was. Gives its new revision. */
+  update(
+    ctx: RequestContext,
+    dto: UpdateWebhookDto,
+    expected?: Expected,
+    idle = NOT_A_REQUEST,
+  ): Promise<number> {
+    return this.#change(ctx, dto, expected, idle, () => dto);
+  }
+
+  /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
+  patch(
+    ctx: RequestContext,
+    webhookId: number,
+    patch: PatchWebhookDto,
+    expected?: Expected,
+    idle = NOT_A_REQUEST,
+  ): Promise<number> {
+    const { url, ...choices } = patch;
+    return this.#change(ctx, { webhookId, url }, expected, idle, (hook) => ({
+      url: url ?? hook.url,
+      ...mergePatch({ kinds: kindsOf(hook), status: hook.status }, choices),
+    }));
+  }
+
+  async delete(ctx: RequestContext, webhookId: number, expected?: Expected): Promise<void> {
+    await this.#inTransaction(ctx, webhookId, async (hooks, hook) => {
+      refuseStale(hook, expected);
+      await hooks.delete(hook);
     });
   }
 
-  async delete(ctx: RequestContext, webhookId: number): Promise<void> {
-    await this.webhooks.transaction(ctx, async (hooks) => {
-      if (!(await hooks.delete(webhookId))) throw WebhookErrors.NOT_FOUND();
-    });
+  /** Gives a webhook a new secret. The old one signs beside it for a day. */
+  async rotate(ctx: RequestContext, webhookId: number): Promise<WebhookSecretDto> {
+    return this.#inTransaction(ctx, webhookId, async (hooks, hook) => ({
+      secret: await hooks.rotate(hook),
+    }));
   }
 
   /** Sends a message of the type `ping` now, also to a webhook that is disabled. */
-  async ping(ctx: RequestContext, webhookId: number): Promise<DeliveryDto> {
+  async ping(ctx: RequestContext, webhookId: number, idle = NOT_A_REQUEST): Promise<DeliveryDto> {
     const hook = await this.#find(ctx, webhookId);
-    if (this.#pings >= MOST_PINGS) throw HttpErrors.OVERLOADED();
-    this.#pings += 1;
-    try {
-      const sent = await this.sender.ping(hook);
-      await this.webhooks.addDelivery(hook, 1, sent);
-      return toDeliveryDto({ attempt: 1, ...sent }, this.time);
-    } finally {
-      this.#pings -= 1;
-    }
+    return this.#send(ctx, hook, 1, idle, () => this.sender.ping(hook));
+  }
+
+  /** Sends a message again now, whatever became of it, also to a webhook that is disabled. */
+  async resend(
+    ctx: RequestContext,
+    webhookId: number,
+    messageId: string,
+    idle = NOT_A_REQUEST,
+  ): Promise<DeliveryDto> {
+    const hook = await this.#find(ctx, webhookId);
+    const message = await this.webhooks.findMessage(ctx, webhookId, messageId);
+    if (!message) throw WebhookErrors.MESSAGE_NOT_FOUND();
+    const { last, entry } = message;
+    return this.#send(ctx, hook, last.attempt + 1, idle, () => this.sender.sendChange(hook, entry));
+  }
+
+  async #send(
+    { topTenantId }: RequestContext,
+    hook: WebhookEntity,
+    attempt: number,
+    idle: Idle,
+    send: () => Promise<Sent>,
+  ): Promise<DeliveryDto> {
+    const sent = await idle.during(() => this.#sendings.run(topTenantId, send, WebhookErrors.BUSY));
+    await this.webhooks.addDelivery(hook, attempt, sent);
+    return toDeliveryDto({ attempt, ...sent }, this.time);
+  }
+
+  #checkUrl({ topTenantId }: RequestContext, url: string, idle: Idle): Promise<void> {
+    return this.sender.checkUrl(url, (lookUp) =>
+      idle.during(() => this.#lookups.run(topTenantId, lookUp, WebhookErrors.BUSY)),
+    );
+  }
+
+  async #change(
+    ctx: RequestContext,
+    { webhookId, url }: { readonly webhookId: number; readonly url: string | undefined },
+    expected: Expected,
+    idle: Idle,
+    fieldsOf: (hook: WebhookEntity) => CreateWebhookDto,
+  ): Promise<number> {
+    // Before anything outside is asked.
+    refuseStale(await this.#find(ctx, webhookId), expected);
+    if (url !== undefined) await this.#checkUrl(ctx, url, idle);
+    return this.#inTransaction(ctx, webhookId, (hooks, hook) => {
+      refuseStale(hook, expected);
+      return hooks.replace(hook, toFields(fieldsOf(hook)));
+    });
+  }
+
+  #inTransaction<T>(
+    ctx: RequestContext,
+    webhookId: number,
+    work: (hooks: LockedWebhooks, hook: WebhookEntity) => Promise<T>,
+  ): Promise<T> {
+    return this.webhooks.transaction(ctx, async (hooks) => {
+      const hook = await hooks.find(webhookId);
+      if (!hook) throw WebhookErrors.NOT_FOUND();
+      return work(hooks, hook);
+    });
   }
 
   async #find(ctx: RequestContext, webhookId: number): Promise<WebhookEntity> {

@@ -75,6 +75,23 @@ describe('the schema', () => {
     expect(await answers()).toMatchObject(old);
   });
 
+  it('has no secret of a webhook in the answers that are kept for repeated requests', async () => {
+    await dataSource.runMigrations();
+    await undoUntil(dataSource, 'WebhookSecrets1763164800019');
+    const kept = { hook: '{"id":7,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8I"}', dept: '7', none: null };
+    for (const [unitId, result] of Object.entries(kept))
+      await dataSource.manager.insert(CommitRecord, {
+        unitId,
+        createdAt: new Date(),
+        bodyHash: 'h',
+        result,
+      });
+    await dataSource.runMigrations();
+    const records = await dataSource.manager.find(CommitRecord);
+    const results = Object.fromEntries(records.map(({ unitId, result }) => [unitId, result]));
+    expect(results).toEqual({ ...kept, hook: '{"id":7}' });
+  });
+
   it('holds every character and tells emoji apart, whatever the server defaults to', async () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;

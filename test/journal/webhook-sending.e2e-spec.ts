@@ -64,6 +64,65 @@ describe('webhooks', () => {
     expect(service.log.join()).not.toContain(secret);
   });
 
+  it('sign with the old secrets beside the new one for a day after each was replaced', async () => {
+    const first = await hook('/rotated');
+    const rotate = async () =>
+      ((await api.post(`${PATH}/${first.id}/rotate`, undefined)).body.data as { secret: string }).secret;
+    const signs = async (...secrets: string[]) => {
+      const before = receiver.at('/rotated').length;
+      await api.post(`${PATH}/${first.id}/ping`, undefined);
+      const received = receiver.at('/rotated')[before]!;
+      const count = String(received.headers['webhook-signature']).split(' ').length;
+      return [count, ...secrets.map((secret) => isGenuine(secret, received))];
+    };
+    const second = await rotate();
+    expect(second).not.toBe(first.secret);
+    expect(await signs(second, first.secret)).toEqual([2, true, true]);
+    clock.pass(12 * HOUR_MS);
+    const third = await rotate();
+    expect(await signs(third, second, first.secret)).toEqual([3, true, true, true]);
+    clock.pass(13 * HOUR_MS);
+    expect(await signs(third, second, first.secret)).toEqual([2, true, true, false]);
+    clock.pass(12 * HOUR_MS);
+    expect(await signs(third, second)).toEqual([1, true, false]);
+    for (let n = 0; n < 8; n += 1) await rotate();
+    expect((await signs(third))[0]).toBe(6);
+    expect(await read(first)).toMatchObject({ updateBy: 'ann' });
+  });
+
+  it('send a message again when they are asked to, with the same id and body', async () => {
+    const own = await hook('/resent');
+    await aDept(api, { deptName: 'again' });
+    await until(async () => (await deliveries(own)).length === 1);
+    const [{ messageId } = { messageId: '' }] = await deliveries(own);
+    const path = (id: number, message: unknown) => `${PATH}/${id}/deliveries/${String(message)}/resend`;
+    receiver.answer('/resent', (response) => response.writeHead(500).end());
+    await api.patch(`${PATH}/${own.id}`, { status: '1' });
+    const failed = await api.post(path(own.id, messageId), undefined);
+    expect(failed.body.data).toMatchObject({ messageId, attempt: 2, statusCode: 500 });
+    receiver.answer('/resent');
+    const sent = await api.post(path(own.id, messageId), undefined);
+    expect(sent.body.data).toMatchObject({ messageId, attempt: 3, statusCode: 204 });
+    const received = receiver.at('/resent');
+    expect(received.map(({ id }) => id)).toEqual([messageId, messageId, messageId]);
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+    expect(received.every((each) => isGenuine(own.secret, each))).toBe(true);
+    expect(await deliveries(own, '?limit=1')).toEqual([sent.body.data]);
+    // Neither what was sent to another webhook, nor a change that was never sent, nor a ping.
+    const other = await hook('/resent-other', { status: '1' });
+    const pinged = (await api.post(`${PATH}/${own.id}/ping`, undefined)).body.data as { messageId: string };
+    const id = String(messageId);
+    for (const [hookId, message] of [
+      [other.id, id],
+      [other.id, id.replace(/\d+$/, String(other.id))],
+      [own.id, id.replace(tenantId, '000000')],
+      [own.id, pinged.messageId],
+      [own.id, `msg_${tenantId}_99999999999999999999_0_${own.id}`],
+      [own.id, encodeURIComponent('消息')],
+    ] as const)
+      expect((await api.post(path(hookId, message), undefined)).refusal.reason).toBe('MESSAGE_NOT_FOUND');
+  });
+
   it('send changes in the order of the commits, from the moment they are made', async () => {
     await aDept(api, { deptName: 'before' });
     await hook('/ordered', { kinds: ['dept'] });

@@ -155,6 +155,14 @@ describe('the typed client', () => {
     expect(hook.url).toBe(body.url);
     expect((await done(api.GET('/system/webhook-api'))).data.rows).toHaveLength(1);
     expect((await done(api.GET('/system/webhook-api/{id}/deliveries', { params }))).data.rows).toEqual([]);
+    await done(api.PATCH('/system/webhook-api/{id}', { params, body: { kinds: ['user' as const] } }));
+    const { data: rotated } = await done(api.POST('/system/webhook-api/{id}/rotate', { params }));
+    expect(rotated.secret).not.toBe(made.secret);
+    const message = { path: { id: made.id, messageId: 'msg_000000_1_0_1' } };
+    const resent = await api.POST('/system/webhook-api/{id}/deliveries/{messageId}/resend', {
+      params: message,
+    });
+    expect(resent.response.status).toBe(404);
     await done(api.DELETE('/system/webhook-api/{id}', { params }));
     expect((await api.POST('/system/webhook-api/{id}/ping', { params })).response.status).toBe(404);
   });

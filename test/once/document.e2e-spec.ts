@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
       ...'importDepts listChanges listDeliveries listDepts listQuotaEntries listQuotas listQuotasOfTenant listTenants listUsers listWebhooks login logout orderDepts patchDept'.split(
         ' ',
       ),
-      ...'patchTenant patchUser pingWebhook refresh refundQuota releaseReservation reserveQuota restoreDept restoreTenant token updateDept updateTenant updateUser updateWebhook useQuota'.split(
+      ...'patchTenant patchUser patchWebhook pingWebhook refresh refundQuota releaseReservation resendMessage reserveQuota restoreDept restoreTenant rotateWebhookSecret token updateDept updateTenant updateUser updateWebhook useQuota'.split(
         ' ',
       ),
     ]);

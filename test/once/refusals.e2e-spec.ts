@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { sign } from 'jsonwebtoken';
+import { FairQueue } from '../../src/concurrency/fair-queue';
 import { ChangeEntity } from '../../src/database/change-log';
 import { EntitlementErrors } from '../../src/tenant/entitlement/entitlement.errors';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
@@ -132,6 +133,21 @@ describe('the catalogue of refusals', () => {
       const post = () => as({ tenantId }).post(HOOKS, { url: 'https://93.184.216.34', status: '1' });
       for (let left = 20; left > 0; left -= 1) await post();
       return post();
+    },
+    MESSAGE_NOT_FOUND: async () => {
+      const { body } = await as().post(HOOKS, { url: 'https://93.184.216.34', status: '1' });
+      const { id } = body.data as { id: number };
+      return as().post(`${HOOKS}/${id}/deliveries/msg_000000_1_0_${id}/resend`, undefined);
+    },
+    WEBHOOKS_BUSY: async () => {
+      const { body } = await as().post(HOOKS, { url: 'https://93.184.216.34', status: '1' });
+      const ping = () => as().post(`${HOOKS}/${(body.data as { id: number }).id}/ping`, undefined);
+      const spy = jest.spyOn(FairQueue.prototype, 'run').mockImplementation((_, __, refusal) => {
+        throw refusal();
+      });
+      const answer = await ping();
+      spy.mockRestore();
+      return answer;
     },
     QUOTA_KIND_UNKNOWN: () => as().post('/system/quota-api/x/use', { key: 'x' }),
     QUOTA_EXCEEDED: async () => {

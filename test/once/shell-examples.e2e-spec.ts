@@ -1,7 +1,8 @@
-import type { ApiClient } from '../../src/server/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { parametersOf, readDocument } from '../support/conformance';
 import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
 interface Schema {
   readonly $ref?: string;
@@ -91,8 +92,11 @@ describe('the examples of the document, on a fresh start', () => {
         const query = parametersOf<Parameter>(readDocument(), operation)
           .filter((each) => each.in === 'query' && each.required)
           .map(({ name, schema, example: told }) => `${name}=${String(told ?? schema.example)}`);
-        const pathOf = (name: string) =>
-          String((name === 'id' ? known : undefined) ?? exampleOf(operation, 'path', name));
+        const given: Record<string, string | undefined> = {
+          id: known,
+          messageId: id === 'resendMessage' ? await someMessage() : undefined,
+        };
+        const pathOf = (name: string) => String(given[name] ?? exampleOf(operation, 'path', name));
         if (id === 'releaseReservation') await reserve(pathOf('key'));
         const sent =
           known !== undefined && typeof body === 'object' && body !== null && 'id' in body
@@ -112,6 +116,19 @@ describe('the examples of the document, on a fresh start', () => {
     return parametersOf<Parameter>(readDocument(), operation).find(
       (each) => each.in === place && each.name === name,
     )?.schema.example;
+  }
+
+  /** Of a message about a change; nobody can know its version before. */
+  async function someMessage(): Promise<string> {
+    await aDept(admin);
+    let found: string | undefined;
+    await until(async () => {
+      const { body } = await admin.get('/system/webhook-api/1/deliveries');
+      const { rows } = body.data as { rows: { messageId: string }[] };
+      found = rows.map(({ messageId }) => messageId).find((each) => !each.startsWith('msg_ping'));
+      return found !== undefined;
+    });
+    return found!;
   }
 
   async function reserve(key: string): Promise<void> {

@@ -6,6 +6,7 @@ import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tab
 import { Journal1763164800016 } from './1763164800016-journal';
 import { Subscriptions1763164800017 } from './1763164800017-subscriptions';
 import { Quotas1763164800018 } from './1763164800018-quotas';
+import { WebhookSecrets1763164800019 } from './1763164800019-webhook-secrets';
 import { DeletedSubtrees1763164800021 } from './1763164800021-deleted-subtrees';
 
 /** The one history of the schema, for every database; a host adds it to its own DataSource. */
@@ -18,5 +19,6 @@ export const migrations = [
   Journal1763164800016,
   Subscriptions1763164800017,
   Quotas1763164800018,
+  WebhookSecrets1763164800019,
   DeletedSubtrees1763164800021,
 ];

@@ -138,7 +138,7 @@ export async function webhookRow(dataSource: DataSource, tenantId: string): Prom
   const row = { tenantId, url: 'http://127.0.0.1:9/', kinds: 'dept', secret: 'whsec_', status: '1' };
   const times = { createBy: 'own', createTime: new Date(), updateBy: '' };
   await dataSource.manager.delete(WebhookEntity, { tenantId, createBy: 'own' });
-  await dataSource.manager.insert(WebhookEntity, { ...row, ...times });
+  await bulkInsert(dataSource, WebhookEntity, [{ ...row, ...times }]);
   const [{ webhookId } = { webhookId: 0 }] = await dataSource.manager.findBy(WebhookEntity, {
     tenantId,
     createBy: 'own',
