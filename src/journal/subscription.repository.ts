@@ -94,13 +94,13 @@ export class SubscriptionRepository {
     return rows.map(({ code }) => String(code));
   }
 
-  /** The same of all webhooks that are not disabled, of tenants that are served today; all of them, page by page. */
+  /** The same of webhooks that are not disabled, of tenants that are served today: a page of them, or of all journals all, page by page. */
   async *findDueWebhooks(journals: readonly string[] | null): AsyncGenerator<DueWebhook, void> {
     let from = 0;
     for (;;) {
       const page = await this.#findDuePage(journals, from);
       yield* page;
-      if (page.length < DUE_PAGE) return;
+      if (journals || page.length < DUE_PAGE) return;
       // Of the last one there may be another journal, so it is found again.
       from = page.at(-1)?.webhookId ?? 0;
     }
