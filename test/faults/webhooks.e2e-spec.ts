@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PositionEntity, WebhookEntity } from '../../src/journal/subscription.entity';
 import { subscriptionOf } from '../../src/journal/webhook.repository';
@@ -9,6 +10,7 @@ import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { emptyDatabase } from '../support/test-database';
 import { until } from '../support/until';
 
+const SILENT = join(__dirname, '..', 'support', 'silent-name-server.js');
 const HOOKS = 1000;
 const OF_EACH = 20;
 const MESSAGES = 40;
@@ -79,6 +81,50 @@ it(`a message comes within ${BOUND_MS} ms while ${HOOKS} webhooks of another ten
   } finally {
     await service.stop('SIGKILL');
     await receiver.stop();
+    await database.drop();
+  }
+});
+
+it('reads of others are answered while a tenant lets names be looked up that no name server answers', async () => {
+  const database = await emptyDatabase();
+  const service = await ChildService.start(database, {
+    NODE_OPTIONS: `--require ${SILENT}`,
+    MAX_WAIT_MS: '1000',
+  });
+  try {
+    const dataSource = await database.open();
+    const top = await aTenantRow(dataSource);
+    const below = { tenantParent: top, ancestors: `0,000000,${top}`, depth: 3 };
+    const branch: string[] = [];
+    while (branch.length < 11) branch.push(await aTenantRow(dataSource, below));
+    const other = service.as({ tenantId: await aTenantRow(dataSource) });
+    const deptId = await aDept(other);
+    const creates: Promise<number>[] = [];
+    const create = async (tenantId: string): Promise<number> => {
+      const hook = { url: 'https://receiver.example/' };
+      return (await service.as({ tenantId }).post('/system/webhook-api', hook)).status;
+    };
+    const took: number[] = [];
+    const refused: number[] = [];
+    for (let n = 0; n < 500; n += 1) {
+      if (n % 5 === 0) creates.push(create(branch[creates.length % branch.length]!));
+      const began = performance.now();
+      const { status } = await other.get(`/system/dept-api/${deptId}`);
+      took.push(performance.now() - began);
+      if (status !== 200) refused.push(status);
+      await sleep(10);
+    }
+    const statuses = await Promise.all(creates);
+    const count = (status: number) => statuses.filter((each) => each === status).length;
+    const sorted = took.toSorted((a, b) => a - b).map(Math.round);
+    console.log(
+      `${took.length} reads beside ${creates.length} creates whose names nobody answers: median ${sorted[250]} ms, longest ` +
+        `${sorted.at(-1)} ms, ${refused.length} refused; creates: ${count(400)} x 400, ${count(429)} x 429, ${count(503)} x 503`,
+    );
+    expect(refused).toEqual([]);
+    expect(count(400) + count(429)).toBe(creates.length);
+  } finally {
+    await service.stop('SIGKILL');
     await database.drop();
   }
 });
