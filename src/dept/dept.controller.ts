@@ -37,6 +37,17 @@ const { STALE } = RevisionErrors;
 const PAST = [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY];
 const CHANGE = [MISMATCH, NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP, STALE];
 
+/** Without `tenantId`: they must work in whatever tenant the caller is. */
+const EXAMPLE = {
+  parentId: 0,
+  deptName: '总公司',
+  orderNum: 1,
+  leader: '张三',
+  phone: '13800138000',
+  email: 'office@example.com',
+  status: '0',
+};
+
 @OrganisationController('system/dept-api', 'Departments')
 export class DeptController {
   constructor(
@@ -91,6 +102,7 @@ export class DeptController {
     summary: 'Create a department',
     description:
       'A field that is not sent, or is null, gets its default. `Location` names the new department.',
+    body: { example: EXAMPLE },
     creates: true,
     tellsTag: true,
     roles: MANAGERS,
@@ -137,6 +149,7 @@ export class DeptController {
     summary: 'Replace a department, or move it with its subtree',
     description:
       'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.',
+    body: { example: { deptId: 1, ...EXAMPLE } },
     tellsTag: true,
     roles: MANAGERS,
     refusals: CHANGE,

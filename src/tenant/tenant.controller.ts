@@ -131,6 +131,7 @@ export class TenantController {
     summary: 'Restore a deleted tenant',
     description:
       'It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.',
+    body: { example: {} },
     roles: MANAGERS,
     refusals: [
       TenantErrors.NOT_FOUND,

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
+import { freePort } from '../support/mariadb-server';
+import { runCli } from '../support/run-cli';
 import { emptyDatabase } from '../support/test-database';
 
 const SCREENSHOTS = join(__dirname, '..', '..', 'coverage', 'swagger-ui');
@@ -46,6 +48,20 @@ describe('Swagger UI in a browser', () => {
   const shoot = (name: string, what: Locator | Page = page) =>
     what.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 
+  async function signIn(where: Page, username: string, password: string): Promise<void> {
+    await where.locator('.auth-wrapper .authorize').first().click();
+    const dialog = where.locator('.modal-ux');
+    await dialog.locator('#oauth_username').fill(username);
+    await dialog.locator('#oauth_password').fill(password);
+    await shoot(`2-authorize-${username.replace(/.*\//, '')}`, where);
+    await dialog
+      .locator('.auth-container', { has: where.locator('#oauth_username') })
+      .locator('button.authorize')
+      .click();
+    await dialog.locator('button', { hasText: 'Logout' }).waitFor();
+    await dialog.locator('.btn-done').first().click();
+  }
+
   async function open(operationId: string): Promise<Locator> {
     const box = page.locator(`[id$="-${operationId}"].opblock`);
     if (!(await box.getAttribute('class'))?.includes('is-open')) {
@@ -84,17 +100,7 @@ describe('Swagger UI in a browser', () => {
   });
 
   it('signs in with user name and password, and stays signed in over a reload', async () => {
-    await page.locator('.auth-wrapper .authorize').first().click();
-    const dialog = page.locator('.modal-ux');
-    await dialog.locator('#oauth_username').fill('admin');
-    await dialog.locator('#oauth_password').fill('admin-password');
-    await shoot('2-authorize');
-    await dialog
-      .locator('.auth-container', { has: page.locator('#oauth_username') })
-      .locator('button.authorize')
-      .click();
-    await dialog.locator('button', { hasText: 'Logout' }).waitFor();
-    await dialog.locator('.btn-done').first().click();
+    await signIn(page, 'admin', 'admin-password');
     await page.reload();
     await page.locator('.auth-wrapper .authorize.locked').waitFor();
     const { status, body } = await execute(await open('getMe'));
@@ -166,6 +172,51 @@ describe('Swagger UI in a browser', () => {
       await screen.locator('.modal-ux').waitFor();
       await shoot(`authorize-${width}`, screen);
       expect(await hidden()).toBe(0);
+    });
+  });
+
+  describe('on the demo, by its own words', () => {
+    let demoDatabase: ThrowAwayDatabase;
+    let demo: ChildService;
+    let tour: Page;
+
+    beforeAll(async () => {
+      demoDatabase = await emptyDatabase();
+      tour = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+      tour.setDefaultTimeout(20_000);
+    });
+    afterAll(async () => {
+      await tour.close();
+      await demo.stop();
+      await demoDatabase.drop();
+    });
+
+    it('signs in to a tenant, and every example of Departments works as it stands, from the top down', async () => {
+      const PORT = String(await freePort());
+      const { out } = await runCli(demoDatabase, ['demo'], '', { PORT });
+      const [, address, name] = /open (\S+), press Authorize and sign in as (\S+)\./.exec(out)!;
+      const [tenantId, username] = name!.split('/');
+      expect(tenantId).not.toBe('000000');
+      const [, password] = new RegExp(`^${tenantId} .* ${username} +\\S+ +(\\S+)$`, 'm').exec(out)!;
+      demo = await ChildService.start(demoDatabase, { PORT });
+      await tour.goto(address!);
+      await signIn(tour, name!, password!);
+      const boxes = tour.locator('[id^="operations-Departments-"].opblock');
+      await boxes.first().waitFor();
+      const told: string[] = [];
+      for (const box of await boxes.all()) {
+        const id = (await box.getAttribute('id'))!.split('-').at(-1)!;
+        await box.locator('.opblock-summary-control').click();
+        await box.locator('.execute').click();
+        const status = box.locator('.live-responses-table tbody .response-col_status').first();
+        await status.waitFor();
+        told.push(`${id} ${((await status.textContent()) ?? '').trim().slice(0, 3)}`);
+        if (id === 'createDept') await shoot('demo-created', box);
+        await box.locator('.opblock-summary-control').click();
+      }
+      expect(told).toEqual(told.map((each) => each.replace(/\d+$/, '200')));
+      expect(told.length).toBeGreaterThan(12);
+      await shoot('demo-1280', tour);
     });
   });
 

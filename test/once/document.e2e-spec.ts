@@ -86,6 +86,25 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has an example of every body that could name a tenant, and none names one', () => {
+    interface Body {
+      content: Record<string, { schema: { $ref?: string }; examples?: { default: { value: object } } }>;
+    }
+    const { schemas } = document.components as unknown as {
+      schemas: Record<string, { properties?: object }>;
+    };
+    const bodies = (operations as unknown as { name: string; requestBody?: Body }[]).flatMap(
+      ({ name, requestBody }) =>
+        Object.values(requestBody?.content ?? {}).map(({ schema, examples }) => {
+          const { properties = {} } = schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? {};
+          const shown: object | undefined = examples?.default.value;
+          return { name, isMissing: 'tenantId' in properties && !shown, names: Object.keys(shown ?? {}) };
+        }),
+    );
+    expect(bodies.length).toBeGreaterThan(15);
+    expect(bodies.filter(({ isMissing, names }) => isMissing || names.includes('tenantId'))).toEqual([]);
+  });
+
   it('knows no number without a width', () => {
     const text = JSON.stringify(document);
     expect(text).not.toContain('"type":"number"');

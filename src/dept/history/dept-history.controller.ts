@@ -62,6 +62,7 @@ export class DeptHistoryController {
     summary: 'Restore a deleted department',
     description:
       'It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.',
+    body: { example: {} },
     roles: MANAGERS,
     refusals: [
       NOT_FOUND,

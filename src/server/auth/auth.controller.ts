@@ -30,6 +30,7 @@ export class SignInController {
   @Operation({
     id: 'login',
     summary: 'Sign in with user name and password',
+    body: { example: { username: 'zhangsan', password: 'a-long-password' } },
     roles: [],
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],

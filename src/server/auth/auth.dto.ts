@@ -12,10 +12,7 @@ const OAUTH_ERRORS = [
 ];
 
 export class LoginDto {
-  /**
-   * Code of the tenant; not sent: the platform's.
-   * @example "000000"
-   */
+  /** Code of the tenant; not sent: the platform's. */
   @TextField(64)
   tenantId?: string;
   /** @example zhangsan */

@@ -98,7 +98,9 @@ class Demo {
     const ctx = RequestContext.system(PLATFORM_TENANT);
     const { tenantName } = await this.services.get(TenantService, { strict: false }).getOwn(ctx);
     this.users.push({ tenantId: PLATFORM_TENANT, tenantName, username: 'admin', role: 'superadmin' });
-    await this.#fill(ctx, tenantName, DEMO_PLATFORM);
+    // Departments of the first tenant come first: the examples of the document work on department 1, in the tenant of the tour.
+    for (const tenant of DEMO_PLATFORM.tenants ?? []) await this.#addTenant(ctx, tenant);
+    await this.#fill(ctx, tenantName, { ...DEMO_PLATFORM, tenants: [] });
   }
 
   async #addTenant(parent: RequestContext, tenant: DemoTenant): Promise<void> {
@@ -116,15 +118,18 @@ class Demo {
   async #fill(ctx: RequestContext, tenantName: string, content: DemoContent): Promise<void> {
     const { tenantId } = ctx;
     const deptIds = await this.#addDepts(ctx, content);
-    for (const [index, account] of content.accounts.entries()) {
+    // The administrator is the last, so that no example with a small id is about the account that tries it out.
+    const made: Demo['users'] = [];
+    for (const [index, account] of [...content.accounts.entries()].reverse()) {
       const [username = '', nickname, dept = ''] = account.split(' ');
       const role = index === 0 ? 'tenant_admin' : 'member';
       const email = `${username}@${content.domain}`;
       const body = { username, nickname, deptId: deptIds.get(dept), email, roles: [role] };
       const dto = await checked(CreateUserDto, { ...body, password: this.password });
       await this.services.get(UserService, { strict: false }).create(ctx, dto);
-      this.users.push({ tenantId, tenantName, username, role });
+      made.unshift({ tenantId, tenantName, username, role });
     }
+    this.users.push(...made);
     for (const below of content.tenants ?? []) await this.#addTenant(ctx, below);
   }
 
@@ -153,14 +158,16 @@ class Demo {
 
 /** Who can sign in, and what to try next. A password that the operator chose is not shown. */
 function report(demo: Demo, env: Database['env'], firstAdmin: FirstAdmin | null, isChosen: boolean): string {
-  const { users, tenantCount, deptCount } = demo;
+  const { tenantCount, deptCount } = demo;
+  const isPlatform = ({ tenantId }: { tenantId: string }): boolean => tenantId === PLATFORM_TENANT;
+  const users = [...demo.users.filter(isPlatform), ...demo.users.filter((user) => !isPlatform(user))];
   const adminPassword = firstAdmin ? (firstAdmin.password ?? 'ADMIN_PASSWORD') : 'as before';
   const userPassword = isChosen ? 'as given' : demo.password;
   const rows = users.map(({ tenantId, tenantName, username, role }) => [
     ...[tenantId, tenantName, username, role],
     role === 'superadmin' ? adminPassword : userPassword,
   ]);
-  const { tenantId, username } = users.find((user) => user.tenantId !== PLATFORM_TENANT) ?? {};
+  const { tenantId, username } = users.find((user) => !isPlatform(user)) ?? {};
   const address = `http://${/^(0\.0\.0\.0|::)$/.test(env.HOST) ? '127.0.0.1' : env.HOST}:${env.PORT}`;
   const credentials = JSON.stringify({ tenantId, username, password: isChosen ? '…' : demo.password });
   return [

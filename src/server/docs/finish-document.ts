@@ -28,7 +28,7 @@ const PREFER: Parameter = {
   in: 'header',
   required: false,
   description:
-    '`handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed.',
+    '`handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them.',
   schema: { type: 'string', enum: ['handling=strict', 'handling=lenient'] },
 };
 const NOT_MODIFIED: Answer = {
@@ -51,9 +51,9 @@ export function finishDocument(document: OpenAPIObject): OpenAPIObject {
   };
 }
 
-/** By name; what may delete or end what the others work on comes last. */
+/** By name; what may delete or end what the others work on comes last, and what puts it back after that. */
 function placeOf(path: string): string {
-  return path.replace(/\{id\}$|logout$/, '~');
+  return path.replace(/\{id\}$|logout$/, '~').replace(/\{id\}\/restore$/, '~~');
 }
 
 function finishPath(item: PathItem): PathItem {
