@@ -22,6 +22,11 @@ describe('the documents', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(170);
   });
 
+  it('have the first command of README on its first screen', () => {
+    const lines = read('README.md').split('\n');
+    expect(lines.findIndex((line) => line.startsWith('npm ci && npm start')) + 1).toBeLessThanOrEqual(20);
+  });
+
   it.each(DOCUMENTS)('have links that lead somewhere: %s', (file) => {
     const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
     for (const [link, path = '', anchor] of links) {

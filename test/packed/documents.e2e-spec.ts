@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/server/testing';
 import { freePort } from '../support/free-port';
 import { emptyDatabase } from '../support/test-database';
-import { compile, installOffline, ROOT } from '../support/packed';
+import { compile, installOffline, packTarball, ROOT, run } from '../support/packed';
 
 const DOCUMENTS = ['README.md', 'docs/api.md', 'docs/embedding.md'];
 const DATABASE_URL = 'mysql://user:password@127.0.0.1:3306/platform';
@@ -113,6 +113,25 @@ describe('the documents for hosts', () => {
     expect(() => execFileSync(process.execPath, ['-e', code], { cwd: host, stdio: 'pipe' })).toThrow(
       'ERR_PACKAGE_PATH_NOT_EXPORTED',
     );
+  });
+
+  it('tell how to install from a packed file, and how to run the example with it', () => {
+    const place = mkdtempSync(join(tmpdir(), 'tenantry-packed-'));
+    packTarball(place);
+    const platform = join(place, 'examples', 'platform');
+    cpSync(join(ROOT, 'examples', 'platform'), platform, { recursive: true });
+    const before = readFileSync(join(platform, 'package.json'), 'utf8');
+    const [, lines] = /^(cd examples\/platform && npm i .* && npm run build)/m.exec(read('README.md'))!;
+    run('sh', ['-c', lines!], place);
+    expect(existsSync(join(platform, 'dist', 'main.js'))).toBe(true);
+    expect(readFileSync(join(platform, 'package.json'), 'utf8')).toBe(before);
+    const [line] = /^npm i \.\.\/tenantry\/.*\n.*$/m.exec(read('README.md'))!;
+    const mine = join(place, 'mine');
+    mkdirSync(mine);
+    run('sh', ['-c', line.replace('../tenantry/', '../')], mine);
+    const loads = "console.log(typeof require('tenantry').TenantryModule.forRoot)";
+    expect(run(process.execPath, ['-e', `require('reflect-metadata'); ${loads}`], mine)).toBe('function\n');
+    rmSync(place, { recursive: true });
   });
 
   it('tell every option', () => {
