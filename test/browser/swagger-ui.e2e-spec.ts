@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
-import { freePort } from '../support/mariadb-server';
+import { freePort } from '../support/free-port';
 import { runCli } from '../support/run-cli';
 import { emptyDatabase } from '../support/test-database';
 
@@ -217,7 +217,7 @@ describe('Swagger UI in a browser', () => {
       expect(told).toEqual(told.map((each) => each.replace(/\d+$/, '200')));
       expect(told.length).toBeGreaterThan(12);
       await shoot('demo-1280', tour);
-    });
+    }, 300_000);
   });
 
   it('has asked nobody else for anything, and complained about nothing', () => {
