@@ -70,12 +70,12 @@ export class DeptService {
       const depts = await tree.findMany(ids);
       refuseMissing(depts, ids);
       for (const dept of depts) refuseStale(dept, expected);
-      if (!subtree) await refuseParents(tree, ids);
-      const [top] = depts;
-      const descendants = subtree && top ? await findSubtree(tree, top) : [];
-      await refuseOccupied(tree, [...depts, ...descendants]);
-      if (subtree && top) await tree.markSubtreeDeleted(top, descendants);
-      else await tree.markDeleted(depts);
+      const [top = null] = subtree ? depts : [];
+      if (!top) await refuseParents(tree, ids);
+      // Children before their parents, for those who keep a copy with foreign keys.
+      const all = top ? (await findSubtree(tree, top)).reverse() : depts;
+      await refuseOccupied(tree, all);
+      await tree.markDeleted(all, top);
     });
   }
 
@@ -170,9 +170,10 @@ async function refuseParents(tree: LockedDeptTree, deptIds: readonly number[]): 
   if (parents.length > 0) throw DeptErrors.HAS_CHILDREN({ ids: sorted(parents) });
 }
 
+/** A department and all below it, parents before their children. */
 async function findSubtree(tree: LockedDeptTree, top: DeptEntity): Promise<DeptEntity[]> {
   if (await tree.hasMoreBelow(MAX_SUBTREE - 1, top)) throw DeptErrors.SUBTREE_TOO_LARGE();
-  return tree.findBelow(top);
+  return [top, ...(await tree.findBelow(top))];
 }
 
 async function refuseOccupied(tree: LockedDeptTree, depts: readonly DeptEntity[]): Promise<void> {

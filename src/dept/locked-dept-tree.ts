@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuditStamp } from '../database/audited';
 import { changedFields, type ChangeOperation, type JournalFields } from '../database/change-log';
+import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
 import { padded } from '../database/sql-statement';
 import type { RequestContext } from '../tenancy/request-context';
@@ -141,29 +142,20 @@ export class LockedDeptTree {
     this.#noteUpdate('moved', dept, place);
   }
 
-  async markDeleted(depts: readonly DeptEntity[]): Promise<void> {
-    const deptIds = depts.map(({ deptId }) => deptId);
-    const deleted = { ...DELETED, deletedWith: null, ...this.audit.touched() };
-    await this.#depts.update(withIds(deptIds), deleted);
+  /** With a top, of which they are the subtree, they are restored together. */
+  async markDeleted(depts: readonly DeptEntity[], top: DeptEntity | null = null): Promise<void> {
+    const deleted = { ...DELETED, deletedWith: top?.deptId ?? null, ...this.audit.touched() };
+    await this.#inSlices(depts, (deptIds) => this.#depts.update(withIds(deptIds), deleted));
     this.#noteDeleted(depts);
-  }
-
-  /** Deletes a department with all below it, which `descendants` are, so that they are restored together. */
-  async markSubtreeDeleted(top: DeptEntity, descendants: readonly DeptEntity[]): Promise<void> {
-    const deleted = { ...DELETED, deletedWith: top.deptId, ...this.audit.touched() };
-    await this.#depts.update(withIds([top.deptId]), deleted);
-    await this.#depts.update(below<DeptEntity>(top), deleted);
-    // Children before their parents, for those who keep a copy with foreign keys.
-    this.#noteDeleted([top, ...descendants].reverse());
   }
 
   /** Makes a deleted department live again, with `descendants` that were deleted together with it. */
   async restore(dept: DeptEntity, place: DeptPlace, descendants: readonly DeptEntity[]): Promise<void> {
-    const { deptId: top, deletedWith } = dept;
     const live = { ...LIVE, deletedWith: null, ...this.audit.touched() };
-    await this.#depts.update({ deptId: top, ...DELETED }, { ...place, ...live });
-    if (deletedWith !== null)
-      await this.#tree.moveDescendants(dept, place, deletedBelow(dept, deletedWith), live);
+    await this.#depts.update({ deptId: dept.deptId, ...DELETED }, { ...place, ...live });
+    await this.#inSlices(descendants, (deptIds) =>
+      this.#tree.moveDescendants(dept, place, { ...withIds(deptIds), ...DELETED }, live),
+    );
     const restored = [Object.assign({}, dept, place), ...descendants];
     this.#emitEach(
       DeptRestored,
@@ -171,6 +163,18 @@ export class LockedDeptTree {
     );
     for (const each of restored)
       this.#note('restored', each.deptId, null, toDeptJournal(Object.assign({}, each, live)));
+  }
+
+  /** All indexes change with the flag: on SQLite one statement for 10,000 rows would hold up every other request. */
+  async #inSlices(
+    depts: readonly DeptEntity[],
+    write: (deptIds: readonly number[]) => Promise<unknown>,
+  ): Promise<void> {
+    const deptIds = depts.map(({ deptId }) => deptId);
+    await inChunks(deptIds, async (chunk, before) => {
+      if (before > 0) await yieldToEventLoop();
+      return [await write(chunk)];
+    });
   }
 
   #noteDeleted(depts: readonly DeptEntity[]): void {
