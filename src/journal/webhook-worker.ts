@@ -12,6 +12,7 @@ import {
   type Subscription,
   type Work,
 } from './change-dispatcher';
+import { DeliveryLog } from './delivery-log';
 import type { DueWebhook } from './subscription.repository';
 import { isDelivered, WebhookSender, type Outcome } from './webhook-sender';
 import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repository';
@@ -38,6 +39,7 @@ class NotDelivered extends Error {
 export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger('Webhooks');
   readonly #dispatcher: ChangeDispatcher;
+  readonly #deliveries: DeliveryLog;
   /** As of the last look through all of them: without any, commits need not be looked at. */
   #hasActive = false;
 
@@ -49,6 +51,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
   ) {
     const find = (journals: readonly string[] | null) => this.#find(journals);
     const places = new FairQueue(PLACES);
+    this.#deliveries = new DeliveryLog(webhooks, this.#logger);
     this.#dispatcher = dispatchers.create({ find, places, logger: this.#logger });
   }
 
@@ -56,8 +59,9 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
     this.#dispatcher.start();
   }
 
-  onModuleDestroy(): Promise<void> {
-    return this.#dispatcher.stop();
+  async onModuleDestroy(): Promise<void> {
+    await this.#dispatcher.stop();
+    await this.#deliveries.end();
   }
 
   async *#find(journals: readonly string[] | null): AsyncGenerator<Work, void> {
@@ -81,7 +85,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
           throw new NotNow('Its tenant is not served.', { cause });
         });
         const sent = await this.sender.sendChange(current, entry);
-        await this.webhooks.addDelivery(current, attempt, sent);
+        this.#deliveries.add({ webhookId, tenantId, attempt, ...sent });
         if (!isDelivered(sent)) throw new NotDelivered(sent);
       },
       failed: async (error, { attempts, forMs }: Failure) => {

@@ -16,10 +16,10 @@ import { cutPage, type Page } from '../web/page';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from './subscription.entity';
 import { endOf, NOT_FAILING, treeVersionOf, type Wanted } from './subscription.repository';
 import { rotated } from './webhook-secret';
-import type { Sent } from './webhook-sender';
 
 export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
 type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId'>;
+export type Delivery = Omit<DeliveryEntity, 'deliveryId' | 'webhook'>;
 
 const KEPT_DAYS = 30;
 /** The id of a message about a change. */
@@ -123,9 +123,9 @@ export class WebhookRepository {
     await this.#do((manager) => this.#of(tenantId, manager, WebhookEntity).update({ webhookId }, disabled));
   }
 
-  async addDelivery({ webhookId, tenantId }: Hook, attempt: number, sent: Sent): Promise<void> {
-    const row = { webhookId, attempt, ...sent };
-    await this.#do((manager) => this.#of(tenantId, manager, DeliveryEntity).insert(row));
+  /** Of any tenants; a webhook that is deleted meanwhile makes it fail. */
+  async addDeliveries(deliveries: readonly Delivery[]): Promise<void> {
+    await this.#do((manager) => new ScopedTable(manager, DeliveryEntity).insert(...deliveries));
   }
 
   /** Removes some of the deliveries that are older than 30 days; gives how many. */

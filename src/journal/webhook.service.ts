@@ -144,14 +144,21 @@ export class WebhookService {
   }
 
   async #send(
-    { topTenantId }: RequestContext,
+    ctx: RequestContext,
     hook: WebhookEntity,
     attempt: number,
     idle: Idle,
     send: () => Promise<Sent>,
   ): Promise<DeliveryDto> {
-    const sent = await idle.during(() => this.#sendings.run(topTenantId, send, WebhookErrors.BUSY));
-    await this.webhooks.addDelivery(hook, attempt, sent);
+    const sent = await idle.during(() => this.#sendings.run(ctx.topTenantId, send, WebhookErrors.BUSY));
+    const { webhookId, tenantId } = hook;
+    await this.webhooks
+      .addDeliveries([{ webhookId, tenantId, attempt, ...sent }])
+      .catch(async (error: unknown) => {
+        // It may have been deleted meanwhile.
+        await this.#find(ctx, webhookId);
+        throw error;
+      });
     return toDeliveryDto({ attempt, ...sent }, this.time);
   }
 

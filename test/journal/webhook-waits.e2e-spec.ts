@@ -54,6 +54,21 @@ describe('requests about webhooks that wait for the outside', () => {
     expect((await Promise.all(pings)).every(({ status }) => status === 200)).toBe(true);
   });
 
+  it('tell that a webhook was deleted while it was pinged', async () => {
+    const id = await idOf();
+    const held = deferred();
+    const ping = jest.spyOn(service.app.get(WebhookSender), 'ping').mockImplementation(async () => {
+      await held.promise;
+      const outcome = { statusCode: 200, error: null, durationMs: 1, sentAt: new Date() };
+      return { messageId: 'msg_ping_1', ...outcome };
+    });
+    const pinged = api.post(`${PATH}/${id}/ping`, undefined);
+    await until(() => ping.mock.calls.length === 1);
+    await api.delete(`${PATH}/${id}`);
+    held.resolve();
+    expect((await pinged).refusal.reason).toBe('WEBHOOK_NOT_FOUND');
+  });
+
   describe('while a name server is silent', () => {
     /** Queries that are answered by a cancel alone. */
     function nobodyAnswers(): Deferred<string[]>[] {
