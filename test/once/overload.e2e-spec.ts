@@ -85,6 +85,18 @@ describe('a service with one place and one who waits', () => {
     await wide.stop();
   });
 
+  it('has places of their own for callers whose tokens it has not seen', async () => {
+    const { letGo } = house.holding();
+    const strangers = ['ada', 'bob'].map((username) => house.service.as({ username }).get(path));
+    await house.until({ inWork: 1, waiting: 1 });
+    expect(told(await house.service.as({ username: 'eve' }).get(path))).toEqual(REFUSED);
+    expect(told(await house.service.anonymous.get('/nowhere'))).toEqual(REFUSED);
+    const known = api.get(path);
+    await house.until({ inWork: 2, waiting: 1 });
+    letGo();
+    for (const each of [known, ...strangers]) expect((await each).status).toBe(200);
+  });
+
   it('serves sign-ins although all other places are taken', async () => {
     const empty = await house.fill();
     expect(told(await api.get(path))).toEqual(REFUSED);

@@ -17,6 +17,8 @@ const SIGN_INS = { inWork: 128, waiting: 32 };
 /** Work for a client that has left goes on for no longer than this. */
 const AFTER_CLOSE_MS = 3000;
 const LOG_EVERY_MS = 1000;
+/** Places for callers whose token was never verified, or who have none: so many for each of the others. */
+const STRANGERS = 1 / 4;
 /** Made once: an error collects a stack. */
 const OVERLOADED = HttpErrors.OVERLOADED();
 const HEADERS = {
@@ -26,13 +28,15 @@ const HEADERS = {
 
 /**
  * Bounds how many requests are in work and refuses what is too much with 503 `OVERLOADED`. Places are shared round robin by
- * top-level tenant; sign-ins have places of their own, shared by client address: no flood of other requests keeps people from signing in.
+ * top-level tenant. Sign-ins and callers with no verified token have places of their own, shared by client address: no flood of
+ * other requests keeps people from signing in, and no flood of strangers keeps known callers from their work.
  */
 @Injectable()
 export class OverloadProtection {
   readonly #logger = new Logger('Overload');
   readonly #requests: FairQueue;
   readonly #signIns: FairQueue;
+  readonly #strangers: FairQueue;
   #loggedAt = -Infinity;
 
   constructor(
@@ -43,21 +47,23 @@ export class OverloadProtection {
   ) {
     this.#requests = new FairQueue({ inWork, waiting, waitMs });
     this.#signIns = new FairQueue({ ...SIGN_INS, waitMs });
+    this.#strangers = new FairQueue({ inWork: Math.max(1, Math.floor(STRANGERS * inWork)), waiting, waitMs });
   }
 
   get counts(): FairQueue['counts'] {
-    const [requests, signIns] = [this.#requests.counts, this.#signIns.counts];
-    return {
-      inWork: requests.inWork + signIns.inWork,
-      waiting: requests.waiting + signIns.waiting,
-      refused: requests.refused + signIns.refused,
-    };
+    const all = [this.#requests, this.#signIns, this.#strangers].map(({ counts }) => counts);
+    const sumOf = (name: keyof FairQueue['counts']) => all.reduce((sum, { [name]: count }) => sum + count, 0);
+    return { inWork: sumOf('inWork'), waiting: sumOf('waiting'), refused: sumOf('refused') };
   }
 
   /** Middleware, before anything expensive. A refusal must cost little: in a flood there are many for each answer. */
   readonly handle = (request: Request, response: Response, next: NextFunction): void => {
-    if (NEVER_REFUSED.test(request.url)) next();
-    else if (this.#queueOf(request).refuses(this.#keyOf(request))) this.#refuse(request, response);
+    if (NEVER_REFUSED.test(request.url)) {
+      next();
+      return;
+    }
+    const { queue, key } = this.#lineOf(request);
+    if (queue.refuses(key)) this.#refuse(request, response);
     else if (hasBody(request)) next();
     else this.enter(request, response, next);
   };
@@ -69,7 +75,8 @@ export class OverloadProtection {
       next();
     };
     const refuse = this.#refuse.bind(this, request, response);
-    const place = new Place(this.#queueOf(request), this.#keyOf(request));
+    const { queue, key } = this.#lineOf(request);
+    const place = new Place(queue, key);
     place.enter(start, refuse);
     holdWorkPlace(request, place);
     const leave = place.end.bind(place);
@@ -88,15 +95,12 @@ export class OverloadProtection {
     if (response.writableEnded) leave();
   }
 
-  #queueOf(request: Request): FairQueue {
-    return SIGN_IN.test(request.url) ? this.#signIns : this.#requests;
-  }
-
-  /** Requests with a token that was never verified share one key, so that no one uses up another tenant's share. */
-  #keyOf(request: Request): string {
-    if (SIGN_IN.test(request.url)) return clientNetwork(request);
+  /** A name in a token that was never verified proves nothing: it must not use up the share of its tenant. */
+  #lineOf(request: Request): { queue: FairQueue; key: string } {
+    if (SIGN_IN.test(request.url)) return { queue: this.#signIns, key: clientNetwork(request) };
     const tenantId = this.tokens.tenantOf(request);
-    return tenantId === undefined ? '' : this.tenants.knownTopTenantOf(tenantId);
+    if (tenantId === undefined) return { queue: this.#strangers, key: clientNetwork(request) };
+    return { queue: this.#requests, key: this.tenants.knownTopTenantOf(tenantId) };
   }
 
   #refuse(request: Request, response: Response): void {
