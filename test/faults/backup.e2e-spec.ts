@@ -15,7 +15,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { Chance, faultsSeed } from '../support/chance';
 import { openBeside } from '../support/crash-rounds';
 import { WriteLoad } from '../support/write-load';
-import { ask } from './support/galera-cluster';
+import { ask } from './support/node-state';
 
 const run = promisify(execFile);
 const BEFORE = 300;

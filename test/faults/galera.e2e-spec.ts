@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { aDept, type ThrowAwayDatabase } from '../../src/server/testing';
+import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { openBeside } from '../support/crash-rounds';
 import { RedisServer } from '../support/redis-server';
@@ -11,10 +11,11 @@ import { ledgerOf, numbersOf, outcome, use } from '../support/quotas';
 import { aTenantRow, aTenantWith } from '../support/seeds';
 import { GaleraCluster, NODES, type NodeNumber } from './support/galera-cluster';
 import { NodeFollowers } from './support/node-followers';
+import { expectSoundAndEqual } from './support/node-state';
+import { opposingWrites } from './support/opposing-writes';
 import { longestGap, type Outage, strikeOnce, strikes } from './support/node-faults';
 import { WriteLoad } from '../support/write-load';
 
-const PATH = '/system/dept-api';
 const OUTAGE_MS = 5000;
 const WRITE_MS = 30_000;
 const ROUNDS = 100;
@@ -47,19 +48,16 @@ describe('three replicas on three Galera nodes', () => {
     }
   }
 
-  async function expectSoundAndEqual(): Promise<void> {
+  async function expectWhole(): Promise<void> {
     await sleep(500); // the slowest node applies what is on its way
-    for (const node of NODES) expect([node, await cluster.findings(node)]).toEqual([node, []]);
-    const sums = await Promise.all(NODES.map((node) => cluster.sums(node)));
-    expect(sums[1]).toEqual(sums[0]);
-    expect(sums[2]).toEqual(sums[0]);
+    await expectSoundAndEqual(NODES.map((node) => cluster.urlOf(node)));
   }
 
   it('starts within a minute, and the replicas prepare its empty database together', async () => {
     expect(cluster.startMs).toBeLessThan(60_000);
     const start = () => ChildService.start(database(cluster.url), settings());
     replicas = await Promise.all([start(), start(), start()]);
-    await expectSoundAndEqual();
+    await expectWhole();
   });
 
   it('keeps every acknowledged write, once, through 12 kills, freezes and isolations, and never pauses for 5 s', async () => {
@@ -84,7 +82,7 @@ describe('three replicas on three Galera nodes', () => {
     const { acknowledged, retried } = load;
     process.stderr.write(`${JSON.stringify({ acknowledged, retried, longest })}\n`);
     expect(outages).toHaveLength(12);
-    await expectSoundAndEqual();
+    await expectWhole();
     for (const node of NODES) {
       const problems = await onNode(node, (dataSource) => load.problems(dataSource));
       expect([node, problems]).toEqual([node, []]);
@@ -127,7 +125,7 @@ describe('three replicas on three Galera nodes', () => {
         .sort();
       expect(copied).toEqual(names);
     }
-    await expectSoundAndEqual();
+    await expectWhole();
   });
 
   it('gives exactly 500 of a quota of 500 to 1,000 who ask at all three nodes, though one is killed meanwhile', async () => {
@@ -160,7 +158,7 @@ describe('three replicas on three Galera nodes', () => {
     for (const node of NODES) await cluster.untilFit(node);
     process.stderr.write(`${JSON.stringify({ ...outcomes, resent })}\n`);
     expect(outcomes).toEqual({ 200: 500, QUOTA_EXCEEDED: 500 });
-    await expectSoundAndEqual();
+    await expectWhole();
     for (const api of apis) expect(await numbersOf(api)).toEqual([500, 500, 0, 0]);
     expect(await ledgerOf(apis[0]!)).toHaveLength(500);
   });
@@ -172,17 +170,7 @@ describe('three replicas on three Galera nodes', () => {
     replicas.push(first!, second!);
     const tenantId = await onNode(1, aTenantRow);
     await sleep(300);
-    const [here, there] = [first!.as({ tenantId }), second!.as({ tenantId })];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const [a, b, parent] = [await aDept(here), await aDept(here), await aDept(here)];
-      // Its node may be a few milliseconds behind, and a 404 is no race.
-      while ((await there.get(`${PATH}/${parent}`)).status !== 200) await sleep(1);
-      await Promise.all([
-        here.patch(`${PATH}/${a}`, { parentId: b }),
-        there.patch(`${PATH}/${b}`, { parentId: a }),
-      ]);
-      await Promise.all([here.delete(`${PATH}/${parent}`), there.post(PATH, { parentId: parent })]);
-    }
-    await expectSoundAndEqual();
+    await opposingWrites(first!.as({ tenantId }), second!.as({ tenantId }), ROUNDS);
+    await expectWhole();
   });
 });

@@ -133,8 +133,8 @@ function securityOf({ tls }: ServerLocation): { ssl?: SslOptions } {
   return { ssl: { ...ca, rejectUnauthorized: true, verifyIdentity: checkHost } };
 }
 
-/** Whether the server replicates its writes to others and theirs to it (Galera). */
+/** Whether the server replicates its writes to others and theirs to it: by Galera, or in a group of MySQL's Group Replication. */
 async function isCluster(connection: Connection): Promise<boolean> {
-  const [row] = await variables(connection, 'wsrep_on');
-  return row?.Value === 'ON';
+  const found = await variables(connection, 'wsrep_on', 'group_replication_group_name');
+  return found.some(({ Value }) => Value !== '' && Value !== 'OFF');
 }

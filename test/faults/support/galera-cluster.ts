@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { Doctor } from '../../../src/doctor/doctor';
-import { openBeside } from '../../support/crash-rounds';
+import { createConnection } from 'mysql2/promise';
 import { freePort, isFree } from '../../support/free-port';
+import { ask } from './node-state';
 
 const run = promisify(execFile);
 const SCRIPT = join(__dirname, '..', '..', '..', 'deploy', 'galera', 'cluster');
@@ -89,22 +88,6 @@ export class GaleraCluster {
     return readFileSync(join(this.folder, `node${node}`, 'node.log'), 'utf8').slice(-3000);
   }
 
-  async findings(node: NodeNumber): Promise<string[]> {
-    const dataSource = await openBeside({ url: this.urlOf(node) });
-    const { findings } = await new Doctor(dataSource).examine().finally(() => dataSource.destroy());
-    return findings;
-  }
-
-  async sums(node: NodeNumber): Promise<Record<string, unknown>> {
-    const tables = await ask(
-      this.urlOf(node),
-      'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1',
-    );
-    const names = tables.map(({ name }) => `\`${String(name)}\``).join();
-    const sums = await ask(this.urlOf(node), `CHECKSUM TABLE ${names}`);
-    return Object.fromEntries(sums.map((row) => [String(row.Table), row.Checksum as unknown]));
-  }
-
   async #isFit(node: NodeNumber): Promise<boolean> {
     const rows = await ask(this.urlOf(node), "SHOW STATUS LIKE 'wsrep_%'").catch(() => []);
     const said = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
@@ -142,16 +125,4 @@ async function cluster(folder: string, port: number, ...args: string[]): Promise
   const env = { ...process.env, FOLDER: folder, PORT: String(port), BUFFER_POOL: '128M', GCACHE: '256M' };
   const { stdout } = await run(SCRIPT, args, { env, timeout: 2 * PATIENCE_MS });
   return stdout;
-}
-
-/** On a connection of its own; a node that does not answer within two seconds is away. */
-export async function ask(url: string, sql: string): Promise<RowDataPacket[]> {
-  const connection = await createConnection({ uri: url, connectTimeout: 2000 });
-  connection.on('error', () => undefined);
-  try {
-    const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout: 5000 });
-    return rows;
-  } finally {
-    connection.destroy();
-  }
 }
