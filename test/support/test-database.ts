@@ -4,8 +4,8 @@ import type { ServerKind } from './server-binaries.js';
 import { urlOfServer } from './server-of-run';
 
 declare global {
-  /** Which database this Jest project runs on. */
-  var TEST_DATABASE: 'sqlite' | ServerKind;
+  /** Which database this Jest project runs on; where it does not matter, none is named. */
+  var TEST_DATABASE: 'sqlite' | ServerKind | undefined;
 }
 
 export const onMariadb = globalThis.TEST_DATABASE === 'mariadb';
@@ -21,7 +21,7 @@ export const onServer = onInnodb || onPostgres;
  * it after every test.
  */
 export async function emptyDatabase(): Promise<ThrowAwayDatabase> {
-  const { TEST_DATABASE: kind } = globalThis;
+  const { TEST_DATABASE: kind = 'sqlite' } = globalThis;
   if (kind === 'sqlite') return examined(await throwAwayDatabase());
   const name = `tenantry_test_${process.env.JEST_WORKER_ID ?? '1'}`;
   return examined(await throwAwayDatabase({ server: urlOfServer(kind), name }));
