@@ -28,7 +28,7 @@ export function refuseInEnvelope(
   tell: (requestId: string, outcome: Outcome) => void,
 ): void {
   const refused = new WeakSet<Socket>();
-  const refuse = (socket: Socket, factory: RefusalFactory): void => {
+  const refuse = (socket: Socket, factory: RefusalFactory, method?: string): void => {
     // Node tells of every further piece of what it cannot read.
     if (refused.has(socket)) return;
     refused.add(socket);
@@ -47,7 +47,7 @@ export function refuseInEnvelope(
       return;
     }
     const refusal = factory();
-    const response = isOwn ? latest : responseOn(socket);
+    const response = isOwn ? latest : responseOn(socket, method);
     const requestId = requestIdOf(response.req as Request);
     if (isOwn) noteRefusal(latest as Response, refusal.row);
     else tell(requestId, refusal.row);
@@ -56,9 +56,9 @@ export function refuseInEnvelope(
     response.setHeader('Content-Type', 'application/json; charset=utf-8').setHeader('Connection', 'close');
     response.setHeader('Content-Length', body.length).end(body, end);
   };
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
     if (GONE.includes(error.code) || !socket.writable) socket.destroy();
-    else refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED);
+    else refuse(socket, BY_CODE.get(error.code) ?? HttpErrors.MALFORMED, methodIn(error.rawPacket));
   });
   // Without a listener Node closes the connection and says nothing.
   server.on('connect', (_, socket) => {
@@ -66,9 +66,14 @@ export function refuseInEnvelope(
   });
 }
 
-/** For a client of which no request was read. */
-function responseOn(socket: Socket): ServerResponse {
-  const request = new IncomingMessage(socket) as Request;
+/** A client that asks for the head alone takes a body for the next answer. */
+function methodIn(packet: Buffer | undefined): string | undefined {
+  return packet?.toString('latin1', 0, 5) === 'HEAD ' ? 'HEAD' : undefined;
+}
+
+/** For a client of which no request was read; its method may be known all the same. */
+function responseOn(socket: Socket, method = 'GET'): ServerResponse {
+  const request = Object.assign(new IncomingMessage(socket), { method }) as Request;
   const response = new ServerResponse(request);
   response.assignSocket(socket);
   requestIdMiddleware(request, response as Response, () => undefined);

@@ -1,6 +1,6 @@
 import { aDept, type Answer, mintToken } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { exchange } from '../support/wire';
+import { connectTo, exchange } from '../support/wire';
 
 const PATH = '/system/dept-api';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -79,6 +79,16 @@ describe('every answer', () => {
     const { status, body } = await exchange(service.anonymous.baseUrl, bytes);
     expect([400, 404, 431]).toContain(status);
     expect(Object.keys(JSON.parse(body) as object)).toEqual(['code', 'msg', 'data']);
+  });
+
+  it('to HEAD with 20 KB of headers is a refusal without a body, which a client would take for the next answer', async () => {
+    const { socket } = connectTo(service.anonymous.baseUrl);
+    let told = '';
+    socket.on('data', (chunk) => (told += chunk.toString()));
+    socket.end(`HEAD ${PATH}/1 HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(told).toMatch(/^HTTP\/1.1 431 /);
+    expect(told.split('\r\n\r\n')).toEqual([expect.anything(), '']);
   });
 
   it('to a whole address is the answer to its path, and Location stays a path', async () => {
