@@ -5,7 +5,7 @@ import { createDataSource, withMigrationLock } from '../data-source';
 import { limitSilence } from '../database/silence-limit';
 
 /** Longer than any statement of the service takes: PostgreSQL moves 100,000 departments in 3 s, on a busy machine in more. */
-const SILENCE_MS = 10_000;
+export const SILENCE_MS = 10_000;
 
 export interface OpenDatabase {
   readonly dataSource: DataSource;
