@@ -20,7 +20,6 @@ export default tseslint.config(
         'error',
         { selector: 'interface', format: ['PascalCase'], custom: { regex: '^I[A-Z]', match: false } },
       ],
-      'max-lines': ['error', 250],
     },
   },
   {
@@ -45,7 +44,7 @@ export default tseslint.config(
   },
   {
     files: ['test/**/*.ts', 'src/**/*.spec.ts'],
-    rules: { '@typescript-eslint/no-non-null-assertion': 'off', 'max-lines': ['error', 400] },
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
     files: ['**/*.js', '**/*.cjs', '**/*.mjs'],

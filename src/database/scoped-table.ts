@@ -116,11 +116,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     return (await this.#select('1 AS one', where, {}, ` LIMIT 1 OFFSET ${count}`)).length > 0;
   }
 
-  async distinct(
-    column: keyof E & string,
-    where: Where<E>,
-    options: FindOptions<E> = {},
-  ): Promise<string[]> {
+  async distinct(column: keyof E & string, where: Where<E>, options: FindOptions<E> = {}): Promise<string[]> {
     const name = new SqlStatement(this.#metadata).name(column);
     const rows = await this.#select(`DISTINCT ${name} AS value`, where, options);
     return rows.map(({ value }) => String(value));

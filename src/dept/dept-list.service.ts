@@ -40,7 +40,10 @@ export class DeptListService {
     const page = await this.cursors.page(['dept', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       depts.findPage(criteria, after, limit),
     );
-    return { ...page, rows: page.rows.map((row) => toDeptRow(row, this.time, Number(row.hasChildren) === 1)) };
+    return {
+      ...page,
+      rows: page.rows.map((row) => toDeptRow(row, this.time, Number(row.hasChildren) === 1)),
+    };
   }
 
   /** The tree, or the part below a root, or the departments that match with all their ancestors. */

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuditStamp } from '../database/audited';
 import { changedFields, type ChangeOperation, type JournalFields } from '../database/change-log';
-import { inChunks } from '../database/in-chunks';
+import { chunksOf } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
 import { padded } from '../database/sql-statement';
 import type { RequestContext } from '../tenancy/request-context';
@@ -170,11 +170,10 @@ export class LockedDeptTree {
     depts: readonly DeptEntity[],
     write: (deptIds: readonly number[]) => Promise<unknown>,
   ): Promise<void> {
-    const deptIds = depts.map(({ deptId }) => deptId);
-    await inChunks(deptIds, async (chunk, before) => {
-      if (before > 0) await yieldToEventLoop();
-      return [await write(chunk)];
-    });
+    for (const slice of chunksOf(depts.map(({ deptId }) => deptId))) {
+      await write(slice);
+      await yieldToEventLoop();
+    }
   }
 
   #noteDeleted(depts: readonly DeptEntity[]): void {

@@ -4,7 +4,7 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { MANAGERS } from '../tenancy/roles';
-import { Created } from '../web/envelope';
+import { Changed, Created } from '../web/envelope';
 import { JsonBody, QueryParams } from '../web/input';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
@@ -12,7 +12,7 @@ import type { PageView } from '../web/page';
 import { PageQuery } from '../web/page-query.dto';
 import { IdempotencyKey, IfMatch, PathId, PathText, sameId } from '../web/params';
 import { IdleRequest, PATCH_TYPES, type Idle } from '../web/request';
-import type { Expected } from '../web/revision';
+import { FIRST_TAG, tagOf, type Expected } from '../web/revision';
 import {
   CreatedWebhookDto,
   CreateWebhookDto,
@@ -46,6 +46,7 @@ export class WebhookController {
       'The secret that signs its messages is in this answer only, and not when the request is repeated with its `Idempotency-Key`. `Location` names the new webhook. A tenant has at most 20.',
     body: { example: EXAMPLE },
     creates: true,
+    tellsTag: true,
     roles: MANAGERS,
     data: CreatedWebhookDto,
     refusals: [LIMIT, BUSY, IdempotencyErrors.REUSED],
@@ -57,7 +58,7 @@ export class WebhookController {
     @IdleRequest() idle: Idle,
   ): Promise<Created> {
     const created = await this.webhooks.create(ctx, dto, once, idle);
-    return new Created(created.id, created);
+    return new Created(created.id, created, FIRST_TAG);
   }
 
   @Get()
@@ -91,6 +92,7 @@ export class WebhookController {
     description:
       'A field that is not sent, or is null, gets its default. It goes on where it was; what has failed is tried again at once.',
     body: { example: { webhookId: 1, ...EXAMPLE } },
+    tellsTag: true,
     roles: MANAGERS,
     refusals: [NOT_FOUND, STALE, BUSY],
   })
@@ -99,8 +101,8 @@ export class WebhookController {
     @JsonBody() dto: UpdateWebhookDto,
     @IfMatch() expected: Expected,
     @IdleRequest() idle: Idle,
-  ): Promise<void> {
-    await this.webhooks.update(ctx, dto, expected, idle);
+  ): Promise<Changed> {
+    return new Changed(tagOf(await this.webhooks.update(ctx, dto, expected, idle)));
   }
 
   @Patch(':id')
@@ -110,6 +112,7 @@ export class WebhookController {
     description:
       'Fields in the body are changed, null resets `kinds` and `status` to their defaults; otherwise as `updateWebhook`.',
     body: { as: PATCH_TYPES, example: { kinds: ['dept'] } },
+    tellsTag: true,
     roles: MANAGERS,
     refusals: [NOT_FOUND, STALE, BUSY],
   })
@@ -119,8 +122,9 @@ export class WebhookController {
     @JsonBody() dto: PatchWebhookDto,
     @IfMatch() expected: Expected,
     @IdleRequest() idle: Idle,
-  ): Promise<void> {
-    await this.webhooks.patch(ctx, sameId('webhookId', id, dto.webhookId), dto, expected, idle);
+  ): Promise<Changed> {
+    const webhookId = sameId('webhookId', id, dto.webhookId);
+    return new Changed(tagOf(await this.webhooks.patch(ctx, webhookId, dto, expected, idle)));
   }
 
   @Delete(':id')

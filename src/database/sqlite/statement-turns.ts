@@ -13,10 +13,14 @@ export class StatementTurns {
   /** Runs a statement: at once, or in the turn that has time for it. */
   run<T>(statement: () => T): T | Promise<T> {
     if (this.#hasTime()) return statement();
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#waiting.push(() => {
-        // Not `resolve(statement())`: what it throws is for its own caller.
-        resolve(new Promise((done) => { done(statement()); })); // prettier-ignore
+        // What it throws is for its own caller.
+        try {
+          resolve(statement());
+        } catch (error) {
+          reject(error);
+        }
       });
     });
   }
