@@ -224,6 +224,8 @@ describe('following what changes', () => {
         });
       };
       await untilHeard();
+      // With the second look, the wake of the first is behind it.
+      await untilHeard();
       await untilWaiting(1);
       const count = reads(service);
       await aTenant(root(service));
