@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { closedLoad, OpenLoad, type LoadReport } from './load';
 
 /** Run by `LoadProcess` in a process of its own: inside Jest the same code sends a fraction of the requests. */
@@ -8,6 +9,8 @@ const TURN_MS = 1000;
 /** Of a load, and of a turn: what was there before has to go, and what is there while it lasts to come. */
 const WARM_MS = 1500;
 const TURN_WARM_MS = 300;
+/** In which all who are to wait arrive. */
+const ARRIVE_MS = 4000;
 /** How long answers are waited for when all is sent. */
 const LATE_MS = 2000;
 
@@ -70,7 +73,31 @@ async function turns(port: number, streams: readonly Stream[], rounds: number): 
   return turns.map(({ done }) => done / rounds / (TURN_MS / 1000));
 }
 
-const measures = { closed, open, turns };
+/** What streams meet while each of these requests waits on a connection of its own. */
+async function waitedBeside(
+  port: number,
+  streams: readonly Stream[],
+  waiting: readonly string[],
+  seconds: number,
+): Promise<{ readonly reports: LoadReport[]; readonly waited: number }> {
+  let isOver = false;
+  const waits = closedLoad({
+    port,
+    connections: waiting.length,
+    requests: () => !isOver,
+    request: (connection) => waiting[connection]!,
+    takesRefusals: true,
+    // They come one after the other, and who is refused comes again.
+    paceMs: ARRIVE_MS,
+  });
+  await sleep(1.5 * ARRIVE_MS);
+  const reports = await open(port, streams, seconds);
+  isOver = true;
+  const took = await waits;
+  return { reports, waited: took.filter((ms) => ms > seconds * 1000).length };
+}
+
+const measures = { closed, open, turns, waitedBeside };
 export type Measures = typeof measures;
 
 process.on('message', ({ name, args }: { name: keyof Measures; args: never[] }) => {

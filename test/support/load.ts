@@ -92,13 +92,15 @@ export interface ClosedLoad {
   /** How many requests in all; or as long as this holds. */
   readonly requests: number | (() => boolean);
   readonly request: (connection: number, n: number) => string;
+  /** Whether refusals count as answers. */
+  readonly takesRefusals?: boolean;
   /** Milliseconds from one request of a connection to its next; by default it comes at once. */
   readonly paceMs?: number;
 }
 
-/** Each connection sends its next request when it has its answer. Gives how long each took; anything but a success fails it. */
+/** Each connection sends its next request when it has its answer. Gives how long each took; a refusal fails it, unless it is taken. */
 export async function closedLoad(load: ClosedLoad): Promise<number[]> {
-  const { port, connections, requests, request, paceMs = 0 } = load;
+  const { port, connections, requests, request, takesRefusals = false, paceMs = 0 } = load;
   const took: number[] = [];
   let sent = 0;
   const goesOn = typeof requests === 'number' ? () => sent < requests : requests;
@@ -113,7 +115,8 @@ export async function closedLoad(load: ClosedLoad): Promise<number[]> {
       const start = paceMs > 0 && isLate ? due : performance.now();
       const text = request(at, sent++);
       const status = await connection.ask(text);
-      if (status !== 200 && status !== 201) throw new Error(`${status}: ${text.split('\r\n', 1).join()}`);
+      if (status !== 200 && status !== 201 && !takesRefusals)
+        throw new Error(`${status}: ${text.split('\r\n', 1).join()}`);
       took.push(performance.now() - start);
       due += paceMs;
     }
@@ -125,6 +128,7 @@ export async function closedLoad(load: ClosedLoad): Promise<number[]> {
 
 interface Times {
   readonly count: number;
+  readonly median: number;
   readonly p99: number;
   readonly most: number;
 }
@@ -229,5 +233,6 @@ function timesOf(answers: readonly { readonly due: number; readonly at: number }
   const sorted = Float64Array.from(answers, ({ due, at }) => at - due).sort();
   const { length } = sorted;
   const most = sorted[length - 1] ?? 0;
-  return { count: length, p99: sorted[Math.floor(length * 0.99)] ?? most, most };
+  const at = (part: number): number => sorted[Math.floor(length * part)] ?? most;
+  return { count: length, median: at(0.5), p99: at(0.99), most };
 }
