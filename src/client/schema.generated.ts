@@ -265,26 +265,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/dept-api/{id}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Restore a deleted department
-         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.
-         */
-        post: operations["restoreDept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/system/dept-api/{id}": {
         parameters: {
             query?: never;
@@ -308,6 +288,26 @@ export interface paths {
          * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.
          */
         patch: operations["patchDept"];
+        trace?: never;
+    };
+    "/system/dept-api/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted department
+         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.
+         */
+        post: operations["restoreDept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/system/entitlement-api": {
@@ -537,26 +537,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/system/tenant-api/{id}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Restore a deleted tenant
-         * @description It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.
-         */
-        post: operations["restoreTenant"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/system/tenant-api/{id}": {
         parameters: {
             query?: never;
@@ -580,6 +560,26 @@ export interface paths {
          * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateTenant`. Take an `id` from the list.
          */
         patch: operations["patchTenant"];
+        trace?: never;
+    };
+    "/system/tenant-api/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted tenant
+         * @description It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.
+         */
+        post: operations["restoreTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/system/user-api": {
@@ -679,7 +679,7 @@ export interface paths {
         put: operations["updateWebhook"];
         /**
          * Create a webhook: changes from now on are sent to its address
-         * @description The secret that signs its messages is in this answer only. `Location` names the new webhook. A tenant has at most 20.
+         * @description The secret that signs its messages is in this answer only, and not when the request is repeated with its `Idempotency-Key`. `Location` names the new webhook. A tenant has at most 20.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -699,6 +699,26 @@ export interface paths {
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/webhook-api/{id}/deliveries/{messageId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message again now
+         * @description It has the same id and the same body as before. Answers 200 with the outcome, whatever it is; also for a webhook that is disabled. It does not change what the webhook is sent next.
+         */
+        post: operations["resendMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -725,6 +745,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/webhook-api/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook a new secret
+         * @description The new secret is in this answer only. The old one signs beside it for a day.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/webhook-api/{id}": {
         parameters: {
             query?: never;
@@ -740,7 +780,11 @@ export interface paths {
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change some fields of a webhook (JSON merge patch)
+         * @description Fields in the body are changed, null resets `kinds` and `status` to their defaults; otherwise as `updateWebhook`.
+         */
+        patch: operations["patchWebhook"];
         trace?: never;
     };
 }
@@ -791,10 +835,7 @@ export interface components {
             data: components["schemas"]["TokensDto"];
         };
         LoginDto: {
-            /**
-             * @description Code of the tenant; not sent: the platform's.
-             * @example 000000
-             */
+            /** @description Code of the tenant; not sent: the platform's. */
             tenantId?: string | null;
             /** @example zhangsan */
             username: string;
@@ -921,10 +962,7 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * @description The caller's own tenant; on create also one below it, for its administrators.
-             * @example 000000
-             */
+            /** @description The caller's own tenant; on create also one below it, for its administrators. */
             tenantId?: string | null;
             /**
              * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
@@ -1107,10 +1145,7 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * @description The caller's own tenant; on create also one below it, for its administrators.
-             * @example 000000
-             */
+            /** @description The caller's own tenant; on create also one below it, for its administrators. */
             tenantId?: string | null;
             /**
              * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
@@ -1151,10 +1186,7 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * @description The caller's own tenant; on create also one below it, for its administrators.
-             * @example 000000
-             */
+            /** @description The caller's own tenant; on create also one below it, for its administrators. */
             tenantId?: string | null;
             /** @example zhangsan */
             username?: string;
@@ -1496,10 +1528,7 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * @description Only the caller's own tenant is accepted.
-             * @example 000000
-             */
+            /** @description Only the caller's own tenant is accepted. */
             tenantId?: string | null;
         };
         DeptEnvelope: {
@@ -1567,10 +1596,7 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * @description Only the caller's own tenant is accepted.
-             * @example 000000
-             */
+            /** @description Only the caller's own tenant is accepted. */
             tenantId?: string | null;
             /**
              * Format: int64
@@ -1618,10 +1644,7 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * @description Only the caller's own tenant is accepted.
-             * @example 000000
-             */
+            /** @description Only the caller's own tenant is accepted. */
             tenantId?: string | null;
             /**
              * Format: int64
@@ -2221,10 +2244,10 @@ export interface components {
              */
             id: number;
             /**
-             * @description The key of the signatures.
+             * @description The key of the signatures. Not in the answer to a repeated request.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
              */
-            secret: string;
+            secret?: string;
         };
         CreatedWebhookEnvelope: {
             /**
@@ -2237,12 +2260,6 @@ export interface components {
             data: components["schemas"]["CreatedWebhookDto"];
         };
         CreateWebhookDto: {
-            /**
-             * Format: uri
-             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
-             * @example https://receiver.example/hooks
-             */
-            url: string;
             /**
              * @description Not sent: all. `tenant` is about the tenants at and below your own.
              * @example [
@@ -2257,6 +2274,12 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
+            /**
+             * Format: uri
+             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
+             * @example https://receiver.example/hooks
+             */
+            url: string;
         };
         WebhookDto: {
             /**
@@ -2311,11 +2334,32 @@ export interface components {
         };
         UpdateWebhookDto: {
             /**
+             * @description Not sent: all. `tenant` is about the tenants at and below your own.
+             * @example [
+             *       "dept",
+             *       "tenant"
+             *     ]
+             */
+            kinds?: ("dept" | "tenant" | "user")[] | null;
+            /**
+             * @description `0` sends, `1` does not.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /**
              * Format: uri
              * @description `https`; outside of production also `http`. Its name must lead to public addresses.
              * @example https://receiver.example/hooks
              */
             url: string;
+            /**
+             * Format: int64
+             * @example 1
+             */
+            webhookId: number;
+        };
+        PatchWebhookDto: {
             /**
              * @description Not sent: all. `tenant` is about the tenants at and below your own.
              * @example [
@@ -2331,10 +2375,32 @@ export interface components {
              */
             status?: "0" | "1" | null;
             /**
-             * Format: int64
-             * @example 1
+             * Format: uri
+             * @example https://receiver.example/hooks
              */
-            webhookId: number;
+            url?: string;
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            webhookId?: number | null;
+        };
+        WebhookSecretDto: {
+            /**
+             * @description The key of the signatures.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
+             */
+            secret: string;
+        };
+        WebhookSecretEnvelope: {
+            /**
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+            data: components["schemas"]["WebhookSecretDto"];
         };
         DeliveryDto: {
             /**
@@ -2393,7 +2459,7 @@ export interface components {
              * @description A constant to branch on.
              * @enum {string}
              */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
             /**
              * @description The request's id, as in the header `X-Request-Id` and in the log.
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
@@ -2485,6 +2551,21 @@ export interface components {
          *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
          */
         "INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
+         * @description `INVALID_INPUT`: The input is invalid
+         *
+         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         *
+         *     `HISTORY_TOO_LONG`: There were too many changes since that time; choose a later time, or for a comparison two times that are closer
+         */
+        "INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2794,6 +2875,23 @@ export interface components {
             };
         };
         /**
+         * @description `TOO_MANY_HISTORY_READS`: Too many reads of a long history are running; try again after the time in Retry-After
+         *
+         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         */
+        "TOO_MANY_HISTORY_READS-RATE_LIMITED": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
+        /**
          * @description `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
          *
          *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
@@ -2834,6 +2932,23 @@ export interface components {
                 "application/json": components["schemas"]["RefusalEnvelope"];
             };
         };
+        /**
+         * @description `WEBHOOKS_BUSY`: Too many requests are waiting for name servers or receivers; try again after the time in Retry-After
+         *
+         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         */
+        "WEBHOOKS_BUSY-RATE_LIMITED": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RefusalEnvelope"];
+            };
+        };
         /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
         WEBHOOK_NOT_FOUND: {
             headers: {
@@ -2851,7 +2966,7 @@ export interface components {
         "If-Match": string;
         /** @description The `ETag` of the version you have: 304 when it is still current. */
         "If-None-Match": string;
-        /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+        /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
         Prefer: "handling=strict" | "handling=lenient";
         /** @description `nextCursor` of the previous page; send the same filters. */
         cursor: string;
@@ -2910,7 +3025,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -2956,7 +3071,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -2987,7 +3102,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3078,7 +3193,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3132,7 +3247,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3212,7 +3327,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3234,11 +3349,12 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
+            429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3248,7 +3364,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3287,7 +3403,7 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3353,7 +3469,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3374,10 +3490,11 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             410: components["responses"]["HISTORY_GONE"];
+            429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3390,7 +3507,7 @@ export interface operations {
                 ids?: boolean;
             };
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3462,7 +3579,7 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3529,7 +3646,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3585,7 +3702,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3607,11 +3724,12 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
+            429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3621,7 +3739,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3662,7 +3780,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3692,61 +3810,6 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
-    restoreDept: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                id: components["parameters"]["id"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["RestoreDeptDto"];
-            };
-        };
-        responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
-            404: components["responses"]["DEPT_NOT_FOUND"];
-            /**
-             * @description `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
-             *
-             *     `PARENT_DISABLED`: The parent department is disabled
-             *
-             *     `NOT_DELETED`: It is not deleted, so it cannot be restored
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
-                };
-            };
-            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
-            default: components["responses"]["Refused"];
-        };
-    };
     getDept: {
         parameters: {
             query?: {
@@ -3756,7 +3819,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3779,11 +3842,12 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
+            429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3796,7 +3860,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3847,7 +3911,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3883,13 +3947,68 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    restoreDept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreDeptDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
+            /**
+             * @description `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
+             *
+             *     `PARENT_DISABLED`: The parent department is disabled
+             *
+             *     `NOT_DELETED`: It is not deleted, so it cannot be restored
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalEnvelope"];
+                };
+            };
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            default: components["responses"]["Refused"];
+        };
+    };
     getEntitlement: {
         parameters: {
             query?: never;
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3922,7 +4041,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -3959,7 +4078,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -3997,7 +4116,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4032,7 +4151,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4092,7 +4211,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4144,7 +4263,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4182,7 +4301,7 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4224,7 +4343,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4274,7 +4393,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4326,7 +4445,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4360,7 +4479,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4399,7 +4518,7 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4465,7 +4584,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4496,13 +4615,138 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    getTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            404: components["responses"]["TENANT_NOT_FOUND"];
+            /** @description `TENANT_HAS_CHILDREN`: The tenant has child tenants */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalEnvelope"];
+                };
+            };
+            412: components["responses"]["STALE"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    patchTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["PatchTenantDto"];
+                "application/json": components["schemas"]["PatchTenantDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
+            409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
+            412: components["responses"]["STALE"];
+            default: components["responses"]["Refused"];
+        };
+    };
     restoreTenant: {
         parameters: {
             query?: never;
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4554,131 +4798,6 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
-    getTenant: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the version you have: 304 when it is still current. */
-                "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TenantEnvelope"];
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
-            404: components["responses"]["TENANT_NOT_FOUND"];
-            default: components["responses"]["Refused"];
-        };
-    };
-    deleteTenant: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
-            404: components["responses"]["TENANT_NOT_FOUND"];
-            /** @description `TENANT_HAS_CHILDREN`: The tenant has child tenants */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
-                };
-            };
-            412: components["responses"]["STALE"];
-            default: components["responses"]["Refused"];
-        };
-    };
-    patchTenant: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
-                "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
-                Prefer?: components["parameters"]["Prefer"];
-            };
-            path: {
-                /** @description The internal `id` of the tenant as the list shows it, not its code. The platform has `1`. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/merge-patch+json": components["schemas"]["PatchTenantDto"];
-                "application/json": components["schemas"]["PatchTenantDto"];
-            };
-        };
-        responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
-            404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
-            409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
-            412: components["responses"]["STALE"];
-            default: components["responses"]["Refused"];
-        };
-    };
     listUsers: {
         parameters: {
             query?: {
@@ -4696,7 +4815,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4730,7 +4849,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4769,7 +4888,7 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4835,7 +4954,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -4900,7 +5019,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4936,7 +5055,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -4972,7 +5091,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5017,7 +5136,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have read: 412 when it has changed since. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5064,7 +5183,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -5095,7 +5214,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -5112,6 +5233,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5122,6 +5244,8 @@ export interface operations {
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
+            412: components["responses"]["STALE"];
+            429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5131,7 +5255,7 @@ export interface operations {
             header?: {
                 /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path?: never;
@@ -5149,6 +5273,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
                     Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -5169,6 +5294,7 @@ export interface operations {
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5183,7 +5309,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5213,11 +5339,58 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    resendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description As the list of deliveries shows it. A `ping` cannot be sent again. */
+                messageId: string;
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            /**
+             * @description `WEBHOOK_NOT_FOUND`: There is no such webhook
+             *
+             *     `MESSAGE_NOT_FOUND`: No such message was sent to this webhook, or its change is no longer kept
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalEnvelope"];
+                };
+            };
+            429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
+            default: components["responses"]["Refused"];
+        };
+    };
     pingWebhook: {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5242,6 +5415,39 @@ export interface operations {
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
+            429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecretEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
     };
@@ -5251,7 +5457,7 @@ export interface operations {
             header?: {
                 /** @description The `ETag` of the version you have: 304 when it is still current. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5285,7 +5491,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` refuses fields and parameters that are not known here; `handling=lenient` ignores them, and `X-Ignored-Fields` names them. Which is the default is a setting of the service. `Preference-Applied` tells that it was followed. */
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
                 Prefer?: components["parameters"]["Prefer"];
             };
             path: {
@@ -5310,6 +5518,49 @@ export interface operations {
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
+            412: components["responses"]["STALE"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    patchWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["PatchWebhookDto"];
+                "application/json": components["schemas"]["PatchWebhookDto"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DoneEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["WEBHOOK_NOT_FOUND"];
+            412: components["responses"]["STALE"];
+            429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
             default: components["responses"]["Refused"];
         };
     };
