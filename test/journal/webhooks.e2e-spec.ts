@@ -90,7 +90,8 @@ describe('webhooks of a tenant', () => {
     const path = `${PATH}/${id}`;
     const read = await api.get(path);
     expect(read.headers.etag).toBe('"0"');
-    expect((await api.patch(path, { url: `${URL}/2` }, { 'if-match': '"0"' })).status).toBe(200);
+    const patched = await api.patch(path, { url: `${URL}/2` }, { 'if-match': '"0"' });
+    expect([patched.status, patched.headers.etag]).toEqual([200, '"1"']);
     expect((await api.get(path)).body.data).toMatchObject({
       ...{ url: `${URL}/2`, kinds: ['dept'], status: '1', updateBy: 'ann' },
     });

@@ -13,14 +13,14 @@ export class StatementTurns {
   /** Runs a statement: at once, or in the turn that has time for it. */
   run<T>(statement: () => T): T | Promise<T> {
     if (this.#hasTime()) return statement();
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       this.#waiting.push(() => {
-        // What it throws is for its own caller.
-        try {
-          resolve(statement());
-        } catch (error) {
-          reject(error);
-        }
+        // In a promise of its own: what the statement throws is for its caller.
+        resolve(
+          new Promise((done) => {
+            done(statement());
+          }),
+        );
       });
     });
   }
