@@ -130,7 +130,7 @@ describe('changing a part of a department', () => {
       expect(await order({ parentId, deptIds: [child, 999_999] })).toEqual([
         404,
         'DEPT_NOT_FOUND',
-        undefined,
+        [999_999],
       ]);
       for (const deptIds of [
         [],

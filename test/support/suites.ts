@@ -32,8 +32,7 @@ export const ONCE_SUITES = {
  * to `npm run test:long`, in the suites above.
  */
 export const MYSQL_SUITE = {
-  'on-mysql':
-    /^(database\/(acknowledged|migrations|races|server-settings|unit-of-work)|(dept|tenant)\/\w+-(contract|list|statements))/,
+  'on-mysql': /^(database\/(migrations|races|unit-of-work)|(dept|tenant)\/\w+-(contract|list))/,
 } as const;
 
 /** Specs that `npm run test:long` runs with more rounds than `npm test`. */
@@ -51,7 +50,8 @@ const LEFT_TO_LONG = {
     ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-transfer', 'tenant/tenant-fields'],
     ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
-    ...['journal/change-replay', 'journal/on-change', 'journal/webhook'],
+    ...['journal/change-replay', 'journal/change-feed-rights', 'journal/long-history', 'journal/on-change'],
+    ...['journal/webhook', 'user/user-patch'],
     ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
   ],
 };

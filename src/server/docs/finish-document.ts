@@ -158,7 +158,7 @@ function nameOf(status: string, answer: Answer): string {
 /** All reasons there are: clients that are made from the document have a type for them. */
 function withReasons(components: OpenAPIObject['components'], examples: object): object {
   const { RefusalDto, ...schemas } = components?.schemas ?? {};
-  const { properties = {}, ...rest } = RefusalDto as Schema;
+  const { properties = {}, ...rest } = (RefusalDto ?? {}) as Schema;
   const known = new Set(
     Object.values(examples as Record<string, { value: { data: { reason: string } } }>).map(
       ({ value }) => value.data.reason,
