@@ -73,6 +73,25 @@ async function turns(port: number, streams: readonly Stream[], rounds: number): 
   return turns.map(({ done }) => done / rounds / (TURN_MS / 1000));
 }
 
+/** So many connections send one request after the other, whatever the answers are. Gives the answers a second. */
+async function flood(
+  port: number,
+  requests: readonly string[],
+  connections: number,
+  seconds: number,
+): Promise<number> {
+  const end = performance.now() + seconds * 1000;
+  const next = inTurn(requests);
+  const took = await closedLoad({
+    port,
+    connections,
+    requests: () => performance.now() < end,
+    request: (_, n) => next(n),
+    takesRefusals: true,
+  });
+  return took.length / seconds;
+}
+
 /** What streams meet while each of these requests waits on a connection of its own. */
 async function waitedBeside(
   port: number,
@@ -97,7 +116,7 @@ async function waitedBeside(
   return { reports, waited: took.filter((ms) => ms > seconds * 1000).length };
 }
 
-const measures = { closed, open, turns, waitedBeside };
+const measures = { closed, open, turns, flood, waitedBeside };
 export type Measures = typeof measures;
 
 process.on('message', ({ name, args }: { name: keyof Measures; args: never[] }) => {
