@@ -166,7 +166,7 @@ export interface paths {
         };
         /**
          * Export all departments as a file
-         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. One export at a time per tenant.
+         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.
          */
         get: operations["exportDepts"];
         put?: never;
@@ -188,7 +188,7 @@ export interface paths {
         put?: never;
         /**
          * Import departments from a file, all or nothing
-         * @description Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. One import at a time per tenant.
+         * @description Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.
          */
         post: operations["importDepts"];
         delete?: never;

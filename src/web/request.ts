@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { isIP, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
@@ -90,6 +91,8 @@ export const NOT_A_REQUEST: Idle = {
   during: (outside) => outside(),
   checkAgain: () => Promise.resolve(),
 };
+// All followers of a host listen to it.
+setMaxListeners(0, NOT_A_REQUEST.signal);
 
 export const LANGUAGES = ['zh', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
