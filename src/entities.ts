@@ -1,10 +1,10 @@
 import type { DataSourceOptions } from 'typeorm';
-import { ChangeEntity } from './database/change-log';
+import { ChangeEntity } from './journal/change-log';
 import { CommitRecord } from './database/commit-log';
 import { describeColumnsFor } from './database/entity-columns';
 import { SettingEntity } from './database/setting.repository';
 import { DeptEntity } from './dept/dept.entity';
-import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './journal/subscription.entity';
+import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './changes/subscription.entity';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from './tenant/quota/quota.entity';
 import { TenantEntity } from './tenant/tenant.entity';

@@ -101,8 +101,8 @@ export type { CeilingOptions } from './tenant/ceilings';
 // What services take and give beside that.
 export { IdempotentRequest, type IdempotencyScope } from './database/idempotent-request';
 export { PageQuery } from './web/page-query.dto';
-export type { PageView } from './web/page';
-export { revisionOf, tagOf, type Expected } from './web/revision';
+export type { PageView } from './database/page';
+export { revisionOf, tagOf, type Expected } from './database/revision';
 
 // Refusals.
 export { AuthErrors } from './tenancy/access.errors';
@@ -137,12 +137,12 @@ export { TenantryTransaction, type InUnit, type TenantryUnit } from './tenantry-
 export { Doctor, type Diagnosis } from './doctor/doctor';
 
 // The journal.
-export { JournalModule, JournalServicesModule } from './journal/journal.module';
-export { ChangeFeed, type ChangeOptions } from './journal/change-feed.service';
-export { JournalErrors } from './journal/journal.errors';
-export type { ChangeKind } from './database/change-log';
-export { WebhookService } from './journal/webhook.service';
-export type { WebhookOptions } from './journal/webhook-sender';
+export { JournalModule, JournalServicesModule } from './changes/journal.module';
+export { ChangeFeed, type ChangeOptions } from './changes/change-feed.service';
+export { JournalErrors } from './changes/journal.errors';
+export type { ChangeKind } from './journal/change-log';
+export { WebhookService } from './changes/webhook/webhook.service';
+export type { WebhookOptions } from './changes/webhook/webhook-sender';
 export {
   CreatedWebhookDto,
   CreateWebhookDto,
@@ -151,9 +151,9 @@ export {
   UpdateWebhookDto,
   WebhookDto,
   WebhookSecretDto,
-} from './journal/webhook.dto';
-export { WebhookErrors } from './journal/webhook.errors';
-export { OnChange, type OnChangeOptions } from './journal/on-change';
+} from './changes/webhook/webhook.dto';
+export { WebhookErrors } from './changes/webhook/webhook.errors';
+export { OnChange, type OnChangeOptions } from './changes/on-change';
 export { ChangeDto } from './web/change.dto';
 
 // What happens.

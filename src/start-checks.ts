@@ -8,7 +8,7 @@ import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule } from './dept/dept.module';
-import { JournalModule } from './journal/journal.module';
+import { JournalModule } from './changes/journal.module';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { TenantModule } from './tenant/tenant.module';
 

@@ -1,6 +1,6 @@
 import type { CanActivate, Type } from '@nestjs/common';
 import type { Meter } from './database/meter';
-import type { WebhookOptions } from './journal/webhook-sender';
+import type { WebhookOptions } from './changes/webhook/webhook-sender';
 import type { PrincipalResolver } from './tenancy/principal-resolver';
 import type { UserDirectory } from './tenancy/tenant-access';
 import type { CeilingOptions } from './tenant/ceilings';

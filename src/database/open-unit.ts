@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ChangeLog } from './change-log';
+import { ChangeLog } from '../journal/change-log';
 import type { Emit } from './domain-events';
 
 /** A unit of work while its transaction is open. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors, filtersOf, type PageView, type Page } from '../web/page';
+import { Cursors, filtersOf, type PageView, type Page } from '../database/page';
 import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';

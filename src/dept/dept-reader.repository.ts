@@ -3,7 +3,7 @@ import { In } from 'typeorm';
 import { chunksOf, inChunks } from '../database/in-chunks';
 import type { FindOptions, Key } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
-import { cutPage, fillPage, firstOf, type KeySource, type Page } from '../web/page';
+import { cutPage, fillPage, firstOf, type KeySource, type Page } from '../database/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../tree/tree-path';

@@ -1,5 +1,5 @@
-import type { JournalFields } from '../database/change-log';
-import { withRevision } from '../web/revision';
+import type { JournalFields } from '../journal/change-log';
+import { withRevision } from '../database/revision';
 import type { ZonedTime } from '../time/zoned-time';
 import type { CreateDeptDto, DeptDto, DeptRowDto } from './dept.dto';
 import type { DeptEntity, DeptFields, DeptRow } from './dept.entity';

@@ -3,7 +3,7 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { mergePatch } from '../web/merge-patch';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { Refusal } from '../errors/refusal';
-import { refuseOneTagForMany, refuseStale, type Expected } from '../web/revision';
+import { refuseOneTagForMany, refuseStale, type Expected } from '../database/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';

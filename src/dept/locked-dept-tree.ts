@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuditStamp } from '../database/audited';
-import { changedFields, type ChangeOperation, type JournalFields } from '../database/change-log';
+import { changedFields, type ChangeOperation, type JournalFields } from '../journal/change-log';
 import { chunksOf } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
 import { padded } from '../database/sql-statement';

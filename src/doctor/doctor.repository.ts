@@ -1,6 +1,6 @@
 import { In, type DataSource, type EntityManager } from 'typeorm';
 import { RAISED, type Audited } from '../database/audited';
-import type { ChangeKind, JournalFields } from '../database/change-log';
+import type { ChangeKind, JournalFields } from '../journal/change-log';
 import { tableName } from '../database/columns';
 import type { Dialect } from '../database/dialect';
 import { dialectOf } from '../database/dialects';

@@ -1,4 +1,4 @@
-import type { ChangedFields, JournalFields } from '../database/change-log';
+import type { ChangedFields, JournalFields } from '../journal/change-log';
 import type { DoctorRepository, LastEntry } from './doctor.repository';
 
 const NAMES = { dept: 'department', tenant: 'tenant', user: 'account' } as const;

@@ -9,12 +9,12 @@ import {
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
-import { ChangeEntity, type ChangeKind, type ChangeOperation } from '../database/change-log';
+import { ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
 import { ScopedTable, type FindOptions } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { journalStates, type JournalState } from '../tenancy/tenant-access';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import type { Position } from '../web/change-cursor';
+import type { Position } from './change-cursor';
 
 /** Which entries; what is absent does not matter. */
 export interface ChangeFilters {

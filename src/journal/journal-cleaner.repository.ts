@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { And, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
-import { ChangeEntity } from '../database/change-log';
+import { ChangeEntity } from './change-log';
 import { HourlyCleaner } from '../database/hourly-cleaner';
 import { Meter } from '../database/meter';
 import { ScopedTable } from '../database/scoped-table';

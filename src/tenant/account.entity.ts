@@ -12,7 +12,7 @@ import {
   type EntityManager,
 } from 'typeorm';
 import { Audited } from '../database/audited';
-import type { JournalFields } from '../database/change-log';
+import type { JournalFields } from '../journal/change-log';
 import { ascii, id, text } from '../database/columns';
 import { toRoles } from '../tenancy/roles';
 import { usernameKey } from '../tenancy/account-name';

@@ -1,6 +1,6 @@
 import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import { changedFields, type ChangeOperation, type JournalFields } from '../database/change-log';
+import { changedFields, type ChangeOperation, type JournalFields } from '../journal/change-log';
 import type { OpenUnit } from '../database/open-unit';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';

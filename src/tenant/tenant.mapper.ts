@@ -1,6 +1,6 @@
-import type { JournalFields } from '../database/change-log';
+import type { JournalFields } from '../journal/change-log';
 import { CONTRACT_QUOTAS } from './quota/quota-kinds';
-import { withRevision } from '../web/revision';
+import { withRevision } from '../database/revision';
 import { tenantState } from './tenant-state';
 import type { TenantDto, TenantRowDto } from './tenant-view.dto';
 import type { CreateTenantDto } from './tenant.dto';

@@ -13,7 +13,7 @@ import {
   type FindOptionsWhere,
 } from 'typeorm';
 import { AuditStamp } from '../database/audited';
-import { ChangeEntity, findHistory } from '../database/change-log';
+import { ChangeEntity, findHistory } from '../journal/change-log';
 import { contains } from '../database/columns';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { ScopedTable, type FindOptions, type Key } from '../database/scoped-table';
@@ -25,7 +25,7 @@ import { TenantErrors } from '../tenancy/tenant.errors';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
 import { below } from '../tree/tree-table';
-import { cutPage, type Page } from '../web/page';
+import { cutPage, type Page } from '../database/page';
 import { AccountEntity } from './account.entity';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
 import type { LiveState, TenantFacts } from './tenant-state';

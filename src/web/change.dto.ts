@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../database/change-log';
+import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../journal/change-log';
 import { AnyId, ChangedFieldsView, Choice, Int32, Int64, TimeText } from './view-fields';
 
 /** One entry of the journal: what was done to a department, a tenant or an account. */

@@ -12,7 +12,7 @@ import { map, type Observable } from 'rxjs';
 import type { ErrorRow, Refusal } from '../errors/refusal';
 import type { RefusalDto } from './refusal.dto';
 import type { Language } from './request';
-import { revisionOf, tagOf } from './revision';
+import { revisionOf, tagOf } from '../database/revision';
 import { checkNames } from './unknown-names';
 
 /** The form of every answer. */

@@ -19,7 +19,7 @@ import { attachContext, contextOf, RequestContext } from '../tenancy/request-con
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { MANAGERS } from '../tenancy/roles';
-import { CHANGE_CURSOR_HEADER, ChangeCursors } from './change-cursor';
+import { CHANGE_CURSOR_HEADER, ChangeCursors } from '../journal/change-cursor';
 import { inEnvelope } from './envelope';
 import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';

@@ -7,7 +7,7 @@ import type { Bilingual } from '../errors/refusal';
 import { contextOf } from '../tenancy/request-context';
 import { ID_LIST, isTextId, MAX_IDS, parseNumericId, TEXT_ID } from './field-rules';
 import { NUMERIC_ID } from './id-fields';
-import type { Expected } from './revision';
+import type { Expected } from '../database/revision';
 
 /** The parameters of handlers: ids in the path, `If-Match` and `Idempotency-Key`, each read and documented in one. */
 

@@ -1,5 +1,5 @@
 import { DECORATORS, type ApiPropertyOptions } from '@nestjs/swagger';
-import { CHANGE_KINDS } from '../database/change-log';
+import { CHANGE_KINDS } from '../journal/change-log';
 import { ROLES } from '../tenancy/roles';
 
 /**

@@ -1,5 +1,5 @@
 import { Doctor } from '../../src/doctor/doctor';
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/tenant/account.entity';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { Chance, faultsSeed } from '../support/chance';
 import { times } from '../support/long-run';

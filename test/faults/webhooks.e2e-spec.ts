@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PositionEntity, WebhookEntity } from '../../src/journal/subscription.entity';
-import { subscriptionOf } from '../../src/journal/webhook.repository';
+import { PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
+import { subscriptionOf } from '../../src/changes/webhook/webhook.repository';
 import { aDept } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { Receiver } from '../support/receiver';

@@ -1,4 +1,4 @@
-import { ChangeWaiters } from '../../src/journal/change-waiters';
+import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { signToken } from '../../src/server/auth/token-issuer';
 import { type Answer, type ApiClient, aDept, aTenant, aUser } from '../../src/server/testing';
 import {

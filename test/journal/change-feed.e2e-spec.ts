@@ -1,6 +1,6 @@
 import { aDept, aTenant, ApiClient, aUser, mintToken, type Answer } from '../../src/server/testing';
 import { ChangeReader } from '../../src/journal/change-reader.repository';
-import { ChangeWaiters } from '../../src/journal/change-waiters';
+import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { OverloadProtection } from '../../src/server/overload/overload-protection';
 import { NOT_A_REQUEST } from '../../src/web/request';
 import { CHANGES, changePage, cursorNow, Follower } from '../support/follower';

@@ -1,5 +1,5 @@
 import { aDept, aTenant, aUser } from '../../src/server/testing';
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { nextCommits } from '../support/commit-faults';
 import { changePage, cursorNow } from '../support/follower';
 import { aTenantRow } from '../support/seeds';

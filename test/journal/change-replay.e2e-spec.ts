@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ApiClient } from '../../src/server/testing';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { cursorNow, Follower } from '../support/follower';
 import { SEEDED, times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';

@@ -1,4 +1,4 @@
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';

@@ -1,4 +1,4 @@
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { JournalCleaner } from '../../src/journal/journal-cleaner.repository';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { CHANGES, changePage, cursorNow } from '../support/follower';

@@ -1,4 +1,4 @@
-import { ChangeEntity } from '../../src/database/change-log';
+import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
 import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal.repository';

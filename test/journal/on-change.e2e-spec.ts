@@ -1,6 +1,6 @@
 import { Injectable, Logger, Scope } from '@nestjs/common';
 import { ChangeDto, Clock, OnChange, TenantryModule } from '../../src/index';
-import { LeaseEntity, PositionEntity } from '../../src/journal/subscription.entity';
+import { LeaseEntity, PositionEntity } from '../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { HeaderResolver, Host } from '../support/host';

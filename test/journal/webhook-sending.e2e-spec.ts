@@ -1,4 +1,4 @@
-import { WebhookSender } from '../../src/journal/webhook-sender';
+import { WebhookSender } from '../../src/changes/webhook/webhook-sender';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { isGenuine, Receiver } from '../support/receiver';

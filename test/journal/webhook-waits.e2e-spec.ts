@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { WebhookSender } from '../../src/journal/webhook-sender';
+import { WebhookSender } from '../../src/changes/webhook/webhook-sender';
 import type { ApiClient } from '../../src/server/testing';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

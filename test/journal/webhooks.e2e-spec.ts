@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { CommitRecord } from '../../src/database/commit-log';
-import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/journal/subscription.entity';
-import { DeliveryCleaner } from '../../src/journal/webhook-worker';
+import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
+import { DeliveryCleaner } from '../../src/changes/webhook/webhook-worker';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { Receiver } from '../support/receiver';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeptService } from '../../src/dept/dept.service';
-import { ChangeWaiters } from '../../src/journal/change-waiters';
+import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { ShutdownState } from '../../src/server/health/health.controller';
 import { aDept, type Answer, type ApiClient, aTenant } from '../../src/server/testing';
 import { RequestContext } from '../../src/tenancy/request-context';

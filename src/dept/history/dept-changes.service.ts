@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { ChangedFields, JournalFields } from '../../database/change-log';
+import type { ChangedFields, JournalFields } from '../../journal/change-log';
 import { chunksOf } from '../../database/in-chunks';
 import { HttpErrors } from '../../errors/http.errors';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TimeSlices } from '../../time/time-slices';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
-import { toChangeDto } from '../../web/change-view';
-import { Cursors, cutPage, filtersOf, FirstRows, type PageView } from '../../web/page';
+import { toChangeDto } from '../../journal/change-view';
+import { Cursors, cutPage, filtersOf, FirstRows, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import type { DeptRowDto } from '../dept.dto';
 import { DEPT_DETAILS } from '../dept.entity';

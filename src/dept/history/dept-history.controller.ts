@@ -8,7 +8,7 @@ import { ChangeDto } from '../../web/change.dto';
 import { OptionalJsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
-import type { PageView } from '../../web/page';
+import type { PageView } from '../../database/page';
 import { PageQuery } from '../../web/page-query.dto';
 import { IdempotencyKey, PathId } from '../../web/params';
 import { DeptErrors } from '../dept.errors';

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { Clock } from '../../time/clock';
 import { ZonedTime, type TimeSpan } from '../../time/zoned-time';
 import { MAX_DEPTH } from '../../tree/tree-path';
-import { cutPage, FirstRows, type Page } from '../../web/page';
+import { cutPage, FirstRows, type Page } from '../../database/page';
 import type { DeptDto, DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
 import { ROOT_ID, type DeptRow } from '../dept.entity';
 import { DeptErrors } from '../dept.errors';

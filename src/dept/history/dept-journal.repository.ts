@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { And, In, LessThanOrEqual, MoreThan, type FindOptionsWhere } from 'typeorm';
 import { FairQueue, type Leave } from '../../concurrency/fair-queue';
-import { ChangeEntity, findHistory } from '../../database/change-log';
+import { ChangeEntity, findHistory } from '../../journal/change-log';
 import { chunksOf } from '../../database/in-chunks';
 import type { FindOptions, Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { HistoryErrors } from '../../errors/http.errors';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound, type TenantOwned } from '../../tenancy/tenant-bound';
-import { cutPage, type Page } from '../../web/page';
+import { cutPage, type Page } from '../../database/page';
 
 const READ = ['version', 'seq', 'operation', 'resourceId', 'fields', 'by', 'happenedAt'] as const;
 /** What is read of an entry about a department. */

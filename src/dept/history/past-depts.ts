@@ -1,8 +1,8 @@
-import type { ChangedFields } from '../../database/change-log';
+import type { ChangedFields } from '../../journal/change-log';
 import { chunksOf } from '../../database/in-chunks';
 import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type Place } from '../../tree/tree-path';
-import { firstOf } from '../../web/page';
+import { firstOf } from '../../database/page';
 import { ancestorIds, ROOT_ID, type DeptRow } from '../dept.entity';
 import type { DeptReader } from '../dept-reader.repository';
 import type { TreeSource } from '../dept-list.service';

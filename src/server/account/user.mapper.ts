@@ -1,4 +1,4 @@
-import { withRevision } from '../../web/revision';
+import { withRevision } from '../../database/revision';
 import type { ZonedTime } from '../../time/zoned-time';
 import type { AccountFields, AccountRow } from '../../tenant/account.entity';
 import { fromRoles, toRoles } from '../../tenancy/roles';

@@ -17,7 +17,7 @@ import {
   findHistory,
   type ChangeOperation,
   type JournalFields,
-} from '../../database/change-log';
+} from '../../journal/change-log';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
@@ -30,7 +30,7 @@ import { TenantBound } from '../../tenancy/tenant-bound';
 import { treeLock } from '../../tenancy/tenant-access';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
-import { cutPage, fillPage, type Page } from '../../web/page';
+import { cutPage, fillPage, type Page } from '../../database/page';
 import type { UserListQuery } from './user.dto';
 
 const LIVE = { delFlag: '0' } as const;

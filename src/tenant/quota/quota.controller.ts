@@ -7,7 +7,7 @@ import { TenantErrors } from '../../tenancy/tenant.errors';
 import { JsonBody, OptionalJsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
-import type { PageView } from '../../web/page';
+import type { PageView } from '../../database/page';
 import { PageQuery } from '../../web/page-query.dto';
 import { IdempotencyKey, OnReplay, PathText, PathTextId } from '../../web/params';
 import {

@@ -10,7 +10,7 @@ import { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
-import { cutPage, type Page } from '../../web/page';
+import { cutPage, type Page } from '../../database/page';
 import { AT_ONCE, availableOf, COUNTED, LockedQuota, totalIn, type QuotaName } from './locked-quota';
 import type { TenantEntity } from '../tenant.entity';
 import { QuotaKinds } from './quota-kinds';

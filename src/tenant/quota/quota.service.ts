@@ -3,7 +3,7 @@ import type { IdempotentRequest } from '../../database/idempotent-request';
 import { Meter } from '../../database/meter';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
-import { Cursors, type PageView } from '../../web/page';
+import { Cursors, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { TenantRepository } from '../tenant.repository';
 import { QuotaKinds } from './quota-kinds';

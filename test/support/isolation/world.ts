@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { SessionEntity, AccountEntity } from '../../../src/tenant/account.entity';
-import { WebhookEntity } from '../../../src/journal/subscription.entity';
+import { WebhookEntity } from '../../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, mintToken } from '../../../src/server/testing';
 import { bulkInsert, life } from '../seeds';
 

@@ -1,11 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { FairQueue } from '../concurrency/fair-queue';
-import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../database/change-log';
+import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../journal/change-log';
 import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
-import { toChangeDto } from '../web/change-view';
+import { toChangeDto } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import {
   ChangeDispatchers,

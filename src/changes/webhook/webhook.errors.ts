@@ -1,4 +1,4 @@
-import { defineErrors } from '../errors/refusal';
+import { defineErrors } from '../../errors/refusal';
 
 export const WebhookErrors = defineErrors({
   NOT_FOUND: {

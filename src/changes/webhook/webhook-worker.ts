@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { FairQueue } from '../concurrency/fair-queue';
-import { HourlyCleaner } from '../database/hourly-cleaner';
-import { Meter } from '../database/meter';
-import { TenantAdmission } from '../tenancy/tenant-access';
+import { FairQueue } from '../../concurrency/fair-queue';
+import { HourlyCleaner } from '../../database/hourly-cleaner';
+import { Meter } from '../../database/meter';
+import { TenantAdmission } from '../../tenancy/tenant-access';
 import {
   ChangeDispatchers,
   growingWait,
@@ -11,9 +11,9 @@ import {
   type Failure,
   type Subscription,
   type Work,
-} from './change-dispatcher';
+} from '../change-dispatcher';
 import { DeliveryLog } from './delivery-log';
-import type { DueWebhook } from './subscription.repository';
+import type { DueWebhook } from '../subscription.repository';
 import { isDelivered, WebhookSender, type Outcome } from './webhook-sender';
 import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repository';
 

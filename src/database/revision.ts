@@ -1,4 +1,4 @@
-import { FIRST_REVISION } from '../database/audited';
+import { FIRST_REVISION } from './audited';
 import { HttpErrors, RevisionErrors } from '../errors/http.errors';
 
 const revision = Symbol('revision');

@@ -1,9 +1,9 @@
-import { CHANGE_KINDS, type ChangeKind } from '../database/change-log';
-import { isText } from '../web/field-rules';
-import { ChoiceField, IfSent, optional, required } from '../web/fields';
-import { IdField, RequiredIdField } from '../web/id-fields';
-import { ReadOnlyFields } from '../web/unknown-names';
-import { Choice, Int32, Int64, Kinds, TimeText } from '../web/view-fields';
+import { CHANGE_KINDS, type ChangeKind } from '../../journal/change-log';
+import { isText } from '../../web/field-rules';
+import { ChoiceField, IfSent, optional, required } from '../../web/fields';
+import { IdField, RequiredIdField } from '../../web/id-fields';
+import { ReadOnlyFields } from '../../web/unknown-names';
+import { Choice, Int32, Int64, Kinds, TimeText } from '../../web/view-fields';
 
 const MAX_URL = 2048;
 

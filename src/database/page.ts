@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Key } from '../database/scoped-table';
-import { SettingRepository } from '../database/setting.repository';
+import type { Key } from './scoped-table';
+import { SettingRepository } from './setting.repository';
 import { HttpErrors } from '../errors/http.errors';
-import { PageQuery } from './page-query.dto';
+import { PageQuery } from '../web/page-query.dto';
 
 /** One part of a list, in its order. */
 export interface Page<T> {

@@ -2,18 +2,18 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ChangeDispatchers } from './change-dispatcher';
 import { ChangeFeed } from './change-feed.service';
-import { ChangeReader } from './change-reader.repository';
+import { ChangeReader } from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
 import { ChangeController } from './change.controller';
-import { JournalCleaner } from './journal-cleaner.repository';
+import { JournalCleaner } from '../journal/journal-cleaner.repository';
 import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
 import { SubscriptionRepository } from './subscription.repository';
-import { WebhookSender } from './webhook-sender';
-import { DeliveryCleaner, WebhookWorker } from './webhook-worker';
-import { WebhookController } from './webhook.controller';
-import { WebhookRepository } from './webhook.repository';
-import { WebhookService } from './webhook.service';
+import { WebhookSender } from './webhook/webhook-sender';
+import { DeliveryCleaner, WebhookWorker } from './webhook/webhook-worker';
+import { WebhookController } from './webhook/webhook.controller';
+import { WebhookRepository } from './webhook/webhook.repository';
+import { WebhookService } from './webhook/webhook.service';
 
 /** The journal without routes: the feed, handlers of changes, and webhooks. */
 @Module({

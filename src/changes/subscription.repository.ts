@@ -8,7 +8,7 @@ import {
   type EntityManager,
   type FindOptionsWhere,
 } from 'typeorm';
-import { ChangeEntity, type ChangeKind } from '../database/change-log';
+import { ChangeEntity, type ChangeKind } from '../journal/change-log';
 import { columnOf, tableName } from '../database/columns';
 import type { Rows } from '../database/dialect';
 import { runPrepared } from '../database/prepared';

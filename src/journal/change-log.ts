@@ -9,8 +9,8 @@ import {
   PrimaryColumn,
   type EntityManager,
 } from 'typeorm';
-import { ascii, id, text } from './columns';
-import { ScopedTable, type Key } from './scoped-table';
+import { ascii, id, text } from '../database/columns';
+import { ScopedTable, type Key } from '../database/scoped-table';
 
 export const CHANGE_KINDS = ['dept', 'tenant', 'user'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];

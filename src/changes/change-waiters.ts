@@ -6,10 +6,10 @@ import { HttpErrors } from '../errors/http.errors';
 import { Refusal } from '../errors/refusal';
 import type { RequestContext } from '../tenancy/request-context';
 import type { ChangeDto } from '../web/change.dto';
-import type { PageView } from '../web/page';
+import type { PageView } from '../database/page';
 import type { Idle } from '../web/request';
-import { ChangeReader } from './change-reader.repository';
-import { CommitWatch } from './commit-watch';
+import { ChangeReader } from '../journal/change-reader.repository';
+import { CommitWatch } from '../journal/commit-watch';
 import { JournalErrors } from './journal.errors';
 
 /** How many requests may wait for changes, in all and of one top-level tenant with all below it. */

@@ -1,18 +1,18 @@
 import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
-import { IdempotencyErrors } from '../database/database.errors';
-import type { IdempotentRequest } from '../database/idempotent-request';
-import { RevisionErrors } from '../errors/http.errors';
-import { Ctx, type RequestContext } from '../tenancy/request-context';
-import { MANAGERS } from '../tenancy/roles';
-import { Changed, Created } from '../web/envelope';
-import { JsonBody, QueryParams } from '../web/input';
-import { Operation } from '../web/operation.decorator';
-import { OrganisationController } from '../web/organisation-controller';
-import type { PageView } from '../web/page';
-import { PageQuery } from '../web/page-query.dto';
-import { IdempotencyKey, IfMatch, PathId, PathText, sameId } from '../web/params';
-import { IdleRequest, PATCH_TYPES, type Idle } from '../web/request';
-import { FIRST_TAG, tagOf, type Expected } from '../web/revision';
+import { IdempotencyErrors } from '../../database/database.errors';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import { RevisionErrors } from '../../errors/http.errors';
+import { Ctx, type RequestContext } from '../../tenancy/request-context';
+import { MANAGERS } from '../../tenancy/roles';
+import { Changed, Created } from '../../web/envelope';
+import { JsonBody, QueryParams } from '../../web/input';
+import { Operation } from '../../web/operation.decorator';
+import { OrganisationController } from '../../web/organisation-controller';
+import type { PageView } from '../../database/page';
+import { PageQuery } from '../../web/page-query.dto';
+import { IdempotencyKey, IfMatch, PathId, PathText, sameId } from '../../web/params';
+import { IdleRequest, PATCH_TYPES, type Idle } from '../../web/request';
+import { FIRST_TAG, tagOf, type Expected } from '../../database/revision';
 import {
   CreatedWebhookDto,
   CreateWebhookDto,

@@ -1,4 +1,4 @@
-import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../database/change-log';
+import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../journal/change-log';
 import { ChoiceParam, NumberParam, optional, SearchParam, TextField } from '../web/fields';
 import { TEXT_ID } from '../web/field-rules';
 

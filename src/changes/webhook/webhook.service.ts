@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { FairQueue } from '../concurrency/fair-queue';
-import { CHANGE_KINDS } from '../database/change-log';
-import type { IdempotentRequest } from '../database/idempotent-request';
-import type { RequestContext } from '../tenancy/request-context';
-import { ZonedTime } from '../time/zoned-time';
-import { mergePatch } from '../web/merge-patch';
-import { Cursors, type PageView } from '../web/page';
-import type { PageQuery } from '../web/page-query.dto';
-import { NOT_A_REQUEST, type Idle } from '../web/request';
-import { refuseStale, withRevision, type Expected } from '../web/revision';
-import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
+import { FairQueue } from '../../concurrency/fair-queue';
+import { CHANGE_KINDS } from '../../journal/change-log';
+import type { IdempotentRequest } from '../../database/idempotent-request';
+import type { RequestContext } from '../../tenancy/request-context';
+import { ZonedTime } from '../../time/zoned-time';
+import { mergePatch } from '../../web/merge-patch';
+import { Cursors, type PageView } from '../../database/page';
+import type { PageQuery } from '../../web/page-query.dto';
+import { NOT_A_REQUEST, type Idle } from '../../web/request';
+import { refuseStale, withRevision, type Expected } from '../../database/revision';
+import type { DeliveryEntity, WebhookEntity } from '../subscription.entity';
 import { digestOf, newSecret } from './webhook-secret';
 import { WebhookSender, type Sent } from './webhook-sender';
 import type {

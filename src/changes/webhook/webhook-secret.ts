@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { WebhookEntity } from './subscription.entity';
+import type { WebhookEntity } from '../subscription.entity';
 
 type Secrets = Pick<WebhookEntity, 'secret' | 'oldSecrets'>;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type Logger } from '@nestjs/common';
 import type { FairQueue } from '../concurrency/fair-queue';
-import type { ChangeEntity } from '../database/change-log';
+import type { ChangeEntity } from '../journal/change-log';
 import { DomainEvents } from '../database/domain-events';
 import { Clock } from '../time/clock';
 import { RENEW_MS } from './lease.repository';

@@ -8,14 +8,14 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { ChangeEntity } from '../database/change-log';
-import { Meter } from '../database/meter';
-import { HttpErrors } from '../errors/http.errors';
-import { Clock } from '../time/clock';
-import { ZonedTime } from '../time/zoned-time';
-import { toChangeDto } from '../web/change-view';
+import type { ChangeEntity } from '../../journal/change-log';
+import { Meter } from '../../database/meter';
+import { HttpErrors } from '../../errors/http.errors';
+import { Clock } from '../../time/clock';
+import { ZonedTime } from '../../time/zoned-time';
+import { toChangeDto } from '../../journal/change-view';
 import { coded, lookupPublic, publicAddressesOf } from './public-address';
-import type { DeliveryEntity, WebhookEntity } from './subscription.entity';
+import type { DeliveryEntity, WebhookEntity } from '../subscription.entity';
 import { signaturesOf } from './webhook-secret';
 
 /** Where webhooks may lead. */

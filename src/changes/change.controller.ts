@@ -6,7 +6,7 @@ import { ChangeDto } from '../web/change.dto';
 import { QueryParams } from '../web/input';
 import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
-import type { PageView } from '../web/page';
+import type { PageView } from '../database/page';
 import { IdleRequest, type Idle } from '../web/request';
 import { ChangeFeed } from './change-feed.service';
 import { ChangeQuery } from './change.dto';

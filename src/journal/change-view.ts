@@ -1,6 +1,6 @@
-import type { ChangeEntity } from '../database/change-log';
+import type { ChangeEntity } from './change-log';
 import type { ZonedTime } from '../time/zoned-time';
-import type { ChangeDto } from './change.dto';
+import type { ChangeDto } from '../web/change.dto';
 
 type Parsed = Record<'before' | 'after', Record<string, unknown> | null>;
 

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../database/change-log';
+import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../journal/change-log';
 import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
-import { ChangeCursors, endOf, type FollowerPosition, type Position } from '../web/change-cursor';
-import { toChangeDto } from '../web/change-view';
+import { ChangeCursors, endOf, type FollowerPosition, type Position } from '../journal/change-cursor';
+import { toChangeDto } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
-import { Cursors, filtersOf, type PageView } from '../web/page';
+import { Cursors, filtersOf, type PageView } from '../database/page';
 import { NOT_A_REQUEST } from '../web/request';
-import { ChangeReader, type ChangeFilters } from './change-reader.repository';
+import { ChangeReader, type ChangeFilters } from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
-import { journalTopic, tenantsTopic } from './commit-watch';
+import { journalTopic, tenantsTopic } from '../journal/commit-watch';
 import type { ChangeQuery } from './change.dto';
 import { JournalErrors } from './journal.errors';
 

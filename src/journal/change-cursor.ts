@@ -4,7 +4,7 @@ import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
 import { journalStates } from '../tenancy/tenant-access';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { Cursors } from './page';
+import { Cursors } from '../database/page';
 
 /** A place in the journal of a tenant: the entries after it are those that a reader has not seen. */
 export interface Position {
