@@ -125,10 +125,10 @@ export {
   type OtherRows,
   TenantBoundRepository,
   tenantBoundToken,
-} from './tenancy/tenant-bound.repository';
+} from './resource/tenant-bound.repository';
 export type { TenantOwned } from './tenancy/tenant-bound';
-export type { RowsWanted } from './tenancy/host-table';
-export { TenantRows, type RowConditions } from './tenancy/tenant-rows.repository';
+export type { RowsWanted } from './resource/host-table';
+export { TenantRows, type RowConditions } from './resource/tenant-rows.repository';
 
 // One transaction for departments, tenants and the host's own tables.
 export { TenantryTransaction, type InUnit, type TenantryUnit } from './tenantry-transaction';

@@ -5,8 +5,8 @@ import type { OpenUnit } from './database/open-unit';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptService } from './dept/dept.service';
 import { RequestContext } from './tenancy/request-context';
-import { treeLock } from './tenancy/tenant-access';
-import { rowsIn, type OtherRows } from './tenancy/tenant-bound.repository';
+import { treeLock } from './journal/tree-lock';
+import { rowsIn, type OtherRows } from './resource/tenant-bound.repository';
 import { QuotaService } from './tenant/quota/quota.service';
 import { TenantService } from './tenant/tenant.service';
 

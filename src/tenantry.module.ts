@@ -27,7 +27,7 @@ import { StatusPolicy } from './web/envelope';
 import { setDefaultLanguage } from './web/request';
 import { HostGuards } from './web/roles.guard';
 import { setStrictInput } from './web/unknown-names';
-import { TenantBoundModule } from './tenancy/tenant-bound.repository';
+import { TenantBoundModule } from './resource/tenant-bound.repository';
 import type { TenantOwned } from './tenancy/tenant-bound';
 import { Ceilings } from './tenant/ceilings';
 import { QuotaKeeping } from './tenant/quota/quota-cleaner';

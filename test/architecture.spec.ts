@@ -29,13 +29,14 @@ function load(): SourceFile[] {
 }
 
 /** The rooms of the library, from the top: each may import those before it. */
-const LIBRARY = 'errors time concurrency database tree tenancy web journal tenant dept doctor (door)'.split(
-  ' ',
-);
+const LIBRARY =
+  'errors time concurrency database tenancy journal resource web changes tenant dept doctor (door)'.split(
+    ' ',
+  );
 /** Entry points of the package beside the library; they may import all of it. */
 const ENTRIES = ['client', 'testing'];
 /** Resources, which do not import each other. */
-const RESOURCES = ['journal', 'tenant', 'dept'];
+const RESOURCES = ['changes', 'tenant', 'dept'];
 
 /** A folder of `src`, or of `src/server`; `(door)` is the library's own entry. */
 function roomOf(path: string): string {
@@ -65,14 +66,12 @@ describe('the house', () => {
       ['server/app.module.ts', 'gives the open DataSource to Nest'],
       ['server/logging/logger.ts', 'tells errors of the database from others'],
       ['tenancy/tenant-bound.ts', 'is the tenant-bound table itself'],
-      ['tenancy/host-table.ts', 'is the same for the tables of hosts'],
+      ['resource/host-table.ts', 'is what hosts reach of their tables'],
       ['tenantry-transaction.ts', 'hands the manager of a transaction to the host'],
       ['start-checks.ts', 'looks at the DataSource of a host'],
-      [
-        'tenancy/tenant-access.ts',
-        'has the first statement of a unit of work, and a port that is asked in one',
-      ],
-      ['tree/tree-table.ts', 'is what every tree does with its table'],
+      ['tenancy/tenant-access.ts', 'has a port that is asked in a unit of work'],
+      ['journal/change-log.ts', 'is the table of the journal'],
+      ['journal/journal-state.ts', 'reads the version in a statement of its own'],
       ['server/account/first-admin.ts', 'runs before there is a service'],
       ['server/health/database-health.ts', 'asks the database itself'],
       ['server/cli/with-database.ts', 'opens the DataSource for a command'],
@@ -94,26 +93,27 @@ describe('the house', () => {
     expect(paths(files.filter(({ text }) => /\.(save|upsert|remove|softDelete)\(/.test(text)))).toEqual([]);
     const builders = files.filter(({ text }) => text.includes('createQueryBuilder'));
     expect(paths(builders).sort()).toEqual([
+      'resource/host-table.ts',
       'server/auth/failed-sign-in.repository.ts',
-      'tenancy/host-table.ts',
     ]);
     const prepared = files.filter(({ text }) => text.includes('runPrepared('));
     expect(paths(prepared).sort()).toEqual([
+      'changes/subscription.repository.ts',
       'database/prepared.ts',
       'database/scoped-table.ts',
-      'journal/subscription.repository.ts',
-      'tenancy/tenant-access.ts',
+      'journal/journal-state.ts',
+      'journal/tree-lock.ts',
     ]);
     // Tables that are not bound to a tenant. Each names the tenant in its conditions, or reads no tenant's row.
     const unbound = files.filter(({ text }) => text.includes('new ScopedTable('));
     expect(paths(unbound).sort()).toEqual([
-      'database/change-log.ts',
+      'changes/lease.repository.ts',
+      'changes/subscription.repository.ts',
+      'changes/webhook/webhook.repository.ts',
       'database/commit-log.ts',
+      'journal/change-log.ts',
       'journal/change-reader.repository.ts',
       'journal/journal-cleaner.repository.ts',
-      'journal/lease.repository.ts',
-      'journal/subscription.repository.ts',
-      'journal/webhook.repository.ts',
       'server/account/user.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',

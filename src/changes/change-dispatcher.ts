@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type Logger } from '@nestjs/common';
 import type { FairQueue } from '../concurrency/fair-queue';
-import type { ChangeEntity } from '../journal/change-log';
-import { DomainEvents } from '../database/domain-events';
+import { ChangeLog, type ChangeEntity } from '../journal/change-log';
+import { UnitOfWork } from '../database/unit-of-work';
 import { Clock } from '../time/clock';
 import { RENEW_MS } from './lease.repository';
 import { SubscriptionRepository, type News, type Wanted } from './subscription.repository';
@@ -74,13 +74,13 @@ export class ChangeDispatcher {
   constructor(
     private readonly repository: SubscriptionRepository,
     private readonly clock: Clock,
-    private readonly events: DomainEvents,
+    private readonly unitOfWork: UnitOfWork,
     private readonly options: DispatcherOptions,
   ) {}
 
   start(): void {
-    this.#unsubscribe = this.events.onCommit(({ versions }) => {
-      for (const tenantId of versions.keys()) this.#committed.add(tenantId);
+    this.#unsubscribe = this.unitOfWork.onCommit((unit) => {
+      for (const tenantId of unit.part(ChangeLog).versions.keys()) this.#committed.add(tenantId);
       this.#wake();
     });
     this.#running = this.#run();
@@ -231,11 +231,11 @@ export class ChangeDispatchers {
   constructor(
     readonly subscriptions: SubscriptionRepository,
     private readonly clock: Clock,
-    private readonly events: DomainEvents,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   create(options: DispatcherOptions): ChangeDispatcher {
-    return new ChangeDispatcher(this.subscriptions, this.clock, this.events, options);
+    return new ChangeDispatcher(this.subscriptions, this.clock, this.unitOfWork, options);
   }
 }
 

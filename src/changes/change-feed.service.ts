@@ -4,22 +4,20 @@ import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
-import { ChangeCursors, endOf, type FollowerPosition, type Position } from '../journal/change-cursor';
-import { toChangeDto } from '../journal/change-view';
+import { ChangeCursors, type FollowerPosition } from '../journal/change-cursor';
+import { endOf, type Position } from '../journal/journal-state';
+import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import { Cursors, filtersOf, type PageView } from '../database/page';
 import { NOT_A_REQUEST } from '../web/request';
-import { ChangeReader, type ChangeFilters } from '../journal/change-reader.repository';
+import { ChangeReader, CLOCKS_APART_MS, type ChangeFilters } from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
-import { journalTopic, tenantsTopic } from '../journal/commit-watch';
+import { journalTopic, tenantsTopic } from '../journal/journal-watch';
 import type { ChangeQuery } from './change.dto';
 import { JournalErrors } from './journal.errors';
 
 /** So many versions are looked through for one page; where none of them matches, the page is short and the next one goes on. */
 const MOST_EXAMINED = 25_000;
-
-/** Clocks of several machines differ: by how much the time of an entry may contradict the order of versions. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /** One of the journals that a caller follows, and how far. */
 interface Followed {
@@ -116,8 +114,8 @@ export class ChangeFeed {
     const versionAt = (time: Date, shift: number) =>
       this.reader.versionAt(tenantId, new Date(time.getTime() + shift));
     return {
-      first: since ? await versionAt(since, -CLOCKS_DIFFER_MS) : 0,
-      last: until ? await versionAt(until, CLOCKS_DIFFER_MS) : Infinity,
+      first: since ? await versionAt(since, -CLOCKS_APART_MS) : 0,
+      last: until ? await versionAt(until, CLOCKS_APART_MS) : Infinity,
     };
   }
 
@@ -181,7 +179,7 @@ export class ChangeFeed {
       }
       if (!first) break;
       taken[from] = (taken[from] ?? 0) + 1;
-      rows.push(toChangeDto(first, this.time, caller));
+      rows.push(toChangeView(first, this.time, caller));
     }
     const placeIn = (tenantId: string): Position | undefined => {
       const index = parts.findIndex((part) => part.tenantId === tenantId);

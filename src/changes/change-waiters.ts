@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FairQueue, type Leave } from '../concurrency/fair-queue';
-import { DomainEvents } from '../database/domain-events';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal } from '../errors/refusal';
 import type { RequestContext } from '../tenancy/request-context';
 import type { ChangeDto } from '../web/change.dto';
 import type { PageView } from '../database/page';
 import type { Idle } from '../web/request';
-import { ChangeReader } from '../journal/change-reader.repository';
-import { CommitWatch } from '../journal/commit-watch';
+import { JournalWatch } from '../journal/journal-watch';
 import { JournalErrors } from './journal.errors';
 
 /** How many requests may wait for changes, in all and of one top-level tenant with all below it. */
@@ -50,30 +48,15 @@ interface Waiter extends Follower {
  * fairly by top-level tenant: when all are taken, a newcomer gets that of another whose tenant has most. That one is answered early.
  */
 @Injectable()
-export class ChangeWaiters implements OnModuleDestroy {
+export class ChangeWaiters {
   readonly #places = new FairQueue(FOLLOWERS);
   readonly #turns = new FairQueue(WOKEN);
-  readonly #followed = new Map<string, Set<Waiter>>();
   readonly #groups = new Map<string, Group>();
-  readonly #commits: CommitWatch;
-  #count = 0;
-  #isStopped = false;
 
-  constructor(events: DomainEvents, reader: ChangeReader) {
-    this.#commits = new CommitWatch(events, reader, this.#followed, (topics) => {
-      this.#wake(topics);
-    });
-  }
+  constructor(private readonly watch: JournalWatch) {}
 
   get count(): number {
     return this.#places.counts.waiting;
-  }
-
-  /** A stop ends all waits at once. */
-  onModuleDestroy(): void {
-    this.#isStopped = true;
-    this.#commits.stop();
-    this.#wake(this.#followed.keys());
   }
 
   /**
@@ -84,7 +67,7 @@ export class ChangeWaiters implements OnModuleDestroy {
     const deadline = performance.now() + milliseconds;
     const { waiter, leave } = this.#add(follower);
     const isOver = (): boolean =>
-      performance.now() >= deadline || idle.signal.aborted || waiter.isCrowdedOut || this.#isStopped;
+      performance.now() >= deadline || idle.signal.aborted || waiter.isCrowdedOut || this.watch.isStopped;
     try {
       let page = await follower.read();
       if (hasNews(page) || isOver()) return page;
@@ -146,7 +129,7 @@ export class ChangeWaiters implements OnModuleDestroy {
     const { group, wokenBy, read } = waiter;
     // Before it reads: what is committed while it reads wakes it again.
     waiter.wokenBy = 0;
-    if (!group.read || group.read.since < wokenBy) group.read = { since: this.#count, page: read() };
+    if (!group.read || group.read.since < wokenBy) group.read = { since: this.watch.commits, page: read() };
     return group.read.page;
   }
 
@@ -162,29 +145,17 @@ export class ChangeWaiters implements OnModuleDestroy {
     if (waiter.isCrowdedOut) throw JournalErrors.TOO_MANY_FOLLOWERS();
     group.size += 1;
     this.#groups.set(name, group);
-    for (const topic of topics)
-      this.#followed.set(topic, (this.#followed.get(topic) ?? new Set()).add(waiter));
-    this.#commits.begin();
+    const unfollow = this.watch.follow(topics, (commit) => {
+      waiter.wokenBy = commit;
+      waiter.wake();
+    });
     const leave = (): void => {
       leavePlace();
       group.size -= 1;
       if (group.size === 0) this.#groups.delete(name);
-      for (const topic of topics) {
-        const others = this.#followed.get(topic);
-        others?.delete(waiter);
-        if (others?.size === 0) this.#followed.delete(topic);
-      }
+      unfollow();
     };
     return { waiter, leave };
-  }
-
-  #wake(topics: Iterable<string>): void {
-    this.#count += 1;
-    for (const topic of topics)
-      for (const waiter of this.#followed.get(topic) ?? []) {
-        waiter.wokenBy = this.#count;
-        waiter.wake();
-      }
   }
 }
 

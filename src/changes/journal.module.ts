@@ -5,6 +5,7 @@ import { ChangeFeed } from './change-feed.service';
 import { ChangeReader } from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
 import { ChangeController } from './change.controller';
+import { JournalWatch } from '../journal/journal-watch';
 import { JournalCleaner } from '../journal/journal-cleaner.repository';
 import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
@@ -21,6 +22,7 @@ import { WebhookService } from './webhook/webhook.service';
   providers: [
     ChangeFeed,
     ChangeReader,
+    JournalWatch,
     ChangeWaiters,
     JournalCleaner,
     LeaseRepository,

@@ -5,7 +5,7 @@ import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../journal/cha
 import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
-import { toChangeDto } from '../journal/change-view';
+import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import {
   ChangeDispatchers,
@@ -93,7 +93,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
       share: handler,
       wanted: () => ({ kinds }),
       handle: async (entry: ChangeEntity) => {
-        await call(toChangeDto(entry, this.time, PLATFORM_TENANT));
+        await call(toChangeView(entry, this.time, PLATFORM_TENANT));
       },
       failed: (error: unknown, { entry, attempts }: Failure) => {
         const { tenantId, version, seq } = entry;

@@ -9,6 +9,7 @@ import {
   type FindOptionsWhere,
 } from 'typeorm';
 import { ChangeEntity, type ChangeKind } from '../journal/change-log';
+import { endOf, journalStates, LAST_SEQ, type Position } from '../journal/journal-state';
 import { columnOf, tableName } from '../database/columns';
 import type { Rows } from '../database/dialect';
 import { runPrepared } from '../database/prepared';
@@ -21,9 +22,6 @@ import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { LeaseRepository } from './lease.repository';
 import { PositionEntity, type WebhookEntity } from './subscription.entity';
-
-/** A place in a journal: after this entry. */
-export type Place = Pick<PositionEntity, 'version' | 'seq'>;
 
 /** Which entries of a journal a subscription wants. */
 export interface Wanted {
@@ -43,22 +41,16 @@ export interface News {
   readonly position: PositionEntity;
   readonly entries: readonly ChangeEntity[];
   /** Where the subscription stands once it has taken all of these entries. */
-  readonly end: Place;
+  readonly end: Position;
   readonly hasMore: boolean;
 }
 
-/** The `seq` of a place after all entries of a version. */
-const END = 2 ** 31 - 1;
 const PAGE = 100;
 /** So many journals are found by one look; the next one finds others. */
 const MOST_FOUND = 1000;
 const DUE_PAGE = 1000;
 const ORDER = { version: 'ASC', seq: 'ASC' } as const;
 export const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
-
-export function endOf(version: number): Place {
-  return { version, seq: END };
-}
 
 /** How far the subscriptions have come. */
 @Injectable()
@@ -87,7 +79,7 @@ export class SubscriptionRepository {
         : '';
       const sql = `SELECT t.tenant_id AS code FROM ${tables.tenant} t
         LEFT JOIN ${tables.position} p ON p.journal = t.tenant_id AND p.subscription = ${name}
-        WHERE ${ofThese} (p.version IS NULL OR t.tree_ver > p.version OR p.seq < ${END})
+        WHERE ${ofThese} (p.version IS NULL OR t.tree_ver > p.version OR p.seq < ${LAST_SEQ})
           AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) LIMIT ${MOST_FOUND}`;
       return rowsOf(manager, sql, statement);
     });
@@ -125,7 +117,7 @@ export class SubscriptionRepository {
         JOIN ${tables.position} p ON p.webhook_id = w.webhook_id
         JOIN ${tables.tenant} t ON t.tenant_id = p.journal
         WHERE w.webhook_id >= ${first} AND ${ofThese} w.status = '0' AND ${isServed}
-          AND (t.tree_ver > p.version OR p.seq < ${END})
+          AND (t.tree_ver > p.version OR p.seq < ${LAST_SEQ})
           AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) ORDER BY w.webhook_id LIMIT ${DUE_PAGE}`;
       return rowsOf(manager, sql, statement);
     });
@@ -147,13 +139,13 @@ export class SubscriptionRepository {
           journal,
           subscription,
           version: -1,
-          seq: END,
+          seq: LAST_SEQ,
           webhookId: 0,
           ...NOT_FAILING,
         });
         position = await positions.findOne({ journal, subscription });
       }
-      const isDue = position && (version > position.version || position.seq < END);
+      const isDue = position && (version > position.version || position.seq < LAST_SEQ);
       if (!position || !isDue || (position.retryAt && position.retryAt > this.clock.now())) return null;
       const where: FindOptionsWhere<ChangeEntity> = {
         tenantId: journal,
@@ -172,8 +164,8 @@ export class SubscriptionRepository {
   }
 
   /** Moves on from where the position was read; false when another process has moved it, or it is gone. */
-  async move({ journal, subscription }: PositionEntity, from: Place, to: Place): Promise<boolean> {
-    const at = ({ version, seq }: Place) => ({ journal, subscription, version, seq });
+  async move({ journal, subscription }: PositionEntity, from: Position, to: Position): Promise<boolean> {
+    const at = ({ version, seq }: Position) => ({ journal, subscription, version, seq });
     const { version, seq } = to;
     const moved = await this.#do((manager) =>
       // `to` as well: a repeated statement finds what it has done.
@@ -185,7 +177,7 @@ export class SubscriptionRepository {
   /** Notes a failed try of the entry after this place. */
   async postpone(
     { journal, subscription }: PositionEntity,
-    { version, seq }: Place,
+    { version, seq }: Position,
     failure: Pick<PositionEntity, 'attempts' | 'failingSince' | 'retryAt'>,
   ): Promise<void> {
     const at = { journal, subscription, version, seq };
@@ -207,11 +199,7 @@ export class SubscriptionRepository {
 
 /** The version of a tenant's tree; all entries up to it are visible on this connection. */
 export async function treeVersionOf(manager: EntityManager, tenantId: string): Promise<number> {
-  const dataSource = dataSourceOf(manager);
-  const statement = new SqlStatement(dataSource.getMetadata(PositionEntity));
-  const sql = `SELECT tree_ver AS version FROM ${tableName(dataSource, 'tenantry_tenant')} WHERE tenant_id = ${statement.placeOf(tenantId)}`;
-  const [row] = await rowsOf(manager, sql, statement);
-  return Number(row?.version ?? 0);
+  return (await journalStates(manager, [tenantId])).get(tenantId)?.version ?? 0;
 }
 
 async function rowsOf(manager: EntityManager, sql: string, { values }: SqlStatement): Promise<Rows> {

@@ -15,14 +15,6 @@ export abstract class DomainEvent {
 /** The class of an event; `DomainEvent` itself stands for all of them. */
 export type EventType<E extends DomainEvent = DomainEvent> = abstract new (...args: never[]) => E;
 
-/** What a unit of work has committed, for the journal. */
-export interface Commit {
-  /** Of the tenants whose journals it may have written to: their new versions. */
-  readonly versions: ReadonlyMap<string, number>;
-  /** Of the tenants that it has changed: their paths, as entries of the journal have them. */
-  readonly lineages: readonly string[];
-}
-
 /** Notes an event of a unit of work, to be emitted once the unit is committed. */
 export type Emit = (event: DomainEvent) => void;
 
@@ -39,7 +31,6 @@ interface Subscription {
 export class DomainEvents {
   readonly #logger = new Logger('DomainEvents');
   readonly #subscriptions = new Set<Subscription>();
-  readonly #commitListeners = new Set<(commit: Commit) => void>();
 
   hasListener(event: DomainEvent): boolean {
     for (const { type } of this.#subscriptions) if (event instanceof type) return true;
@@ -59,15 +50,8 @@ export class DomainEvents {
     return () => void this.#subscriptions.delete(subscription);
   }
 
-  /** For the journal: calls `listener` after each COMMIT. Gives a function that ends it. */
-  onCommit(listener: (commit: Commit) => void): () => void {
-    this.#commitListeners.add(listener);
-    return () => void this.#commitListeners.delete(listener);
-  }
-
   /** For the unit of work alone: this is committed, and these are its events. */
-  emit(events: readonly DomainEvent[], commit: Commit): void {
-    for (const listener of this.#commitListeners) listener(commit);
+  emit(events: readonly DomainEvent[]): void {
     for (const event of events) {
       for (const subscription of [...this.#subscriptions]) {
         const { type, handler } = subscription;

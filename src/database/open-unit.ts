@@ -1,12 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import { ChangeLog } from '../journal/change-log';
 import type { Emit } from './domain-events';
+
+/** What a unit collects while its work runs, and writes right before the COMMIT. */
+export interface UnitPart {
+  beforeCommit(manager: EntityManager): Promise<void>;
+}
 
 /** A unit of work while its transaction is open. */
 export class OpenUnit {
-  /** Of the tenants that the unit has locked: the versions that it has raised their trees to. */
-  readonly versions = new Map<string, number>();
-  readonly changes = new ChangeLog();
+  readonly #parts = new Map<new () => UnitPart, UnitPart>();
   readonly #calls = new Set<Promise<unknown>>();
   #isOpen = true;
 
@@ -17,6 +19,17 @@ export class OpenUnit {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** The unit's one part of this class. */
+  part<P extends UnitPart>(Part: new () => P): P {
+    const part = this.#parts.get(Part) ?? new Part();
+    this.#parts.set(Part, part);
+    return part as P;
+  }
+
+  async writeParts(): Promise<void> {
+    for (const part of this.#parts.values()) await part.beforeCommit(this.manager);
   }
 
   /** A call that is part of the unit. */

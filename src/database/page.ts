@@ -3,7 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { Key } from './scoped-table';
 import { SettingRepository } from './setting.repository';
 import { HttpErrors } from '../errors/http.errors';
-import { PageQuery } from '../web/page-query.dto';
+
+/** Which part of a list is asked for. */
+export interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
 
 /** One part of a list, in its order. */
 export interface Page<T> {
@@ -109,7 +114,7 @@ export async function fillPage<T>(
 
 const SIGNATURE_BYTES = 16;
 /** Host code asks with plain objects, which have no defaults of their own. */
-const { limit: DEFAULT_LIMIT = 1 } = new PageQuery();
+export const DEFAULT_LIMIT = 50;
 const NOT_A_CURSOR = {
   zh: '游标无效，或不属于此列表和筛选条件',
   en: 'is not a cursor for this list and these filters',
@@ -128,7 +133,7 @@ export class Cursors {
   /** Reads the part of a list that a request asks for. `list` names the list, with its filters. */
   async page<T>(
     list: readonly unknown[],
-    { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+    { limit = DEFAULT_LIMIT, cursor }: PageRequest,
     read: (after: Key | null, limit: number) => Promise<Page<T>>,
   ): Promise<PageView<T>> {
     const after = cursor === undefined ? null : await this.open(list, cursor, 'cursor');
@@ -160,7 +165,7 @@ export class Cursors {
 }
 
 /** The filters of a list, in one order, whatever order they were sent in; the page's own part left out. */
-export function filtersOf({ limit: _, cursor: __, ...filters }: PageQuery & object): unknown[] {
+export function filtersOf({ limit: _, cursor: __, ...filters }: PageRequest & object): unknown[] {
   return Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));

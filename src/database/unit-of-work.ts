@@ -7,7 +7,7 @@ import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log
 import { DatabaseErrors } from './database.errors';
 import type { Isolation } from './dialect';
 import { dialectOf } from './dialects';
-import { DomainEvents, type Commit, type DomainEvent } from './domain-events';
+import { DomainEvents, type DomainEvent } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
 import { KeyedMutex } from '../concurrency/mutex';
@@ -27,12 +27,11 @@ const INSIDE =
   'This would wait for the transaction that it is called in. Inside TenantryTransaction.run call unit.depts, unit.tenants, ' +
   'unit.quotas or unit.rows(Entity); inside TenantBoundRepository.transaction use the rows that it gives.';
 
-const NOTHING: Commit = { versions: new Map(), lineages: [] };
-
 interface Done<T> {
   readonly result: T;
   readonly events: readonly DomainEvent[];
-  readonly commit: Commit;
+  /** Null when an earlier request has done it. */
+  readonly unit: OpenUnit | null;
 }
 
 /**
@@ -45,6 +44,7 @@ export class UnitOfWork {
   /** The unit of a host in which a call is made. Others need none: it slows promises down on Node 20. */
   readonly #around = new AsyncLocalStorage<OpenUnit>();
   readonly #commits: CommitLog;
+  readonly #commitListeners = new Set<(unit: OpenUnit) => void>();
   readonly #retrier: Retrier;
   #isolation: Promise<Isolation> | undefined;
 
@@ -84,7 +84,8 @@ export class UnitOfWork {
       if (before) return replay(request, before) as T;
       if (budget.isSpent) throw this.#refuseInQueue();
       const done = await this.#retrier.persist(budget, this.#attempts(lock, work, request));
-      this.events.emit(done.events, done.commit);
+      if (done.unit) for (const listener of this.#commitListeners) listener(done.unit);
+      this.events.emit(done.events);
       return done.result;
     };
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
@@ -131,6 +132,12 @@ export class UnitOfWork {
     return before ? (replay(request, before) as T) : undefined;
   }
 
+  /** Calls `listener` after each COMMIT, before the events are emitted. Gives a function that ends it. */
+  onCommit(listener: (unit: OpenUnit) => void): () => void {
+    this.#commitListeners.add(listener);
+    return () => void this.#commitListeners.delete(listener);
+  }
+
   #refuseInQueue(): Error {
     this.meter.unitGaveUp('queue');
     return DatabaseErrors.UNAVAILABLE();
@@ -162,13 +169,9 @@ export class UnitOfWork {
         if (isLast) throw DatabaseErrors.UNAVAILABLE();
         if (request) await this.#commits.forget(runner.manager, request);
         const result = await work(unit);
-        await unit.changes.write(runner.manager, unit.versions);
+        await unit.writeParts();
         await this.#commits.record(runner.manager, unitId, request, result);
-        unanswered = {
-          result,
-          events,
-          commit: { versions: unit.versions, lineages: unit.changes.lineages },
-        };
+        unanswered = { result, events, unit };
         await runner.commitTransaction();
         return unanswered;
       } catch (error) {
@@ -196,7 +199,7 @@ export class UnitOfWork {
     if (!record) return undefined;
     // A record of this key may be of another request: the work of this one may be lost all the same.
     const own = unanswered && toStored(unanswered.result) === record.result;
-    return own ? unanswered : { result: replay(request, record) as T, events: [], commit: NOTHING };
+    return own ? unanswered : { result: replay(request, record) as T, events: [], unit: null };
   }
 
   #read<T>(budget: RetryBudget, work: Statements<T>): Promise<T> {

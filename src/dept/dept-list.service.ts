@@ -4,7 +4,7 @@ import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
-import { MAX_DEPTH } from '../tree/tree-path';
+import { MAX_DEPTH } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
 import { ancestorIds, ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';

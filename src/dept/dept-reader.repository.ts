@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../database/unit-of-work';
 import { cutPage, fillPage, firstOf, type KeySource, type Page } from '../database/page';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
-import type { TreeNode } from '../tree/tree-path';
+import type { TreeNode } from '../database/tree-path';
 import {
   BY_ID,
   LIVE,

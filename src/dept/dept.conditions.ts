@@ -1,7 +1,7 @@
 import { In, LessThan, LessThanOrEqual, Raw, type FindOptionsWhere } from 'typeorm';
 import { contains } from '../database/columns';
-import type { TreeNode } from '../tree/tree-path';
-import { below } from '../tree/tree-table';
+import type { TreeNode } from '../database/tree-path';
+import { below } from '../database/tree-table';
 import type { DeptEntity } from './dept.entity';
 
 export type Where = FindOptionsWhere<DeptEntity>;

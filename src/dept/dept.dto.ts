@@ -1,4 +1,4 @@
-import { MAX_DEPTH } from '../tree/tree-path';
+import { MAX_DEPTH } from '../database/tree-path';
 import {
   ChoiceField,
   ChoiceParam,

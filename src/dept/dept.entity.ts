@@ -2,7 +2,7 @@ import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn 
 import { Audited } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
-import type { TreeRow } from '../tree/tree-table';
+import type { TreeRow } from '../database/tree-table';
 
 /** Parent id of a top-level department. */
 export const ROOT_ID = 0;

@@ -1,5 +1,5 @@
 import { defineErrors } from '../errors/refusal';
-import { MAX_DEPTH } from '../tree/tree-path';
+import { MAX_DEPTH } from '../database/tree-path';
 
 /** How many departments are deleted with one above them, itself included. */
 export const MAX_SUBTREE = 10_000;

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import { mergePatch } from '../web/merge-patch';
+import { mergePatch } from '../resource/merge-patch';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { Refusal } from '../errors/refusal';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../database/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
-import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../tree/tree-path';
+import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../database/tree-path';
 import type { CreateDeptDto, DeleteDeptsQuery, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
 import { ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors, MAX_SUBTREE } from './dept.errors';

@@ -1,13 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AuditStamp } from '../database/audited';
-import { changedFields, type ChangeOperation, type JournalFields } from '../journal/change-log';
+import { changedFields, ChangeLog, type ChangeOperation, type JournalFields } from '../journal/change-log';
 import { chunksOf } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
 import { padded } from '../database/sql-statement';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
-import type { Place } from '../tree/tree-path';
-import { below, TreeTable } from '../tree/tree-table';
+import type { Place } from '../database/tree-path';
+import { below, TreeTable } from '../database/tree-table';
 import {
   BY_ID,
   DELETED,
@@ -241,6 +241,6 @@ export class LockedDeptTree {
   ): void {
     const { tenantId, username: by, requestId } = this.ctx;
     const what = { kind: 'dept', operation, resourceId: String(deptId), before, after } as const;
-    this.unit.changes.note({ tenantId, by, requestId, happenedAt: this.audit.now, ...what });
+    this.unit.part(ChangeLog).note({ tenantId, by, requestId, happenedAt: this.audit.now, ...what });
   }
 }

@@ -2,28 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
-import { journalStates } from '../tenancy/tenant-access';
+import { endOf, journalStates, type Position } from './journal-state';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { Cursors } from '../database/page';
-
-/** A place in the journal of a tenant: the entries after it are those that a reader has not seen. */
-export interface Position {
-  readonly version: number;
-  readonly seq: number;
-}
 
 /** Where a follower stands: in the journal of its tenant, and in the platform's, which tells of tenants. */
 export interface FollowerPosition {
   readonly own: Position;
   readonly platform: Position;
 }
-
-/** The place after all entries of a version. */
-export function endOf(version: number): Position {
-  return { version, seq: 2 ** 31 - 1 };
-}
-
-export const CHANGE_CURSOR_HEADER = 'X-Change-Cursor';
 
 /** Places in the journal as texts that clients hand back. */
 @Injectable()

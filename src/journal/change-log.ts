@@ -10,6 +10,7 @@ import {
   type EntityManager,
 } from 'typeorm';
 import { ascii, id, text } from '../database/columns';
+import type { UnitPart } from '../database/open-unit';
 import { ScopedTable, type Key } from '../database/scoped-table';
 
 export const CHANGE_KINDS = ['dept', 'tenant', 'user'] as const;
@@ -103,8 +104,10 @@ export function findHistory(
 const PREVIOUS = `COALESCE((SELECT p.version FROM
   (SELECT MAX(version) AS version FROM :table WHERE tenant_id = :tenantId) p), 0)`;
 
-/** Collects what a unit changes, and writes it to the journal at the unit's end. */
-export class ChangeLog {
+/** What a unit has locked and changed; it is written to the journal before the COMMIT. */
+export class ChangeLog implements UnitPart {
+  /** Of the tenants that the unit has locked: the versions that it has raised their trees to. */
+  readonly versions = new Map<string, number>();
   readonly #changes = new Map<string, Change[]>();
   /** Where the latest change of each resource stands among those of its tenant. */
   readonly #places = new Map<string, number>();
@@ -125,9 +128,9 @@ export class ChangeLog {
     return [...this.#changes.values()].flatMap((changes) => changes.flatMap(({ lineage = [] }) => lineage));
   }
 
-  async write(manager: EntityManager, versions: ReadonlyMap<string, number>): Promise<void> {
+  async beforeCommit(manager: EntityManager): Promise<void> {
     for (const [tenantId, changes] of this.#changes) {
-      const version = versions.get(tenantId);
+      const version = this.versions.get(tenantId);
       if (version === undefined) throw new Error(`The tree of tenant ${tenantId} is not locked.`);
       for (let from = 0; from < changes.length; from += BATCH) {
         if (from > 0) await yieldToEventLoop();

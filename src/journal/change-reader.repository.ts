@@ -12,9 +12,8 @@ import {
 import { ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
 import { ScopedTable, type FindOptions } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
-import { journalStates, type JournalState } from '../tenancy/tenant-access';
+import { endOf, journalStates, type JournalState, type Position } from './journal-state';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import type { Position } from './change-cursor';
 
 /** Which entries; what is absent does not matter. */
 export interface ChangeFilters {
@@ -40,7 +39,10 @@ interface Before extends ChangeFilters {
   readonly limit: number;
 }
 
-const VERSION = ['version'] as const;
+const TIMES = ['version', 'seq', 'happenedAt'] as const;
+const TIMES_AT_ONCE = 1000;
+/** How far the clocks of two processes may be apart. */
+export const CLOCKS_APART_MS = 60_000;
 const LINEAGE = ['lineage'] as const;
 const BY_COMMIT = { version: 'ASC', seq: 'ASC' } as const;
 
@@ -79,16 +81,24 @@ export class ChangeReader {
     return this.#find(tenantId, range, filters, { order: { version: 'DESC', seq: 'DESC' }, limit });
   }
 
-  /** The version of the last entry at that time or before; 0 when there is none. */
+  /**
+   * The version that a tenant's tree had at this time: the last one with an entry of that time or before; 0 when there is none.
+   * Versions decide, not times: another process may have written a later version with an earlier time.
+   */
   async versionAt(tenantId: string, time: Date): Promise<number> {
-    const order = { happenedAt: 'DESC', version: 'DESC' } as const;
-    const [last] = await this.#unitOfWork.withoutTransaction((manager) =>
-      new ScopedTable(manager, ChangeEntity).pick({ tenantId, happenedAt: LessThanOrEqual(time) }, VERSION, {
-        order,
-        limit: 1,
-      }),
-    );
-    return last?.version ?? 0;
+    const newest = { order: { happenedAt: 'DESC' }, limit: 1, index: 'ix_change_time' } as const;
+    const [latest] = await this.#pick(tenantId, { happenedAt: LessThanOrEqual(time) }, newest);
+    let version = latest?.version ?? 0;
+    const until = time.getTime() + CLOCKS_APART_MS;
+    let after = latest && endOf(version);
+    while (after) {
+      const options = { order: BY_COMMIT, after: [after.version, after.seq], limit: TIMES_AT_ONCE };
+      const entries = await this.#pick(tenantId, {}, { ...options, index: 'PRIMARY' });
+      for (const entry of entries) if (entry.happenedAt <= time) version = entry.version;
+      const isOver = entries.some(({ happenedAt }) => happenedAt.getTime() > until);
+      after = isOver || entries.length < TIMES_AT_ONCE ? undefined : entries.at(-1);
+    }
+    return version;
   }
 
   /** The paths of tenants that have changed after a version of the platform's journal. */
@@ -102,6 +112,16 @@ export class ChangeReader {
 
   statesOf(tenantIds: readonly string[]): Promise<Map<string, JournalState>> {
     return this.#unitOfWork.withoutTransaction((manager) => journalStates(manager, tenantIds));
+  }
+
+  #pick(
+    tenantId: string,
+    where: FindOptionsWhere<ChangeEntity>,
+    options: FindOptions<ChangeEntity>,
+  ): Promise<Pick<ChangeEntity, (typeof TIMES)[number]>[]> {
+    return this.#unitOfWork.withoutTransaction((manager) =>
+      new ScopedTable(manager, ChangeEntity).pick({ ...where, tenantId }, TIMES, options),
+    );
   }
 
   #find(

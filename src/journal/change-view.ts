@@ -1,24 +1,36 @@
-import type { ChangeEntity } from './change-log';
 import type { ZonedTime } from '../time/zoned-time';
-import type { ChangeDto } from '../web/change.dto';
+import type { ChangeEntity, ChangeKind, ChangeOperation } from './change-log';
 
-type Parsed = Record<'before' | 'after', Record<string, unknown> | null>;
+type Fields = Record<string, unknown> | null;
+
+/** An entry as callers see it. Times are texts in the service's time zone. */
+export interface ChangeView extends Pick<
+  ChangeEntity,
+  'tenantId' | 'version' | 'seq' | 'prev' | 'by' | 'requestId'
+> {
+  readonly kind: ChangeKind;
+  readonly operation: ChangeOperation;
+  readonly id: number | string;
+  readonly before: Fields;
+  readonly after: Fields;
+  readonly time: string;
+}
 
 /** The fields that are instants, stored as ISO 8601. */
 const TIMES = ['createTime', 'updateTime'];
 
 /** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
-export function toChangeDto(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeDto {
+export function toChangeView(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeView {
   const { tenantId, version, seq, prev, resourceId, by, requestId } = entry;
-  const { before, after } = JSON.parse(entry.fields) as Parsed;
+  const { before, after } = JSON.parse(entry.fields) as Record<'before' | 'after', Fields>;
   const [from, to = from] = entry.lineage?.split(';') ?? [];
   return {
     tenantId,
     version,
     seq,
     prev,
-    kind: entry.kind as ChangeDto['kind'],
-    operation: entry.operation as ChangeDto['operation'],
+    kind: entry.kind as ChangeKind,
+    operation: entry.operation as ChangeOperation,
     id: entry.kind === 'tenant' ? resourceId : Number(resourceId),
     before: shown(before, time, isReached(from, callerTenantId)),
     after: shown(after, time, isReached(to, callerTenantId)),
@@ -34,11 +46,7 @@ function isReached(lineage: string | undefined, tenantId: string): boolean {
 }
 
 /** Changes the fields themselves: they were parsed for this. */
-function shown(
-  fields: Record<string, unknown> | null,
-  time: ZonedTime,
-  isVisible: boolean,
-): ChangeDto['before'] {
+function shown(fields: Fields, time: ZonedTime, isVisible: boolean): Fields {
   if (!fields) return null;
   for (const name of TIMES) {
     const value = fields[name];

@@ -1,5 +1,5 @@
 import { defineErrors } from '../errors/refusal';
-import { MAX_DEPTH } from '../tree/tree-path';
+import { MAX_DEPTH } from '../database/tree-path';
 
 export const TenantErrors = defineErrors({
   NOT_FOUND: { reason: 'TENANT_NOT_FOUND', status: 404, zh: '租户不存在', en: 'There is no such tenant' },

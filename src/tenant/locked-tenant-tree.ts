@@ -1,12 +1,12 @@
 import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { AuditStamp } from '../database/audited';
-import { changedFields, type ChangeOperation, type JournalFields } from '../journal/change-log';
+import { changedFields, ChangeLog, type ChangeOperation, type JournalFields } from '../journal/change-log';
 import type { OpenUnit } from '../database/open-unit';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
 import { TenantBound } from '../tenancy/tenant-bound';
-import type { Place } from '../tree/tree-path';
-import { TreeTable } from '../tree/tree-table';
+import type { Place } from '../database/tree-path';
+import { TreeTable } from '../database/tree-table';
 import { isTenantCode, PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { CONTRACT_QUOTAS } from './quota/quota-kinds';
 import { QuotaEntity } from './quota/quota.entity';
@@ -196,7 +196,7 @@ export class LockedTenantTree {
     const { username: by, requestId } = this.ctx;
     const what = { kind: 'tenant', operation, resourceId: tenant.id, lineage, before, after } as const;
     const about = { tenantId: PLATFORM_TENANT, by, requestId, happenedAt: this.audit.now };
-    this.unit.changes.note({ ...about, ...what });
+    this.unit.part(ChangeLog).note({ ...about, ...what });
   }
 }
 

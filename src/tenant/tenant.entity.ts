@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Audited } from '../database/audited';
 import { ascii, text } from '../database/columns';
-import type { TreeRow } from '../tree/tree-table';
+import type { TreeRow } from '../database/tree-table';
 
 /** The six totals that are read, and four keys that are only kept. */
 export class QuotaColumns {

@@ -20,11 +20,12 @@ import { ScopedTable, type FindOptions, type Key } from '../database/scoped-tabl
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { goneTenant, raiseTreeVersion } from '../tenancy/tenant-access';
+import { goneTenant } from '../tenancy/tenant-access';
+import { raiseTreeVersion } from '../journal/tree-lock';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
-import { below } from '../tree/tree-table';
+import { below } from '../database/tree-table';
 import { cutPage, type Page } from '../database/page';
 import { AccountEntity } from './account.entity';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';

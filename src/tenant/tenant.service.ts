@@ -4,13 +4,13 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { ChangeDto } from '../web/change.dto';
-import { toChangeDto } from '../journal/change-view';
+import { toChangeView } from '../journal/change-view';
 import type { PageQuery } from '../web/page-query.dto';
-import { mergePatch } from '../web/merge-patch';
+import { mergePatch } from '../resource/merge-patch';
 import { Cursors, filtersOf, type PageView } from '../database/page';
 import { refuseStale, type Expected } from '../database/revision';
 import type { RequestContext } from '../tenancy/request-context';
-import { isWithin, MAX_DEPTH, placeUnder } from '../tree/tree-path';
+import { isWithin, MAX_DEPTH, placeUnder } from '../database/tree-path';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import type { LockedTenantTree, TenantPlace } from './locked-tenant-tree';
@@ -166,7 +166,7 @@ export class TenantListService {
       tenants.findHistory(id, after, limit),
     );
     if (page.rows.length === 0 && !(await tenants.everHad(id))) throw TenantErrors.NOT_FOUND();
-    return { ...page, rows: page.rows.map((entry) => toChangeDto(entry, this.time, ctx.tenantId)) };
+    return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
   /** A page of the tenants at or below the caller's that match, in the order of their ids. */

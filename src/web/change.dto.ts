@@ -1,8 +1,9 @@
+import type { ChangeView } from '../journal/change-view';
 import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../journal/change-log';
 import { AnyId, ChangedFieldsView, Choice, Int32, Int64, TimeText } from './view-fields';
 
 /** One entry of the journal: what was done to a department, a tenant or an account. */
-export class ChangeDto {
+export class ChangeDto implements ChangeView {
   /** In whose journal it stands; what happens to tenants stands in the platform's. @example "000000" */
   tenantId!: string;
   /** The version of the tenant's tree that this change made. @example 7 */

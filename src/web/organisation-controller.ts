@@ -19,7 +19,7 @@ import { attachContext, contextOf, RequestContext } from '../tenancy/request-con
 import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { MANAGERS } from '../tenancy/roles';
-import { CHANGE_CURSOR_HEADER, ChangeCursors } from '../journal/change-cursor';
+import { ChangeCursors } from '../journal/change-cursor';
 import { inEnvelope } from './envelope';
 import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';
@@ -89,7 +89,7 @@ class OrganisationInterceptor extends TenantScopeInterceptor {
     const http = context.switchToHttp();
     const ctx = contextOf(http.getRequest<Request>());
     if (!ctx.roles.some((role) => MANAGERS.includes(role))) return;
-    http.getResponse<Response>().setHeader(CHANGE_CURSOR_HEADER, await this.cursors.recent(ctx));
+    http.getResponse<Response>().setHeader('X-Change-Cursor', await this.cursors.recent(ctx));
   }
 }
 

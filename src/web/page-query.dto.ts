@@ -1,7 +1,7 @@
+import { DEFAULT_LIMIT } from '../database/page';
 import { TextField, NumberParam } from './fields';
 
 const MAX_LIMIT = 500;
-const DEFAULT_LIMIT = 50;
 
 /** Which part of a list is asked for. */
 export class PageQuery {

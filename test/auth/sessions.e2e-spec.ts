@@ -1,6 +1,6 @@
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import type { SqliteDriver } from '../../src/database/sqlite/sqlite.driver';
-import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
+import { raiseTreeVersion } from '../../src/journal/tree-lock';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { holdNext, loseNextAnswer, nextCommits } from '../support/commit-faults';
 import { isWaitingForLock } from '../support/lock-waits';

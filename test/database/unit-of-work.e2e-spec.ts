@@ -9,7 +9,7 @@ import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
-import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
+import { raiseTreeVersion } from '../../src/journal/tree-lock';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { nextCommits } from '../support/commit-faults';
 import { isWaitingForLock } from '../support/lock-waits';

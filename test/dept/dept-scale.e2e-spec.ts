@@ -1,5 +1,5 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { MAX_DEPTH } from '../../src/tree/tree-path';
+import { MAX_DEPTH } from '../../src/database/tree-path';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow, deptRows } from '../support/seeds';

@@ -6,7 +6,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { TenantBound } from '../../src/tenancy/tenant-bound';
-import { raiseTreeVersion } from '../../src/tenancy/tenant-access';
+import { raiseTreeVersion } from '../../src/journal/tree-lock';
 import { recordQueries, type RecordedQuery } from '../support/query-recorder';
 import { aTenantRow, deptRow, life, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';

@@ -13,7 +13,7 @@ import { Meter } from '../../database/meter';
 import { HttpErrors } from '../../errors/http.errors';
 import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
-import { toChangeDto } from '../../journal/change-view';
+import { toChangeView } from '../../journal/change-view';
 import { coded, lookupPublic, publicAddressesOf } from './public-address';
 import type { DeliveryEntity, WebhookEntity } from '../subscription.entity';
 import { signaturesOf } from './webhook-secret';
@@ -114,7 +114,7 @@ export class WebhookSender implements BeforeApplicationShutdown {
   sendChange(hook: Hook, entry: ChangeEntity): Promise<Sent> {
     const { tenantId: journal, version, seq, kind, operation, happenedAt: timestamp } = entry;
     const id = `msg_${journal}_${version}_${seq}_${hook.webhookId}`;
-    const data = toChangeDto(entry, this.time, hook.tenantId);
+    const data = toChangeView(entry, this.time, hook.tenantId);
     return this.#send(hook, { id, type: `${kind}.${operation}`, timestamp, data });
   }
 

@@ -1,20 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { In, LessThan, Not, type EntityManager } from 'typeorm';
 import { RAISED } from '../../database/audited';
-import { ChangeEntity, type ChangeKind } from '../../journal/change-log';
+import { ChangeEntity, ChangeLog, type ChangeKind } from '../../journal/change-log';
+import { endOf } from '../../journal/journal-state';
 import { removeSome } from '../../database/hourly-cleaner';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { ScopedTable, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { RequestContext } from '../../tenancy/request-context';
-import { treeLock } from '../../tenancy/tenant-access';
+import { treeLock } from '../../journal/tree-lock';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { Clock, daysBefore } from '../../time/clock';
 import { cutPage, type Page } from '../../database/page';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from '../subscription.entity';
-import { endOf, NOT_FAILING, treeVersionOf, type Wanted } from '../subscription.repository';
+import { NOT_FAILING, treeVersionOf, type Wanted } from '../subscription.repository';
 import { rotated } from './webhook-secret';
 
 export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
@@ -210,7 +211,8 @@ export class LockedWebhooks {
     await this.#positions.erase({ webhookId, journal: Not(In(wanted)) });
     for (const journal of wanted) {
       if (await this.#positions.exists({ webhookId, journal })) continue;
-      const version = this.unit.versions.get(journal) ?? (await treeVersionOf(this.unit.manager, journal));
+      const { versions } = this.unit.part(ChangeLog);
+      const version = versions.get(journal) ?? (await treeVersionOf(this.unit.manager, journal));
       const row = { journal, webhookId, subscription: subscriptionOf(webhookId), ...NOT_FAILING };
       await this.#positions.insert({ ...row, ...endOf(version) });
     }

@@ -6,7 +6,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { TimeSlices } from '../../time/time-slices';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
-import { toChangeDto } from '../../journal/change-view';
+import { toChangeView } from '../../journal/change-view';
 import { Cursors, cutPage, filtersOf, FirstRows, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import type { DeptRowDto } from '../dept.dto';
@@ -65,7 +65,7 @@ export class DeptChanges {
       this.journal.in(ctx).findPage(deptId, after, limit),
     );
     if (page.rows.length === 0 && !(await this.past.everHad(ctx, deptId))) throw DeptErrors.NOT_FOUND();
-    return { ...page, rows: page.rows.map((entry) => toChangeDto(entry, this.time, ctx.tenantId)) };
+    return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
   /** A page of the departments that differ between two versions: what was created first, what was deleted last. */

@@ -4,7 +4,7 @@ import { HistoryErrors, HttpErrors } from '../../errors/http.errors';
 import type { RequestContext } from '../../tenancy/request-context';
 import { Clock } from '../../time/clock';
 import { ZonedTime, type TimeSpan } from '../../time/zoned-time';
-import { MAX_DEPTH } from '../../tree/tree-path';
+import { MAX_DEPTH } from '../../database/tree-path';
 import { cutPage, FirstRows, type Page } from '../../database/page';
 import type { DeptDto, DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
 import { ROOT_ID, type DeptRow } from '../dept.entity';

@@ -1,7 +1,7 @@
 import type { ChangedFields } from '../../journal/change-log';
 import { chunksOf } from '../../database/in-chunks';
 import { TimeSlices } from '../../time/time-slices';
-import { placeUnder, TOP_LEVEL, type Place } from '../../tree/tree-path';
+import { placeUnder, TOP_LEVEL, type Place } from '../../database/tree-path';
 import { firstOf } from '../../database/page';
 import { ancestorIds, ROOT_ID, type DeptRow } from '../dept.entity';
 import type { DeptReader } from '../dept-reader.repository';

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
-import { placeUnder, TOP_LEVEL, type TreeNode } from '../../tree/tree-path';
+import { placeUnder, TOP_LEVEL, type TreeNode } from '../../database/tree-path';
 import { ROOT_ID, type DeptDetail } from '../dept.entity';
 import type { DeptChange, DeptPlace, LockedDeptTree } from '../locked-dept-tree';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';

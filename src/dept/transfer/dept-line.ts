@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 import type { Bilingual } from '../../errors/refusal';
-import { MAX_DEPTH } from '../../tree/tree-path';
+import { MAX_DEPTH } from '../../database/tree-path';
 import { isText } from '../../web/field-rules';
 import { CreateDeptDto } from '../dept.dto';
 import { DEPT_DETAILS, type DeptDetail, type DeptFields } from '../dept.entity';

@@ -1,6 +1,6 @@
 import type { Bilingual } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
-import { MAX_DEPTH } from '../../tree/tree-path';
+import { MAX_DEPTH } from '../../database/tree-path';
 import type { Language } from '../../web/request';
 import type { SiblingName } from '../dept.conditions';
 import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';

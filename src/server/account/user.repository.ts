@@ -14,6 +14,7 @@ import { AuditStamp } from '../../database/audited';
 import {
   changedFields,
   ChangeEntity,
+  ChangeLog,
   findHistory,
   type ChangeOperation,
   type JournalFields,
@@ -27,7 +28,7 @@ import { DeptEntity } from '../../dept/dept.entity';
 import { usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
-import { treeLock } from '../../tenancy/tenant-access';
+import { treeLock } from '../../journal/tree-lock';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../database/page';
@@ -239,6 +240,6 @@ export class LockedAccounts {
   ): void {
     const { tenantId, username: by, requestId } = this.ctx;
     const what = { kind: 'user', operation, resourceId: String(userId), before, after } as const;
-    this.unit.changes.note({ tenantId, by, requestId, happenedAt: this.audit.now, ...what });
+    this.unit.part(ChangeLog).note({ tenantId, by, requestId, happenedAt: this.audit.now, ...what });
   }
 }

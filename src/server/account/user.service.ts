@@ -11,8 +11,8 @@ import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
-import { toChangeDto } from '../../journal/change-view';
-import { mergePatch } from '../../web/merge-patch';
+import { toChangeView } from '../../journal/change-view';
+import { mergePatch } from '../../resource/merge-patch';
 import { Cursors, filtersOf, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';
@@ -54,7 +54,7 @@ export class UserListService {
       this.users.findHistory(ctx, userId, after, limit),
     );
     if (page.rows.length === 0 && !(await this.users.everHad(ctx, userId))) throw UserErrors.NOT_FOUND();
-    return { ...page, rows: page.rows.map((entry) => toChangeDto(entry, this.time, ctx.tenantId)) };
+    return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
   /** A page of the accounts that match, in the order of ids. */

@@ -3,10 +3,10 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { TenantryDataSource } from '../database/tenantry.data-source';
 import type { OpenUnit } from '../database/open-unit';
 import { UnitOfWork } from '../database/unit-of-work';
-import { RequestContext } from './request-context';
-import { treeLock } from './tenant-access';
+import { RequestContext } from '../tenancy/request-context';
+import { treeLock } from '../journal/tree-lock';
 import { HostTable } from './host-table';
-import type { TenantOwned } from './tenant-bound';
+import type { TenantOwned } from '../tenancy/tenant-bound';
 import { refuseUnowned, TenantRows } from './tenant-rows.repository';
 import { dataSourceOf } from '../database/tenantry.data-source';
 

@@ -1,7 +1,7 @@
 import { And, LessThan, MoreThanOrEqual, type FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { RAISED } from '../database/audited';
-import type { ScopedTable } from '../database/scoped-table';
+import { RAISED } from './audited';
+import type { ScopedTable } from './scoped-table';
 import { descendantPaths, pathBelow, type Place, type TreeNode } from './tree-path';
 
 /** A row that is a node of a tree, deleted or not. */

@@ -1,7 +1,7 @@
 import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { countedColumn, type HostTable, type RowsWanted } from './host-table';
-import type { TenantOwned } from './tenant-bound';
+import type { TenantOwned } from '../tenancy/tenant-bound';
 
 /** Marks TypeORM's own objects, whichever copy of TypeORM has made them. */
 const TYPEORM = '@instanceof';

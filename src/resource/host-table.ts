@@ -11,8 +11,8 @@ import { columnOf } from '../database/columns';
 import { firstIdOf, type Rows } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
 import type { Order } from '../database/scoped-table';
-import { RequestContext } from './request-context';
-import type { TenantOwned } from './tenant-bound';
+import { RequestContext } from '../tenancy/request-context';
+import type { TenantOwned } from '../tenancy/tenant-bound';
 import { dataSourceOf } from '../database/tenantry.data-source';
 
 /** In which order, and how many at most. */
