@@ -58,11 +58,11 @@ const onServerOf = (kind) => ({
 });
 const onMariadb = onServerOf('mariadb');
 
-const each = 'test/!(once|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
-const onSqlite = inSuites ? 'test/suites/!(once-|on-mysql)*.ts' : each;
+const each = 'test/!(one-database|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
+const onSqlite = inSuites ? 'test/suites/!(one-database-|on-mysql)*.ts' : each;
 // Processes take long to start: on servers, what is about them is left to `npm run test:long`. On MySQL, more than that.
 const isShort = inSuites && process.env.LONG !== '1';
-const onServer = isShort ? 'test/suites/!(once-|on-mysql|processes)*.ts' : onSqlite;
+const onServer = isShort ? 'test/suites/!(one-database-|on-mysql|processes)*.ts' : onSqlite;
 const onMysql = isShort ? 'test/suites/on-mysql.ts' : onSqlite;
 
 /** @type {import('jest').Config} */
@@ -73,7 +73,11 @@ module.exports = {
   reporters: ['default', ['<rootDir>/test/support/loud-reporter.js', { messages: leftOut }]],
   projects: [
     project('unit', ['src/**/*.spec.ts', 'test/**/*.spec.ts']),
-    project('once', inSuites ? 'test/suites/once-*.ts' : 'test/once/*.e2e-spec.ts', withCheapPasswords),
+    project(
+      'one-database',
+      inSuites ? 'test/suites/one-database-*.ts' : 'test/one-database/*.e2e-spec.ts',
+      withCheapPasswords,
+    ),
     project('sqlite', onSqlite, onDatabase('sqlite')),
     ...servers
       .filter(({ missing }) => missing === undefined)

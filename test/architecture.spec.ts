@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { MYSQL_SUITE, ONCE_SUITES, specs, SUITES } from './support/suites';
+import { MYSQL_SUITE, ONE_DATABASE_SUITES, specs, SUITES } from './support/suites';
 
 const ROOT = join(__dirname, '..');
 const SRC = join(ROOT, 'src');
@@ -225,11 +225,11 @@ describe('the house', () => {
   });
 
   it('runs every spec in exactly one suite', () => {
-    const patterns = Object.values({ ...SUITES, ...ONCE_SUITES });
+    const patterns = Object.values({ ...SUITES, ...ONE_DATABASE_SUITES });
     for (const path of specs())
       expect([path, patterns.filter((pattern) => pattern.test(path)).length]).toEqual([path, 1]);
     const called = readdirSync(join(ROOT, 'test', 'suites')).map((file) => file.replace('.ts', ''));
-    expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONCE_SUITES, ...MYSQL_SUITE }).sort());
+    expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONE_DATABASE_SUITES, ...MYSQL_SUITE }).sort());
   });
 
   it('has no room for odds and ends', () => {

@@ -19,12 +19,13 @@ export const SUITES = {
   processes: /^(cli|process)\//,
 } as const;
 
-/** The same for specs that run once, whatever the database. */
-export const ONCE_SUITES = {
-  'once-in-process':
-    /^once\/(?!usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
-  'once-processes':
-    /^once\/(usage|platform|container|settings|document\.|licences|demo|account-commands|start)/,
+const WITH_PROCESSES =
+  'usage|platform|container|settings|openapi-document|licences|demo|account-commands|start';
+
+/** Suites of specs for which the database does not matter: they run on one, SQLite. */
+export const ONE_DATABASE_SUITES = {
+  'one-database-in-process': new RegExp(`^one-database/(?!${WITH_PROCESSES})`),
+  'one-database-processes': new RegExp(`^one-database/(${WITH_PROCESSES})`),
 } as const;
 
 /**
@@ -44,7 +45,9 @@ const AT_LENGTH =
  * takes long, and elsewhere what starts many processes.
  */
 const LEFT_TO_LONG = {
-  once: ['once/account-commands', 'once/demo', 'once/platform', 'once/settings', 'once/tls'],
+  oneDatabase: ['account-commands', 'demo', 'platform', 'settings', 'tls'].map(
+    (name) => `one-database/${name}`,
+  ),
   onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
   onServer: [
     ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-transfer', 'tenant/tenant-fields'],
@@ -56,7 +59,7 @@ const LEFT_TO_LONG = {
   ],
 };
 
-const ALL_SUITES = { ...SUITES, ...ONCE_SUITES, ...MYSQL_SUITE };
+const ALL_SUITES = { ...SUITES, ...ONE_DATABASE_SUITES, ...MYSQL_SUITE };
 
 /** Every spec below `test/` that `npm test` runs over HTTP. */
 export function specs(): string[] {
@@ -78,8 +81,10 @@ export function bringSuite(name: keyof typeof ALL_SUITES): void {
 }
 
 function isLeft(path: string): boolean {
-  const { once, onFile, onServer } = LEFT_TO_LONG;
+  const { oneDatabase, onFile, onServer } = LEFT_TO_LONG;
   if (globalThis.TEST_DATABASE === 'mysql') return !MYSQL_SUITE['on-mysql'].test(path);
   const onDatabase = globalThis.TEST_DATABASE === 'sqlite' ? onFile : onServer;
-  return (path.startsWith('once/') ? once : onDatabase).some((beginning) => path.startsWith(beginning));
+  return (path.startsWith('one-database/') ? oneDatabase : onDatabase).some((beginning) =>
+    path.startsWith(beginning),
+  );
 }

@@ -1,3 +1,3 @@
 import { bringSuite } from '../support/suites';
 
-bringSuite('once-in-process');
+bringSuite('one-database-processes');

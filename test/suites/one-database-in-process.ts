@@ -1,3 +1,3 @@
 import { bringSuite } from '../support/suites';
 
-bringSuite('once-processes');
+bringSuite('one-database-in-process');
