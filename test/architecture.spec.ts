@@ -54,11 +54,11 @@ function mayImport(from: string, to: string): boolean {
   return levelOf(to) < levelOf(from) && to !== 'server';
 }
 
-describe('the house', () => {
+describe('the source', () => {
   const files = load();
   const paths = (found: SourceFile[]) => found.map(({ path }) => path);
 
-  it('lets TypeORM only into files whose role is storage', () => {
+  it('TypeORM is imported only by files whose role is storage', () => {
     const storage =
       /(^database\/|^(data-source|entities)\.ts$|\.(entity|columns|conditions|repository|directory)\.ts$|locked-[a-z-]+\.ts$)/;
     // Each with its reason: they hand a manager or a DataSource on and know nothing else of it.
@@ -89,7 +89,7 @@ describe('the house', () => {
     for (const path of exempt.keys()) expect(paths(files)).toContain(path);
   });
 
-  it('never saves by key alone, and hands no query builder out of storage', () => {
+  it('nothing saves by key alone, and no query builder is handed out of storage', () => {
     expect(paths(files.filter(({ text }) => /\.(save|upsert|remove|softDelete)\(/.test(text)))).toEqual([]);
     const builders = files.filter(({ text }) => text.includes('createQueryBuilder'));
     expect(paths(builders).sort()).toEqual([
@@ -123,7 +123,7 @@ describe('the house', () => {
     ]);
   });
 
-  it('writes departments, tenants and accounts only where their tree is locked, so that the journal has every change', () => {
+  it('departments, tenants and accounts are written only where their tree is locked, so that the journal has every change', () => {
     const writes = /\.(insert|insertMany|insertAll|update|erase|delete|increment)\(/;
     const journalled =
       /(new (ScopedTable|TenantBound)\(\S+ |manager\.(insert|update|delete)\()(Dept|Tenant|Account)Entity\b/;
@@ -159,30 +159,30 @@ describe('the house', () => {
     }
   });
 
-  it('reads process.env only where the service starts', () => {
+  it('process.env is read only where the service starts', () => {
     expect(paths(files.filter(({ text }) => text.includes('process.env')))).toEqual([
       'server/config/environment.ts',
     ]);
   });
 
-  it('registers global providers only in the standalone service', () => {
+  it('global providers are registered only in the standalone service', () => {
     expect(paths(files.filter(({ text }) => /\bAPP_[A-Z]+\b/.test(text)))).toEqual(['server/app.module.ts']);
   });
 
-  it('never lets TypeORM change the schema by itself', () => {
+  it('TypeORM never changes the schema by itself', () => {
     expect(paths(files.filter(({ text }) => /synchronize: *true/.test(text)))).toEqual([]);
   });
 
-  it('has no barrels but the entries of the package', () => {
+  it('the source has no barrels but the entries of the package', () => {
     const barrels = files.filter(({ text }) => /export (\*|\{[^}]*\}) from/.test(text));
     expect(paths(barrels).sort()).toEqual(['index.ts', 'server/testing.ts']);
   });
 
-  it('keeps its files few', () => {
+  it('the source keeps its files few', () => {
     expect(files.length).toBeLessThanOrEqual(270);
   });
 
-  it('has rooms that import only rooms above them, and nothing imports the server', () => {
+  it('rooms import only rooms above them, and nothing imports the server', () => {
     const upward = files.flatMap(({ path, imports }) =>
       imports
         .filter((each) => !mayImport(roomOf(path), roomOf(each)))
@@ -192,7 +192,7 @@ describe('the house', () => {
     expect(files.map(({ path }) => roomOf(path)).filter((room) => levelOf(room) < 0)).toEqual([]);
   });
 
-  it('has no circle of rooms', () => {
+  it('rooms have no circle', () => {
     const rooms = new Map<string, Set<string>>();
     for (const { path, imports } of files) {
       const room = roomOf(path);
@@ -206,13 +206,13 @@ describe('the house', () => {
     expect([...rooms.keys()].filter((room) => reached(room).has(room))).toEqual([]);
   });
 
-  it('has few enough rooms to be known by heart', () => {
+  it('rooms are few enough to be known by heart', () => {
     const rooms = [...new Set(files.map(({ path }) => roomOf(path)))];
     expect(rooms.filter((room) => !room.startsWith('server/')).length).toBeLessThanOrEqual(16);
     expect(rooms.filter((room) => room.startsWith('server/')).length).toBeLessThanOrEqual(10);
   });
 
-  it('has no import cycle', () => {
+  it('files have no import cycle', () => {
     const byPath = new Map(files.map((file) => [file.path, file]));
     const done = new Set<string>();
     const visit = (path: string, trail: string[]): void => {
@@ -224,7 +224,7 @@ describe('the house', () => {
     for (const { path } of files) visit(path, []);
   });
 
-  it('runs every spec in exactly one suite', () => {
+  it('every spec runs in exactly one suite', () => {
     const patterns = Object.values({ ...SUITES, ...ONE_DATABASE_SUITES });
     for (const path of specs())
       expect([path, patterns.filter((pattern) => pattern.test(path)).length]).toEqual([path, 1]);
@@ -232,11 +232,11 @@ describe('the house', () => {
     expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONE_DATABASE_SUITES, ...MYSQL_SUITE }).sort());
   });
 
-  it('has no room for odds and ends', () => {
+  it('the source has no room for odds and ends', () => {
     expect(paths(files.filter(({ path }) => /(^|\/)(utils|helpers|shared|types)\//.test(path)))).toEqual([]);
   });
 
-  it('loosens no type and no rule', () => {
+  it('the source loosens no type and no rule', () => {
     const loose = /:\s*any\b|\bas any\b|@ts-(ignore|nocheck|expect-error)|eslint-disable/;
     expect(paths(files.filter(({ text }) => loose.test(text)))).toEqual([]);
   });

@@ -22,7 +22,7 @@ describe('FairQueue', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  it('starts what it has places for, lets some wait, and refuses the rest', () => {
+  it('FairQueue starts what it has places for, lets some wait, and refuses the rest', () => {
     const { queue, log, enter, leave } = queueOf(2, 1);
     for (const name of ['a-1', 'b-1', 'c-1', 'd-1']) enter(name);
     expect(log).toEqual(['a-1', 'b-1', 'no d-1']);
@@ -33,14 +33,14 @@ describe('FairQueue', () => {
     expect(queue.counts).toEqual({ inWork: 2, waiting: 0, refused: 1 });
   });
 
-  it('serves those that wait round robin by key, and in their order within a key', () => {
+  it('FairQueue serves those that wait round robin by key, and in their order within a key', () => {
     const { log, enter, leave } = queueOf(1, 10);
     for (const name of ['x-1', 'a-1', 'a-2', 'a-3', 'b-1', 'b-2', 'c-1']) enter(name);
     for (let n = 0; n < 7; n += 1) leave(log.at(-1)!);
     expect(log).toEqual(['x-1', 'a-1', 'b-1', 'c-1', 'a-2', 'b-2', 'a-3']);
   });
 
-  it('leaves places for others, however much one key asks for', () => {
+  it('FairQueue leaves places for others, however much one key asks for', () => {
     const { log, enter } = queueOf(8, 20);
     for (let n = 1; n <= 10; n += 1) enter(`loud-${n}`);
     enter('quiet-1');
@@ -50,13 +50,13 @@ describe('FairQueue', () => {
     expect(log).toContain('quiet-2');
   });
 
-  it('gives a newcomer the place of the last in the longest line when the queue is full', () => {
+  it('FairQueue gives a newcomer the place of the last in the longest line when the queue is full', () => {
     const { log, enter } = queueOf(1, 3);
     for (const name of ['x-1', 'a-1', 'a-2', 'a-3', 'b-1', 'a-4']) enter(name);
     expect(log).toEqual(['x-1', 'no a-3', 'no a-4']);
   });
 
-  it('lets only so many of one key wait', () => {
+  it('FairQueue lets only so many of one key wait', () => {
     const queue = new FairQueue({ inWork: 0, waiting: 5, line: 2 });
     const refused: string[] = [];
     for (const name of ['a-1', 'a-2', 'a-3', 'b-1'])
@@ -68,7 +68,7 @@ describe('FairQueue', () => {
     expect([refused, queue.counts.waiting]).toEqual([['a-3'], 3]);
   });
 
-  it('refuses what has waited too long', () => {
+  it('FairQueue refuses what has waited too long', () => {
     const { queue, log, enter, leave } = queueOf(1, 3, 500);
     enter('a-1');
     enter('b-1');
@@ -82,7 +82,7 @@ describe('FairQueue', () => {
     expect(queue.counts).toMatchObject({ inWork: 1, waiting: 0 });
   });
 
-  it('refuses and counts what need not enter', () => {
+  it('FairQueue refuses and counts what need not enter', () => {
     const { queue, enter, leave } = queueOf(1, 1);
     enter('a-1');
     expect(queue.refuses('b')).toBe(false);
@@ -93,7 +93,7 @@ describe('FairQueue', () => {
     expect(queue.counts.refused).toBe(1);
   });
 
-  it('never exceeds its bounds, never loses a request, and starts whatever it can', () => {
+  it('FairQueue never exceeds its bounds, never loses a request, and starts whatever it can', () => {
     const step = fc.record({ isLeaving: fc.boolean(), key: fc.integer({ min: 0, max: 3 }), pick: fc.nat() });
     fc.assert(
       fc.property(

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { KeyedMutex } from './mutex';
 
 describe('KeyedMutex', () => {
-  it('lets one in at a time per key, in the order of arrival, whatever becomes of it', async () => {
+  it('KeyedMutex lets one in at a time per key, in the order of arrival, whatever becomes of it', async () => {
     const mutex = new KeyedMutex();
     const seen: string[] = [];
     const work = (key: string, n: number) =>
@@ -25,7 +25,7 @@ describe('KeyedMutex', () => {
     expect(seen.indexOf('b1 in')).toBeLessThan(seen.indexOf('a1 out'));
   });
 
-  it('lets go of who has waited too long, and lets in who comes after', async () => {
+  it('KeyedMutex lets go of who has waited too long, and lets in who comes after', async () => {
     const mutex = new KeyedMutex();
     const work = jest.fn(() => Promise.resolve('done'));
     let finish = (): void => undefined;

@@ -37,7 +37,7 @@ describe('DATABASE_URL', () => {
     'pg://u@h/d',
     'postgres://u:p%zz@h/d',
     'postgres://u@%2Fvar%2Frun%2Fpostgresql/d',
-  ])('refuses %p', (url) => {
+  ])('a database address is refused: %p', (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow('must be sqlite:');
   });
 
@@ -52,7 +52,7 @@ describe('DATABASE_URL', () => {
       ['db/org?ssl=true&ssl-ca=%2Fetc%2Fca.pem', { checkHost: true, caFile: '/etc/ca.pem' }],
       ['db/org?ssl-ca=/etc/my%20ca.pem&ssl=true', { checkHost: true, caFile: '/etc/my ca.pem' }],
       ['10.0.0.5/org?ssl=true&ssl-ca=ca.pem&ssl-verify=ca', { checkHost: false, caFile: 'ca.pem' }],
-    ])('reads %s', (rest, tls) => {
+    ])('options of TLS are read: %s', (rest, tls) => {
       expect(at(rest)).toEqual({
         ...{ kind: 'mysql', port: 3306, username: 'me', password: 'secret', database: 'org' },
         ...{ host: rest.split('/')[0], ...(tls && { tls }) },
@@ -75,11 +75,11 @@ describe('DATABASE_URL', () => {
       ['10.0.0.5/org?ssl=true', 'not its IP address'],
       ['[::1]/org?ssl=true&ssl-ca=ca.pem', 'not its IP address'],
       ['db/org?ssl=true#x', 'must be sqlite:'],
-    ])('refuses %s', (rest, message) => {
+    ])('options of TLS are refused: %s', (rest, message) => {
       expect(() => at(rest)).toThrow(message);
     });
 
-    it('names the options of the database that is asked for', () => {
+    it('a refusal of TLS names the options of the database that is asked for', () => {
       const refusal = 'the options are ssl, ssl-ca, ssl-verify, sslmode, sslrootcert, schema';
       expect(() => parseDatabaseUrl('postgres://me@db/org?application_name=x')).toThrow(refusal);
     });
@@ -91,7 +91,7 @@ describe('DATABASE_URL', () => {
       ['sslmode=verify-full&sslrootcert=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
       ['sslrootcert=ca.pem&sslmode=verify-ca', { checkHost: false, caFile: 'ca.pem' }],
       ['ssl=true&sslrootcert=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
-    ])("reads PostgreSQL's ?%s", (options, tls) => {
+    ])('options of TLS of PostgreSQL are read: ?%s', (options, tls) => {
       const location = parseDatabaseUrl(`postgres://me@db/org?${options}`);
       expect('tls' in location ? location.tls : undefined).toEqual(tls);
     });
@@ -108,16 +108,16 @@ describe('DATABASE_URL', () => {
       ['ssl=true&ssl-ca=a.pem&sslrootcert=b.pem', 'the option ssl-ca twice'],
       ['sslmode=require&sslrootcert=a.pem&sslrootcert=b.pem', 'twice'],
       ['sslmode=require&sslcert=x', 'unknown option sslcert'],
-    ])("refuses PostgreSQL's ?%s", (options, message) => {
+    ])('options of TLS of PostgreSQL are refused: ?%s', (options, message) => {
       expect(() => parseDatabaseUrl(`postgres://me@db/org?${options}`)).toThrow(message);
     });
 
-    it('does not repeat what may be a part of a password', () => {
+    it('a refusal of TLS does not repeat what may be a part of a password', () => {
       expect(() => parseDatabaseUrl('mysql://u:12/x?secret@h/d')).toThrow(/^has an unknown option;/);
     });
   });
 
-  it('is never shown with its password', () => {
+  it('a database address is never shown with its password', () => {
     expect(describeDatabase(parseDatabaseUrl('mysql://me:secret@db:3307/org'))).toBe('MySQL me@db:3307/org');
     expect(describeDatabase(parseDatabaseUrl('postgres://me:secret@db/org'))).toBe(
       'PostgreSQL me@db:5432/org',
@@ -129,7 +129,7 @@ describe('DATABASE_URL', () => {
     );
   });
 
-  it('takes a schema of PostgreSQL, and of no other', () => {
+  it('a database address takes a schema of PostgreSQL, and of no other', () => {
     expect(parseDatabaseUrl('postgres://u@db/org?schema=hr')).toMatchObject({ schema: 'hr' });
     for (const url of [
       'mysql://u@db/org?schema=hr',

@@ -42,14 +42,14 @@ describe('an hourly cleaner', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('empties all of its tables, though one of them fails', async () => {
+  it('an hourly cleaner empties all of its tables, though one of them fails', async () => {
     const broken = { removeExpired: () => Promise.reject(new Error('no such table')) };
     const cleaner = new HourlyCleaner(meter, { broken, full: tableOf(25), empty: tableOf(0) });
     await cleaner.run();
     expect([meter.removed, meter.failures]).toEqual([{ broken: 0, full: 25, empty: 0 }, { broken: 1 }]);
   });
 
-  it('runs every hour from the start of the application to its end', async () => {
+  it('an hourly cleaner runs every hour from the start of the application to its end', async () => {
     const table = tableOf(0);
     const cleaner = new HourlyCleaner(meter, { table });
     cleaner.onApplicationBootstrap();
@@ -62,7 +62,7 @@ describe('an hourly cleaner', () => {
     expect([table.statements, jest.getTimerCount()]).toEqual([3, 0]);
   });
 
-  it('ends between two statements when the application ends, which waits for it', async () => {
+  it('an hourly cleaner ends between two statements when the application ends, which waits for it', async () => {
     let end: Promise<void> | undefined;
     let answered = 0;
     const table = tableOf(Infinity, async (statement) => {
@@ -77,7 +77,7 @@ describe('an hourly cleaner', () => {
     expect([answered, table.statements]).toEqual([3, 3]);
   });
 
-  it('does not begin again while it runs', async () => {
+  it('an hourly cleaner does not begin again while it runs', async () => {
     let answer: () => void = () => undefined;
     const table = tableOf(0, () => new Promise((resolve) => (answer = resolve)));
     const cleaner = new HourlyCleaner(meter, { table });

@@ -75,18 +75,18 @@ describe('what a database error says about its unit of work', () => {
     [{ errno: 1406 }, 'fatal'],
     [{ errno: 1452 }, 'fatal'],
     [{ errcode: 2067 }, 'fatal'],
-  ])('%p is %s', (fields, fault) => {
+  ])('the database error %p is %s', (fields, fault) => {
     expect(faultOf(failed(fields))).toBe(fault);
     expect(faultOf(fields instanceof Error ? fields : Object.assign(new Error('raw'), fields))).toBe(fault);
   });
 
-  it('knows a duplicate key', () => {
+  it('a duplicate key is known', () => {
     for (const fields of [{ errno: 1062 }, { code: '23505' }]) expect(isDuplicate(failed(fields))).toBe(true);
     for (const fields of [{ errno: 1452 }, { code: '23503' }])
       expect(isDuplicate(failed(fields))).toBe(false);
   });
 
-  it('takes what is no database error as it is', () => {
+  it('what is no database error is taken as it is', () => {
     for (const error of [new Error('bug'), null, undefined, 'text', 1213])
       expect(faultOf(error)).toBe('fatal');
   });

@@ -11,13 +11,13 @@ describe('paths', () => {
   const grandchild = node(102, child);
   const lookalike = node(103, node(1001));
 
-  it('start at the root and end at the parent', () => {
+  it('a path starts at the root and ends at the parent', () => {
     expect(top.ancestors).toBe('0');
     expect(child.ancestors).toBe('0,100');
     expect(grandchild).toMatchObject({ ancestors: '0,100,101', depth: 3 });
   });
 
-  it('tell a descendant from a node whose key merely begins alike', () => {
+  it('a path tells a descendant from a node whose key merely begins alike', () => {
     expect(isWithin(top, top)).toBe(true);
     expect(isWithin(top, child)).toBe(true);
     expect(isWithin(top, grandchild)).toBe(true);
@@ -25,7 +25,7 @@ describe('paths', () => {
     expect(isWithin(child, top)).toBe(false);
   });
 
-  it('give the range of the descendants and of nothing else', () => {
+  it('a path gives the range of the descendants and of nothing else', () => {
     const { from, before } = descendantPaths(top);
     const inRange = (path: string) => path >= from && path < before;
     expect([child, grandchild].every((each) => inRange(each.ancestors))).toBe(true);

@@ -8,12 +8,12 @@ const node = (key: number, parent: number | null, ancestors: string, depth: numb
 });
 
 describe('examineTree', () => {
-  it('finds nothing in a sound tree', () => {
+  it('examineTree finds nothing in a sound tree', () => {
     const nodes = [node(1, null, '0', 1), node(2, 1, '0,1', 2), node(3, 2, '0,1,2', 3)];
     expect(examineTree(nodes)).toEqual({ orphans: [], cycles: [], wrongPaths: [] });
   });
 
-  it('finds orphans, cycles and wrong paths, and knows the right ones', () => {
+  it('examineTree finds orphans, cycles and wrong paths, and knows the right ones', () => {
     const nodes = [
       node(1, null, '0', 1),
       node(2, 1, '0,9', 2),

@@ -13,7 +13,7 @@ describe('JSON merge patch', () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
     [{ a: 'b' }, { a: undefined }, { a: 'b' }],
-  ])('%j with %j is %j', (target, patch, result) => {
+  ])('the merge patch of %j with %j is %j', (target, patch, result) => {
     expect(mergePatch(target, patch)).toEqual(result);
   });
 });

@@ -14,7 +14,7 @@ describe('FactCache', () => {
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it('looks once for callers that come together, and again after five seconds', async () => {
+  it('FactCache looks once for callers that come together, and again after five seconds', async () => {
     expect(await Promise.all([facts.lookUp('a', look), facts.lookUp('a', look)])).toEqual([1, 1]);
     now += 4999;
     expect(await facts.lookUp('a', look)).toBe(1);
@@ -22,7 +22,7 @@ describe('FactCache', () => {
     expect(await facts.lookUp('a', look)).toBe(2);
   });
 
-  it('does not remember what began before it was told to forget', async () => {
+  it('FactCache does not remember what began before it was told to forget', async () => {
     let answer: (value: number) => void = () => undefined;
     const slow = facts.lookUp('a', () => new Promise((resolve) => (answer = resolve)));
     expect([...facts.keys()]).toEqual(['a']);
@@ -32,7 +32,7 @@ describe('FactCache', () => {
     expect(await facts.lookUp('a', look)).toBe(1);
   });
 
-  it('counts the age of an answer from the beginning of its look-up', async () => {
+  it('FactCache counts the age of an answer from the beginning of its look-up', async () => {
     await facts.lookUp('a', async () => {
       await Promise.resolve();
       now += 3000;
@@ -42,7 +42,7 @@ describe('FactCache', () => {
     expect(await facts.lookUp('a', look)).toBe(2);
   });
 
-  it('forgets what failed, and only that', async () => {
+  it('FactCache forgets what failed, and only that', async () => {
     let fail: (error: Error) => void = () => undefined;
     const failing = facts.lookUp('a', () => new Promise((_, reject) => (fail = reject)));
     facts.delete('a');

@@ -2,14 +2,14 @@ import { RequestContext } from './request-context';
 
 describe('RequestContext', () => {
   it.each(['', '00000', 'abcdef', '000000 ', 100_000, { not: 'zz' }, ['000000'], null])(
-    'refuses %j for a tenant',
+    'a context refuses %j for a tenant',
     (tenantId) => {
       expect(() => RequestContext.system(tenantId as string)).toThrow('needs the code of a tenant');
     },
   );
 
   it.each([{ roles: 'tenant_admin' }, { username: '' }, { subject: undefined }, { tenantId: '1' }])(
-    'refuses a principal with %j',
+    'a context refuses a principal with %j',
     (wrong) => {
       const principal = { subject: 's', tenantId: '000000', username: 'u', roles: ['member' as const] };
       expect(RequestContext.of(principal)).toMatchObject(principal);
@@ -17,14 +17,14 @@ describe('RequestContext', () => {
     },
   );
 
-  it('cannot be changed once made', () => {
+  it('a context cannot be changed once made', () => {
     const ctx = RequestContext.system('000000');
     expect(() => {
       (ctx as { tenantId: string }).tenantId = '000001';
     }).toThrow(TypeError);
   });
 
-  it('cannot be made up', () => {
+  it('a context cannot be made up', () => {
     const genuine = RequestContext.system('000000');
     expect(() => {
       RequestContext.require(genuine);

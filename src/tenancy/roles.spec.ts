@@ -1,7 +1,7 @@
 import { fromRoles, mayHandle, toRoles } from './roles';
 
 describe('roles', () => {
-  it('are handled by who has at least them', () => {
+  it('roles are handled by who has at least them', () => {
     expect(mayHandle(['superadmin'], ['superadmin'])).toBe(true);
     expect(mayHandle(['tenant_admin'], ['tenant_admin', 'member'])).toBe(true);
     expect(mayHandle(['tenant_admin'], ['superadmin'])).toBe(false);
@@ -9,7 +9,7 @@ describe('roles', () => {
     expect(mayHandle([], ['member'])).toBe(false);
   });
 
-  it('are stored in one order', () => {
+  it('roles are stored in one order', () => {
     expect(fromRoles(['member', 'tenant_admin'])).toBe('tenant_admin,member');
     expect(toRoles('tenant_admin,member')).toEqual(['tenant_admin', 'member']);
     expect(toRoles('')).toEqual([]);

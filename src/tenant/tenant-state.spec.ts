@@ -20,7 +20,7 @@ describe('the state of a tenant', () => {
     [{ status: '1' }, '2026-05-01', 'DISABLED'],
     [{ status: '1', endTime: '2026-01-01' }, '2026-05-01', 'DISABLED'],
     [{ delFlag: '2', status: '1' }, '2026-05-01', 'DELETED'],
-  ])('%p on %s is %s', (change, today, state) => {
+  ])('the tenant %p on %s is %s', (change, today, state) => {
     expect(tenantState(facts(change), today)).toBe(state);
   });
 });

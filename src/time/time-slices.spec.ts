@@ -1,7 +1,7 @@
 import { TimeSlices } from './time-slices';
 
 describe('work in slices', () => {
-  it('lets the event loop turn', async () => {
+  it('work in slices lets the event loop turn', async () => {
     let turns = 0;
     const turn = (): void => {
       turns += 1;

@@ -14,13 +14,13 @@ const ZONES = [
 const STEP_MS = (5 * 60 + 13) * 60 * 1000 + 7123;
 
 describe('ZonedTime', () => {
-  it('writes an instant as the zone sees it', () => {
+  it('ZonedTime writes an instant as the zone sees it', () => {
     const instant = new Date('2026-03-31T16:05:09.999Z');
     expect(new ZonedTime('Asia/Shanghai').format(instant)).toBe('2026-04-01 00:05:09');
     expect(new ZonedTime('UTC').format(instant)).toBe('2026-03-31 16:05:09');
   });
 
-  it.each(ZONES)('writes what the calendar says, at any time of any day in %s', (timeZone) => {
+  it.each(ZONES)('ZonedTime writes what the calendar says, at any time of any day in %s', (timeZone) => {
     const parts = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
     const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
     const calendar = new Intl.DateTimeFormat('sv-SE', { timeZone, ...parts, ...clock });
@@ -39,7 +39,7 @@ describe('ZonedTime', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('writes every minute around a change of the clocks', () => {
+  it('ZonedTime writes every minute around a change of the clocks', () => {
     const zoned = new ZonedTime('America/St_Johns');
     const minutes = ['03:30', '03:31'].map((time) => new Date(`2010-03-14T${time}:00Z`));
     expect(minutes.map((minute) => zoned.format(minute))).toEqual([
@@ -48,7 +48,7 @@ describe('ZonedTime', () => {
     ]);
   });
 
-  it('reads a day, a second and ISO 8601 as the span of time that they name', () => {
+  it('ZonedTime reads a day, a second and ISO 8601 as the span of time that they name', () => {
     const zoned = new ZonedTime('Asia/Shanghai');
     const read = (text: string) => {
       const span = zoned.parse(text);
@@ -68,7 +68,7 @@ describe('ZonedTime', () => {
     });
   });
 
-  it.each(ZONES)('reads back what it writes in %s', (timeZone) => {
+  it.each(ZONES)('ZonedTime reads back what it writes in %s', (timeZone) => {
     const zoned = new ZonedTime(timeZone);
     const wrong: string[] = [];
     for (let time = Date.UTC(2010, 0, 1); time < Date.UTC(2013, 0, 1); time += STEP_MS) {
@@ -79,7 +79,7 @@ describe('ZonedTime', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('reads nothing else', () => {
+  it('ZonedTime reads nothing else', () => {
     const zoned = new ZonedTime('UTC');
     const wrong = ['', '2026', '2026-02-30', '2026-13-01', '2026-01-01 24:00:00', '2026-01-01 1:00:00'];
     const odd = [
@@ -96,7 +96,7 @@ describe('ZonedTime', () => {
       expect([text, zoned.parse(text)]).toEqual([text, null]);
   });
 
-  it('keeps null', () => {
+  it('ZonedTime keeps null', () => {
     expect(new ZonedTime('UTC').formatOrNull(null)).toBeNull();
   });
 });

@@ -45,7 +45,7 @@ describe('the check of a body', () => {
       (refusal: unknown) => (refusal as Refusal).details.fields?.map(({ field }) => field),
     );
 
-  it('gives an instance with what its class knows', async () => {
+  it('the check of a body gives an instance with what its class knows', async () => {
     const body = {
       name: ' a ',
       order: 1,
@@ -60,7 +60,7 @@ describe('the check of a body', () => {
     expect(await check({ ids: [1], inner: null })).toEqual({ ids: [1], inner: null });
   });
 
-  it('does not look into what the class does not know', async () => {
+  it('the check of a body does not look into what the class does not know', async () => {
     const nested = { count: 1, unknown: [closed()] };
     expect(await check({ ids: [1], unknown: closed(), inner: nested })).toEqual({
       ids: [1],
@@ -83,7 +83,7 @@ describe('the check of a body', () => {
       { ids: [closed(), ...Array.from({ length: 2000 }, (_, n) => n)] },
       'ids',
     ],
-  ])('refuses what is not %s without looking into it', async (_, body, field) => {
+  ])('the check of a body refuses what is not %s without looking into it', async (_, body, field) => {
     expect(await fieldsOf({ ids: [1], ...body })).toEqual([field]);
   });
 });

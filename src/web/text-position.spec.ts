@@ -20,7 +20,7 @@ describe('the place where a text is broken', () => {
     ['\ufeff{}', 0],
     ['"a', 2],
     ['{"a":"b', 7],
-  ])('of JSON: %j', (text, at) => {
+  ])('the place where JSON is broken is told: %j', (text, at) => {
     expect(() => JSON.parse(text) as unknown).toThrow();
     expect(jsonLength(text)).toBe(at);
   });
@@ -32,17 +32,17 @@ describe('the place where a text is broken', () => {
     '"x"',
     '0',
     `${'['.repeat(40)}${']'.repeat(40)}`,
-  ])('is the end of what is JSON: %j', (text) => {
+  ])('the place where JSON is broken is the end of what is JSON: %j', (text) => {
     JSON.parse(text);
     expect(jsonLength(text)).toBe(text.length);
   });
 
-  it('is told as editors count it', () => {
+  it('the place where a text is broken is told as editors count it', () => {
     expect(placeIn('a\nbc\r\nd', 7).en).toBe('line 3, column 2');
     expect(placeIn('', 0)).toEqual({ zh: '第 1 行第 1 列', en: 'line 1, column 1' });
   });
 
-  it('of UTF-8, by bytes', () => {
+  it('the place where UTF-8 is broken is told by bytes', () => {
     const bytes = Buffer.from('aé😀z');
     expect(utf8Length(bytes)).toBe(bytes.length);
     expect(utf8Length(Buffer.concat([bytes, Buffer.from([0xff]), bytes]))).toBe(bytes.length);

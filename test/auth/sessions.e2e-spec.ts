@@ -41,7 +41,7 @@ describe('a session', () => {
     return (service.dataSource.driver as unknown as SqliteDriver).writers.waiting > 0;
   }
 
-  it('begins while its tenant is being written to: after one write at most, never after those that queue', async () => {
+  it('a session begins while its tenant is being written to: after one write at most, never after those that queue', async () => {
     const order: string[] = [];
     const [begun, finish] = [deferred(), deferred()];
     const long = service.app.get(UnitOfWork).run(
@@ -66,7 +66,7 @@ describe('a session', () => {
     expect(order.slice(2)).toEqual(['later write', 'later write', 'later write']);
   });
 
-  it('does not outlive a change of the password that happens while it begins', async () => {
+  it('a session does not outlive a change of the password that happens while it begins', async () => {
     const newPassword = 'the-next-password';
     const { reached, letGo } = holdNext(service.dataSource, /^INSERT INTO .tenantry_session/);
     const old = login();
@@ -84,14 +84,14 @@ describe('a session', () => {
     await admin.put('/system/user-api/password', { userId, newPassword: PASSWORD });
   });
 
-  it('begins once when the answer to COMMIT is lost', async () => {
+  it('a session begins once when the answer to COMMIT is lost', async () => {
     nextCommits(service.dataSource, 'unheard');
     const { accessToken, refreshToken } = await signIn();
     expect((await whoAmI(accessToken)).status).toBe(200);
     expect((await refresh(refreshToken)).status).toBe(200);
   });
 
-  it('does not change the account as others read it', async () => {
+  it('a session does not change the account as others read it', async () => {
     const read = () => admin.get(`/system/user-api/${userId}`);
     const before = await read();
     await signIn();
@@ -99,7 +99,7 @@ describe('a session', () => {
     expect([after.headers.etag, after.text]).toEqual([before.headers.etag, before.text]);
   });
 
-  it('goes on when the database does not answer to a refresh', async () => {
+  it('a session goes on when the database does not answer to a refresh', async () => {
     const { refreshToken } = await signIn();
     const isLost = loseNextAnswer(service.dataSource, /^UPDATE .tenantry_session/);
     const first = await refresh(refreshToken);

@@ -12,7 +12,7 @@ const HERE = '203.0.113.1';
 const THERE = '203.0.113.2';
 const MINUTE = 60_000;
 
-describe('wrong passwords', () => {
+describe('the lock-out after wrong passwords', () => {
   const clock = new HandClock();
   const service = ServiceUnderTest.use({ TRUST_PROXY: '1' }, clock);
   let tenantId: string;
@@ -39,14 +39,14 @@ describe('wrong passwords', () => {
   const statements = async (work: () => Promise<unknown>) =>
     (await recordQueries(service.dataSource, work)).map(({ sql }) => sql);
 
-  it('lock an account only for the address that they came from', async () => {
+  it('wrong passwords lock an account only for the address that they came from', async () => {
     await failures(5);
     expect(await statusOf(PASSWORD)).toBe(401);
     expect(await statusOf(PASSWORD, THERE)).toBe(200);
     expect(await statusOf(PASSWORD)).toBe(401);
   });
 
-  it('lock for ten minutes from the fifth, and are forgotten ten minutes later', async () => {
+  it('wrong passwords lock for ten minutes from the fifth, and are forgotten ten minutes later', async () => {
     await failures(4);
     clock.pass(5 * MINUTE);
     await failures(1);
@@ -59,14 +59,14 @@ describe('wrong passwords', () => {
     expect(await statusOf(PASSWORD)).toBe(200);
   });
 
-  it('are not forgiven by a sign-in from another address', async () => {
+  it('wrong passwords are not forgiven by a sign-in from another address', async () => {
     await failures(4);
     expect(await statusOf(PASSWORD, THERE)).toBe(200);
     await failures(1);
     expect(await statusOf(PASSWORD)).toBe(401);
   });
 
-  it('are forgiven, from wherever they came, when an administrator resets the password', async () => {
+  it('wrong passwords are forgiven, from wherever they came, when an administrator resets the password', async () => {
     await failures(5);
     await failures(5, THERE);
     const newPassword = 'reset-by-an-admin';
@@ -75,7 +75,7 @@ describe('wrong passwords', () => {
     expect(await statusOf(newPassword, THERE)).toBe(200);
   });
 
-  it('count for one account, however its name is written', async () => {
+  it('wrong passwords count for one account, however its name is written', async () => {
     for (const name of [
       username,
       ` ${username} `,
@@ -87,7 +87,7 @@ describe('wrong passwords', () => {
     expect(await statusOf(PASSWORD)).toBe(401);
   });
 
-  it('count as old passwords too, at the address of who sends them', async () => {
+  it('wrong old passwords count too, at the address of who sends them', async () => {
     const { accessToken } = (await login(PASSWORD)).body.data as { accessToken: string };
     const change = (oldPassword: string, address: string) =>
       at(address).as(accessToken).put('/system/user-api/password', { oldPassword, newPassword: PASSWORD });
@@ -96,14 +96,14 @@ describe('wrong passwords', () => {
     expect((await change(PASSWORD, THERE)).status).toBe(200);
   });
 
-  it('count once when the database does not answer', async () => {
+  it('a wrong password counts once when the database does not answer', async () => {
     const isLost = loseNextAnswer(service.dataSource, /^(INSERT|UPDATE).*failed/i);
     await failures(4);
     expect(isLost()).toBe(true);
     expect(await statusOf(PASSWORD)).toBe(200);
   });
 
-  it('cost the same statements, whether the account is there, disabled, locked for others, or not', async () => {
+  it('a wrong password costs the same statements, whether the account is there, disabled, locked for others, or not', async () => {
     const disabled = `d${Math.random()}`;
     await aUser(admin, { username: disabled, status: '1' });
     await failures(5, THERE);
@@ -119,7 +119,7 @@ describe('wrong passwords', () => {
     expect(await statements(() => login(PASSWORD, HERE, 'nobody'))).toEqual(locked);
   });
 
-  it('are removed when they can lock nobody any more', async () => {
+  it('wrong passwords are removed when they can lock nobody any more', async () => {
     const { manager } = service.dataSource;
     await failures(2);
     clock.pass(20 * MINUTE + 1000);

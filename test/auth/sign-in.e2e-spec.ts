@@ -44,7 +44,7 @@ describe('signing in', () => {
   const whoAmI = (token: string) => service.anonymous.as(token).get('/auth/me');
   const admin = () => service.as({ tenantId: tenant.tenantId });
 
-  it('gives tokens that open the API, in the claims that were promised', async () => {
+  it('a sign-in gives tokens that open the API, in the claims that were promised', async () => {
     const tokens = await signIn();
     expect(tokens).toMatchObject({ tokenType: 'Bearer', expiresIn: 1800 });
     const claims = decode(tokens.accessToken) as Record<string, unknown>;
@@ -60,7 +60,7 @@ describe('signing in', () => {
     expect((await service.anonymous.as(tokens.accessToken).post('/system/dept-api', {})).status).toBe(200);
   });
 
-  it('uses the platform tenant when none is named, and the first admin is there', async () => {
+  it('a sign-in uses the platform tenant when none is named, and the first admin is there', async () => {
     const first = { username: 'admin', password: 'admin-password' };
     const answer = await service.anonymous.post('/auth/login', first);
     expect(answer.status).toBe(200);
@@ -68,7 +68,7 @@ describe('signing in', () => {
     expect(me.body.data).toMatchObject({ tenantId: '000000', username: 'admin', roles: ['superadmin'] });
   });
 
-  it('refuses whatever is wrong with the same answer', async () => {
+  it('a sign-in refuses whatever is wrong with the same answer', async () => {
     const disabled = `d${Math.random()}`;
     await aUser(admin(), { username: disabled, status: '1' });
     const same = { 'x-request-id': 'same' };
@@ -91,7 +91,7 @@ describe('signing in', () => {
     expect((await login({ username: '' })).status).toBe(400);
   });
 
-  it('lets no more than five guesses through, however many come at once', async () => {
+  it('a sign-in lets no more than five guesses through, however many come at once', async () => {
     await service.dataSource.manager.clear(FailedSignInEntity);
     const guesses = await Promise.all(
       Array.from({ length: 20 }, (_, n) => login({ password: `guess-${n}-xx` })),
@@ -103,19 +103,19 @@ describe('signing in', () => {
     expect((await login()).status).toBe(200);
   });
 
-  it('lets right passwords in, however many come at once', async () => {
+  it('a sign-in lets right passwords in, however many come at once', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => login()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('forgives wrong passwords after a right one', async () => {
+  it('a sign-in forgives wrong passwords after a right one', async () => {
     for (let round = 0; round < 3; round += 1) {
       for (let n = 0; n < 4; n += 1) await login({ password: 'wrong-password' });
       expect((await login()).status).toBe(200);
     }
   });
 
-  it('is closed to users of a tenant that is not active, with its reason', async () => {
+  it('a sign-in is closed to users of a tenant that is not active, with its reason', async () => {
     const { id, ...closed } = await aTenant(root);
     const boss = { username: 'boss', password: PASSWORD, roles: ['tenant_admin'] };
     await root.post('/system/user-api', { ...boss, tenantId: closed.tenantId });
@@ -125,8 +125,8 @@ describe('signing in', () => {
     expect((await login({ ...body, password: 'wrong-password' })).refusal.reason).toBe('BAD_CREDENTIALS');
   });
 
-  describe('and staying in', () => {
-    it('rotates refresh tokens, which are stored only as hashes', async () => {
+  describe('sessions', () => {
+    it('refresh tokens are rotated, and stored only as hashes', async () => {
       const first = await signIn();
       const second = (await refresh(first.refreshToken)).body.data as Tokens;
       expect(second.refreshToken).not.toBe(first.refreshToken);
@@ -137,7 +137,7 @@ describe('signing in', () => {
         expect(stored).not.toContain(refreshToken.split('.')[1]);
     });
 
-    it('ends the whole family when an old refresh token is used again', async () => {
+    it('a session ends as a whole when an old refresh token is used again', async () => {
       const first = await signIn();
       const second = (await refresh(first.refreshToken)).body.data as Tokens;
       expect((await whoAmI(second.accessToken)).status).toBe(200);
@@ -146,13 +146,13 @@ describe('signing in', () => {
       for (const { accessToken } of [first, second]) expect((await whoAmI(accessToken)).status).toBe(401);
     });
 
-    it('gives one winner to refreshes that race', async () => {
+    it('refreshes that race have one winner', async () => {
       const { refreshToken } = await signIn();
       const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(refreshToken)));
       expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     });
 
-    it('refuses refresh tokens that are old, made up, or of an account that is gone', async () => {
+    it('refresh tokens that are old, made up, or of an account that is gone are refused', async () => {
       for (const token of ['x', 'x.y', '租户.x', `${'0'.repeat(36)}.x`, '.']) {
         expect([token, (await refresh(token)).refusal.reason]).toEqual([token, 'REFRESH_INVALID']);
       }
@@ -164,7 +164,7 @@ describe('signing in', () => {
       expect((await refresh(fresh.refreshToken)).refusal.reason).toBe('REFRESH_INVALID');
     });
 
-    it('ends by logout at once, for this session only', async () => {
+    it('a logout ends this session at once, and no other', async () => {
       const [here, there] = [await signIn(), await signIn()];
       expect((await whoAmI(here.accessToken)).status).toBe(200);
       expect((await service.anonymous.as(here.accessToken).post('/auth/logout', {})).body.data).toBeNull();
@@ -173,7 +173,7 @@ describe('signing in', () => {
       expect((await whoAmI(there.accessToken)).status).toBe(200);
     });
 
-    it('ends at once when the account is disabled or deleted, and roles change at once', async () => {
+    it('a session ends at once when the account is disabled or deleted, and roles change at once', async () => {
       const { accessToken } = await signIn();
       expect((await service.anonymous.as(accessToken).get('/system/user-api')).status).toBe(200);
       await admin().put('/system/user-api', { userId, username, roles: ['member'] });
@@ -187,7 +187,7 @@ describe('signing in', () => {
       expect((await whoAmI(accessToken)).refusal.reason).toBe('TOKEN_INVALID');
     });
 
-    it('ends everywhere when the password is changed: by oneself with the old one, or by an administrator', async () => {
+    it('all sessions end when the password is changed: by oneself with the old one, or by an administrator', async () => {
       const path = '/system/user-api/password';
       const { accessToken } = await signIn();
       const self = service.anonymous.as(accessToken);
@@ -205,7 +205,7 @@ describe('signing in', () => {
       expect(service.log.join('')).not.toMatch(/the-next-password|reset-by-an-admin/);
     });
 
-    it('lets an own change lose against a reset that came between', async () => {
+    it('an own change of a password loses against a reset that came between', async () => {
       const path = '/system/user-api/password';
       const { accessToken } = await signIn();
       const self = service.anonymous.as(accessToken);
@@ -218,7 +218,7 @@ describe('signing in', () => {
       expect((await works('by-the-administrator')) !== (await works('by-the-thief-himself'))).toBe(true);
     });
 
-    it('takes an old password as it was set, blanks and all', async () => {
+    it('an old password is taken as it was set, blanks and all', async () => {
       const password = '  spaced out  ';
       await admin().put('/system/user-api/password', { userId, newPassword: password });
       const { accessToken } = (await login({ password })).body.data as Tokens;
@@ -227,7 +227,7 @@ describe('signing in', () => {
       expect((await self.put('/system/user-api/password', change)).status).toBe(200);
     });
 
-    it('holds a token of an account to its tenant, also when the account was just asked for', async () => {
+    it('a token of an account is held to its tenant, also when the account was just asked for', async () => {
       const tokenIn = (tenantId: string) =>
         signToken({ subject: `account:${userId}`, tenantId, username, roles: ['tenant_admin'] }, JWT, 600);
       expect((await whoAmI(tokenIn(tenant.tenantId))).status).toBe(200);
@@ -235,12 +235,12 @@ describe('signing in', () => {
     });
   });
 
-  describe('with OAuth2', () => {
+  describe('OAuth2', () => {
     const token = (form: Record<string, string>, type = 'application/x-www-form-urlencoded') =>
       service.anonymous.post('/auth/token', new URLSearchParams(form).toString(), { 'content-type': type });
     const parsed = (text: string) => JSON.parse(text) as Record<string, string>;
 
-    it('takes the password grant, with the tenant in front of the user name', async () => {
+    it('the token endpoint takes the password grant, with the tenant in front of the user name', async () => {
       const grant = {
         grant_type: 'password',
         username: `${tenant.tenantId}/${username}`,
@@ -257,7 +257,7 @@ describe('signing in', () => {
       expect((await token(admin)).status).toBe(200);
     });
 
-    it('answers errors in the words of the RFC', async () => {
+    it('the token endpoint answers errors in the words of the RFC', async () => {
       for (const [form, error] of [
         [{}, 'invalid_request'],
         [{ grant_type: 'password' }, 'invalid_request'],
@@ -272,7 +272,7 @@ describe('signing in', () => {
     });
   });
 
-  it('checks one password for everything that is wrong, also where there is none', async () => {
+  it('a sign-in checks one password for everything that is wrong, also where there is none', async () => {
     const disabled = `d${Math.random()}`;
     await aUser(admin(), { username: disabled, status: '1' });
     const checked = jest.spyOn(service.app.get(PasswordHasher), 'verify');

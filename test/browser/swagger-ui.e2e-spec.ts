@@ -82,7 +82,7 @@ describe('Swagger UI in a browser', () => {
     };
   }
 
-  it('opens with all operations under their eight tags, and filters them', async () => {
+  it('Swagger UI opens with all operations under their eight tags, and filters them', async () => {
     await page.locator('.opblock').first().waitFor();
     const tags = await Promise.all(
       (await page.locator('.opblock-tag').all()).map((tag) => tag.getAttribute('data-tag')),
@@ -99,7 +99,7 @@ describe('Swagger UI in a browser', () => {
     await page.waitForFunction(tagsAre(8));
   });
 
-  it('signs in with user name and password, and stays signed in over a reload', async () => {
+  it('Swagger UI signs in with user name and password, and stays signed in over a reload', async () => {
     await signIn(page, 'admin', 'admin-password');
     await page.reload();
     await page.locator('.auth-wrapper .authorize.locked').waitFor();
@@ -108,7 +108,7 @@ describe('Swagger UI in a browser', () => {
     expect(JSON.parse(body)).toMatchObject({ data: { username: 'admin' } });
   });
 
-  it('creates a department from the example as it stands, and reads it back', async () => {
+  it('Swagger UI creates a department from the example as it stands, and reads it back', async () => {
     const box = await open('createDept');
     expect((await execute(box)).status).toBe('200');
     await shoot('3-created', box);
@@ -122,7 +122,7 @@ describe('Swagger UI in a browser', () => {
     await shoot('4-read', reading);
   });
 
-  it('shows the 409 of a cycle', async () => {
+  it('Swagger UI shows the 409 of a cycle', async () => {
     const box = await open('updateDept');
     await box
       .locator('textarea.body-param__text')
@@ -149,7 +149,7 @@ describe('Swagger UI in a browser', () => {
     const hidden = () =>
       screen.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-    it('shows the root of the service and Swagger UI, and nothing is wider', async () => {
+    it('the root of the service and Swagger UI fit on the screen, and nothing is wider', async () => {
       await screen.goto(service.anonymous.baseUrl);
       await shoot(`root-${width}`, screen);
       expect(await screen.evaluate('document.documentElement.clientWidth')).toBe(width);
@@ -191,7 +191,7 @@ describe('Swagger UI in a browser', () => {
       await demoDatabase.drop();
     });
 
-    it('signs in to a tenant, and every example of Departments works as it stands, from the top down', async () => {
+    it('Swagger UI signs in to a tenant of the demo, and every example of Departments works as it stands, from the top down', async () => {
       const PORT = String(await freePort());
       const { out } = await runCli(demoDatabase, ['demo'], '', { PORT });
       const [, address, name] = /open (\S+), press Authorize and sign in as (\S+)\./.exec(out)!;
@@ -220,7 +220,7 @@ describe('Swagger UI in a browser', () => {
     }, 300_000);
   });
 
-  it('has asked nobody else for anything, and complained about nothing', () => {
+  it('Swagger UI has asked nobody else for anything, and complained about nothing', () => {
     expect(elsewhere).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -14,7 +14,7 @@ describe('the command line', () => {
   const login = async (tenantId: string, username: string, password: string) =>
     (await service.anonymous.post('/auth/login', { tenantId, username, password })).status;
 
-  it('adds an account with a password of its own, which signs in', async () => {
+  it('user:add makes an account with a password of its own, which signs in', async () => {
     const tenantId = await aTenantRow(service.dataSource, { accountCount: 1 });
     const account = `--tenant ${tenantId} --user dora --roles tenant_admin`.split(' ');
     const { code, out } = await cli(['user:add', ...account]);
@@ -27,7 +27,7 @@ describe('the command line', () => {
     );
   });
 
-  it('lists the tenants as a tree, with their state', async () => {
+  it('tenant:list shows the tenants as a tree, with their state', async () => {
     const root = service.as({ roles: ['superadmin'] });
     const parent = await aTenant(root, { tenantName: 'parent of one' });
     await aTenant(root, { tenantName: 'only child', tenantParent: parent.tenantId, status: '1' });
@@ -36,7 +36,7 @@ describe('the command line', () => {
     expect(out).toMatch(/ACTIVE {9}parent of one\n\d{6} .* DISABLED {9}only child\n/);
   });
 
-  it('examines the database, repairs paths, and reports what it cannot repair', async () => {
+  it('doctor examines the database, repairs paths, and reports what it cannot repair', async () => {
     expect(await cli(['doctor'])).toMatchObject({ code: 0, out: 'The database is sound.\n' });
     await breakOnPurpose(service.database);
     const { manager } = service.dataSource;

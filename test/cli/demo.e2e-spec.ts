@@ -35,7 +35,7 @@ describe('the demo', () => {
       ),
     );
 
-  it('fills a fresh database with an organisation whose accounts all sign in', async () => {
+  it('the demo fills a fresh database with an organisation whose accounts all sign in', async () => {
     const { code, out, err } = await demo();
     expect([code, err]).toEqual([0, '']);
     const accounts = rowsIn(out);
@@ -102,7 +102,7 @@ describe('the demo', () => {
     expect(out).toContain(`http://127.0.0.1:${place.port}/docs`);
   }
 
-  it('runs once: of two at the same time one fills the database, the other refuses', async () => {
+  it('the demo runs once: of two at the same time one fills the database, the other refuses', async () => {
     const both = await Promise.all([demo(), demo()]);
     expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
     const admins = both.flatMap(({ out }) => [...out.matchAll(/admin +(?:superadmin|\/) +([\w-]{24})/g)]);

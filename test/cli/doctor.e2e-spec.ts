@@ -43,7 +43,7 @@ describe('the doctor', () => {
     return found;
   }
 
-  it('finds departments in a cycle', async () => {
+  it('the doctor finds departments in a cycle', async () => {
     const found = await heard(
       () => setDept(top, { parentId: child, ancestors: `0,${child}`, depth: 2 }),
       () => setDept(top, { parentId: 0, ancestors: '0', depth: 1 }),
@@ -51,7 +51,7 @@ describe('the doctor', () => {
     expect(beside(found)).toEqual([top, child].map((id) => `department ${id}: is its own ancestor`));
   });
 
-  it('finds a wrong path and a wrong depth', async () => {
+  it('the doctor finds a wrong path and a wrong depth', async () => {
     const right = { ancestors: `0,${top}`, depth: 2 };
     for (const wrong of [{ ancestors: '0' }, { depth: 3 }]) {
       const found = await heard(
@@ -62,7 +62,7 @@ describe('the doctor', () => {
     }
   });
 
-  it('finds a live department below a deleted one, and below one of another tenant', async () => {
+  it('the doctor finds a live department below a deleted one, and below one of another tenant', async () => {
     const line = `department ${child}: an ancestor is deleted or missing`;
     const gone = await heard(
       () => setDept(top, { delFlag: '2' }),
@@ -77,7 +77,7 @@ describe('the doctor', () => {
     expect(foreign).toContain(line);
   });
 
-  it('finds a live tenant below a deleted one, a second root, and one in a cycle', async () => {
+  it('the doctor finds a live tenant below a deleted one, a second root, and one in a cycle', async () => {
     const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
     const second = await aTenantRow(service.dataSource, below);
     const orphan = await heard(
@@ -97,7 +97,7 @@ describe('the doctor', () => {
     expect(cycle).toEqual([tenantId, second].map((code) => `tenant ${code}: is its own ancestor`));
   });
 
-  it('finds nothing in what a deleted tenant has left, unless that is broken; and mends it', async () => {
+  it('the doctor finds nothing in what a deleted tenant has left, unless that is broken; and mends it', async () => {
     await setTenant(tenantId, { delFlag: '2' });
     expect(await findings()).toEqual([]);
     await setDept(child, { ancestors: '0,9', depth: 4 });
@@ -107,7 +107,7 @@ describe('the doctor', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('raises the revision of what it repairs: a client that remembers the wrong path gets the right one', async () => {
+  it('the doctor raises the revision of what it repairs: a client that remembers the wrong path gets the right one', async () => {
     const api = service.as({ tenantId });
     await setDept(child, { ancestors: '0,9', depth: 4 });
     const remembered = await api.get(`/system/dept-api/${child}`);
@@ -123,7 +123,7 @@ describe('the doctor', () => {
     expect(other.status).toBe(304);
   });
 
-  it('raises the revision of a tenant whose path it repairs', async () => {
+  it('the doctor raises the revision of a tenant whose path it repairs', async () => {
     await setTenant(tenantId, { ancestors: '0,9', depth: 4 });
     const { dataSource } = service;
     const before = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
@@ -132,7 +132,7 @@ describe('the doctor', () => {
     expect(after).toMatchObject({ ancestors: '0,000000', depth: 2, revision: before.revision + 1 });
   });
 
-  it('finds an account in a deleted department', async () => {
+  it('the doctor finds an account in a deleted department', async () => {
     const found = await heard(
       async () => {
         await anAccount(service.dataSource, { tenantId, deptId: child });
@@ -145,7 +145,7 @@ describe('the doctor', () => {
     );
   });
 
-  it('finds a limit that was not held, and notes one that was lowered', async () => {
+  it('the doctor finds a limit of accounts that was not held, and notes one that was lowered', async () => {
     await setTenant(tenantId, { accountCount: 1 });
     for (let n = 0; n < 2; n += 1) await anAccount(service.dataSource, { tenantId, deptId: null });
     expect(await findings()).toEqual([`tenant ${tenantId}: has more accounts than its limit allowed`]);
@@ -155,7 +155,7 @@ describe('the doctor', () => {
     await setTenant(tenantId, { accountCount: -1 });
   });
 
-  it('finds accounts that could sign in where they should not, and names that could be taken twice', async () => {
+  it('the doctor finds accounts that could sign in where they should not, and names that could be taken twice', async () => {
     await anAccount(service.dataSource, { tenantId, deptId: null });
     const { manager } = service.dataSource;
     const { userId } = await manager.findOneByOrFail(AccountEntity, { tenantId });
@@ -171,7 +171,7 @@ describe('the doctor', () => {
     }
   });
 
-  it('finds a row that was changed or removed past the journal', async () => {
+  it('the doctor finds a row that was changed or removed past the journal', async () => {
     const notAsSaid = `is not as its last entry in the journal says (${tenantId} 2.0)`;
     for (const [wrong, right] of [
       [{ deptName: 'past the journal' }, { deptName: 'child' }],
@@ -186,7 +186,7 @@ describe('the doctor', () => {
     }
   });
 
-  it('finds an entry that is missing, and one from the future', async () => {
+  it('the doctor finds a journal entry that is missing, and one from the future', async () => {
     const { manager } = service.dataSource;
     const first = await manager.findOneByOrFail(ChangeEntity, { tenantId, version: 1 });
     await service.as({ tenantId }).patch(`/system/dept-api/${top}`, { leader: 'Li' });
@@ -207,7 +207,7 @@ describe('the doctor', () => {
     expect(early).toContain(`journal entry ${tenantId} 9.0: has a version that its tenant has not reached`);
   });
 
-  it('finds that nobody can administer the platform', async () => {
+  it('the doctor finds that nobody can administer the platform', async () => {
     for (const wrong of [{ status: '1' }, { roles: 'tenant_admin' }]) {
       const found = await heard(
         () => setAdmin(wrong),

@@ -13,7 +13,7 @@ describe('the health check of deploy/galera', () => {
   );
   const question = /tcp-check send "([^"]+)"/.exec(proxy)![1]!;
 
-  it('signs in as somebody without a password, and ends in good order', () => {
+  it('the health check signs in as somebody without a password, and ends in good order', () => {
     const [login, , quit] = sent;
     expect([login!.readUIntLE(0, 3), login![3]]).toEqual([login!.length - 4, 1]);
     // After capabilities, packet size, character set and 23 empty bytes: the name, and no password.
@@ -21,12 +21,12 @@ describe('the health check of deploy/galera', () => {
     expect([...quit!]).toEqual([1, 0, 0, 0, 1]);
   });
 
-  it('announces a question of the length that it has', () => {
+  it('the health check announces a question of the length that it has', () => {
     const head = sent[1]!;
     expect([head.readUIntLE(0, 3), head[3], head[4]]).toEqual([question.length + 1, 0, 3]);
   });
 
-  it('asks for a majority, for everything, and for a node that takes statements; anything less is unfit', () => {
+  it('the health check asks for a majority, for everything, and for a node that takes statements; anything less is unfit', () => {
     for (const [name, value] of [
       ['WSREP_CLUSTER_STATUS', 'Primary'],
       ['WSREP_LOCAL_STATE', '4'],
@@ -36,7 +36,7 @@ describe('the health check of deploy/galera', () => {
     expect(question).toMatch(/^SELECT IF\(COUNT\(\*\)=3,'node-is-fit','unfit'\) AS s /);
   });
 
-  it('gets rid of a silent node well within five seconds', () => {
+  it('the health check gets rid of a silent node well within five seconds', () => {
     const ms = (name: string) => Number(new RegExp(`\\b${name} (\\d+)ms`).exec(proxy)![1]);
     const fall = Number(/\bfall (\d+)/.exec(proxy)![1]);
     expect(ms('inter') + fall * ms('check') + (fall - 1) * ms('fastinter')).toBeLessThanOrEqual(2000);
@@ -45,7 +45,7 @@ describe('the health check of deploy/galera', () => {
 });
 
 describe('deploy/galera/cluster', () => {
-  it('is a script without mistakes of syntax, that fills in every place of its templates', () => {
+  it('the cluster script has no mistakes of syntax, and fills in every place of its templates', () => {
     execFileSync('bash', ['-n', join(FOLDER, 'cluster')]);
     const script = read('cluster');
     for (const template of ['node.cnf.template', 'haproxy.cfg.template'])

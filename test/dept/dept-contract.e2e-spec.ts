@@ -21,8 +21,8 @@ describe('departments', () => {
 
   const read = async (id: number) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
 
-  describe('create', () => {
-    it('answers null and names the new path in Location', async () => {
+  describe('creating a department', () => {
+    it('a create answers null and names the new path in Location', async () => {
       const answer = await api.post(PATH, { deptName: '研发部' });
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual(DONE);
@@ -30,7 +30,7 @@ describe('departments', () => {
       expect((await api.get(answer.headers.location!)).body.data).toMatchObject({ deptName: '研发部' });
     });
 
-    it('gives every field of an empty body its default', async () => {
+    it('a create gives every field of an empty body its default', async () => {
       const dept = await read(await aDept(api));
       expect(Object.keys(dept).sort().join(' ')).toBe(READ_KEYS);
       expect(dept).toMatchObject({
@@ -40,7 +40,7 @@ describe('departments', () => {
       expect(dept.createTime).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     });
 
-    it('builds the path from the root down to the parent', async () => {
+    it('a create builds the path from the root down to the parent', async () => {
       const top = await aDept(api);
       const child = await aDept(api, { parentId: top });
       const grandchild = await aDept(api, { parentId: String(child) } as object);
@@ -48,14 +48,14 @@ describe('departments', () => {
       expect(await read(grandchild)).toMatchObject({ parentId: child, ancestors: `0,${top},${child}` });
     });
 
-    it('ignores what only the service decides', async () => {
+    it('a create ignores what only the service decides', async () => {
       const decided = { deptId: 7, ancestors: '0,7', delFlag: '2', createBy: 'mallory', constructor: 1 };
       const id = await aDept(api, decided as object);
       expect(id).not.toBe(7);
       expect(await read(id)).toMatchObject({ ancestors: '0', delFlag: '0', createBy: 'alice' });
     });
 
-    it('refuses a parent that is unknown, deleted or foreign', async () => {
+    it('a create refuses a parent that is unknown, deleted or of another tenant', async () => {
       const deleted = await aDept(api);
       await api.delete(`${PATH}/${deleted}`);
       const foreign = await aDept(service.as());
@@ -64,12 +64,12 @@ describe('departments', () => {
       }
     });
 
-    it('refuses a disabled parent', async () => {
+    it('a create refuses a disabled parent', async () => {
       const parentId = await aDept(api, { status: '1' });
       expectRefused(await api.post(PATH, { parentId }), 409, 'PARENT_DISABLED');
     });
 
-    it('accepts its own tenant in the body and refuses another, writing nothing', async () => {
+    it('a create accepts its own tenant in the body and refuses another, writing nothing', async () => {
       expect((await api.post(PATH, { tenantId })).status).toBe(200);
       const before = await count();
       expectRefused(await api.post(PATH, { tenantId: '000000' }), 403, 'TENANT_MISMATCH');
@@ -77,8 +77,8 @@ describe('departments', () => {
     });
   });
 
-  describe('update', () => {
-    it('replaces everything and resets what was not sent, but not the place', async () => {
+  describe('updating a department', () => {
+    it('an update replaces everything and resets what was not sent, but not the parent', async () => {
       const parentId = await aDept(api);
       const full = { deptName: 'a', orderNum: 3, leader: 'b', phone: '138', email: 'a@b.cn', status: '1' };
       const deptId = await aDept(api, { parentId, ...full });
@@ -90,7 +90,7 @@ describe('departments', () => {
       });
     });
 
-    it('takes back what was read, unchanged', async () => {
+    it('an update takes back what was read, unchanged', async () => {
       const full = { deptName: '财务部 💰', orderNum: -5, leader: '李四', phone: '021-1', email: '' };
       const deptId = await aDept(api, full);
       const before = await read(deptId);
@@ -98,7 +98,7 @@ describe('departments', () => {
       expect({ ...(await read(deptId)), updateBy: '', updateTime: null }).toEqual(before);
     });
 
-    it('moves a department with its whole subtree', async () => {
+    it('an update moves a department with its whole subtree', async () => {
       const [a, b] = [await aDept(api), await aDept(api)];
       const child = await aDept(api, { parentId: a });
       const grandchild = await aDept(api, { parentId: child });
@@ -120,7 +120,7 @@ describe('departments', () => {
       expect(await read(a)).toMatchObject({ parentId: 0, ancestors: '0', updateTime: null });
     });
 
-    it('refuses a missing deptId', async () => {
+    it('an update refuses a missing deptId', async () => {
       for (const deptId of [undefined, null]) {
         const answer = await api.put(PATH, { deptId, deptName: 'x' });
         expectRefused(answer, 400, 'INVALID_INPUT');
@@ -128,7 +128,7 @@ describe('departments', () => {
       }
     });
 
-    it('checks a parent only when it changes', async () => {
+    it('an update checks a parent only when it changes', async () => {
       const parentId = await aDept(api);
       const deptId = await aDept(api, { parentId });
       await api.put(PATH, { deptId: parentId, status: '1' });
@@ -137,14 +137,14 @@ describe('departments', () => {
       expectRefused(await api.put(PATH, { deptId: other, parentId }), 409, 'PARENT_DISABLED');
     });
 
-    it('refuses another tenant in the body', async () => {
+    it('an update refuses another tenant in the body', async () => {
       const deptId = await aDept(api);
       const answer = await api.put(PATH, { deptId, tenantId: '000000', deptName: 'x' });
       expectRefused(answer, 403, 'TENANT_MISMATCH');
       expect(await read(deptId)).toMatchObject({ deptName: '' });
     });
 
-    it('switches the status freely and touches no other department', async () => {
+    it('an update switches the status freely and touches no other department', async () => {
       const deptId = await aDept(api);
       const child = await aDept(api, { parentId: deptId });
       for (const status of ['1', '0', '1']) {
@@ -155,8 +155,8 @@ describe('departments', () => {
     });
   });
 
-  describe('delete', () => {
-    it('is logical: the row is kept and nothing finds it any more', async () => {
+  describe('deleting a department', () => {
+    it('a deletion is soft: the row is kept and nothing finds it any more', async () => {
       const deptId = await aDept(api, { deptName: 'kept' });
       expect((await api.delete(`${PATH}/${deptId}`)).body).toEqual(DONE);
       expect(await deptRow(service.dataSource, deptId)).toMatchObject({ delFlag: '2', deptName: 'kept' });
@@ -169,7 +169,7 @@ describe('departments', () => {
       }
     });
 
-    it('is refused while there are child departments, and names the departments', async () => {
+    it('a deletion is refused while there are child departments, and names them', async () => {
       const parent = await aDept(api);
       const child = await aDept(api, { parentId: parent });
       const free = await aDept(api);
@@ -186,7 +186,7 @@ describe('departments', () => {
       expect((await api.delete(`${PATH}/${parent}`)).status).toBe(200);
     });
 
-    it('is refused while there are users, and names the departments', async () => {
+    it('a deletion is refused while there are users, and names the departments', async () => {
       const [occupied, free, other] = [await aDept(api), await aDept(api), await aDept(api)];
       await anAccount(service.dataSource, { tenantId, deptId: occupied });
       await anAccount(service.dataSource, { tenantId, deptId: other });
@@ -195,7 +195,7 @@ describe('departments', () => {
       expect(await read(free)).toMatchObject({ delFlag: '0' });
     });
 
-    it('takes a batch: all or nothing, duplicates collapsed', async () => {
+    it('a batch deletion is all or nothing, and collapses duplicates', async () => {
       const ids = [await aDept(api), await aDept(api), await aDept(api)];
       const missing = { ids: [888_888_888, 999_999_999] };
       const named = `${PATH}/999999999,${ids.join(',')},888888888`;
@@ -207,14 +207,14 @@ describe('departments', () => {
       for (const id of ids) expect((await api.get(`${PATH}/${id}`)).status).toBe(404);
     });
 
-    it('takes at most 500 ids', async () => {
+    it('a batch deletion takes at most 500 ids', async () => {
       const ids = Array.from({ length: 501 }, (_, index) => index + 1);
       expectInvalid(await api.delete(`${PATH}/${ids.join(',')}`), 'ids');
       expect((await api.delete(`${PATH}/${ids.slice(1).join(',')}`)).status).toBe(404);
     });
   });
 
-  it('refuses ids that are no numbers', async () => {
+  it('departments refuse ids that are no numbers', async () => {
     for (const id of 'abc 1.5 -1 1e3 0x10 9007199254740992 99999999999999999999 01 %20 1,'.split(' ')) {
       for (const answer of [await api.get(`${PATH}/${id}`), await api.delete(`${PATH}/${id}`)]) {
         expectRefused(answer, 400, 'INVALID_INPUT', { told: id });

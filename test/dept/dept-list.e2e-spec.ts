@@ -44,7 +44,7 @@ describe('the list of departments', () => {
     return ids;
   }
 
-  it('is in the order of orderNum, then of ids, and each row is the read department plus hasChildren', async () => {
+  it('the list is in the order of orderNum, then of ids, and each row is the read department plus hasChildren', async () => {
     const late = await aDept(api, { deptName: 'late', orderNum: 2 });
     const first = await aDept(api, { deptName: 'first', orderNum: -1, leader: '张三' });
     const child = await aDept(api, { parentId: late, orderNum: 2 });
@@ -56,7 +56,7 @@ describe('the list of departments', () => {
     expect(page.rows.map(({ hasChildren }) => hasChildren)).toEqual([false, true, false]);
   });
 
-  it('has no deleted departments, and does not count them as children', async () => {
+  it('the list has no deleted departments, and does not count them as children', async () => {
     const parent = await aDept(api);
     const gone = await aDept(api, { parentId: parent });
     await api.delete(`${PATH}/${gone}`);
@@ -64,8 +64,8 @@ describe('the list of departments', () => {
     expect([idsOf(page), page.rows[0]!.hasChildren]).toEqual([[parent], false]);
   });
 
-  describe('is filtered', () => {
-    it('by parent, by ancestor, by leader, by status, by ids, and by all of them together', async () => {
+  describe('filters', () => {
+    it('the list is filtered by parent, ancestor, leader, status and ids, and by all of them together', async () => {
       const top = await aDept(api, { deptName: '总公司', leader: '张三' });
       const left = await aDept(api, { parentId: top, leader: '李四' });
       const right = await aDept(api, { parentId: top, leader: '张三' });
@@ -87,12 +87,12 @@ describe('the list of departments', () => {
       expect(idsOf(await list({ ancestorId: top, leader: '张三', status: '0' }))).toEqual([]);
     });
 
-    it('by a department that does not exist: 404 for an ancestor, nothing for a parent', async () => {
+    it('the list answers 404 for an ancestor that does not exist, and nothing for such a parent', async () => {
       expect((await api.get(`${PATH}?ancestorId=999999`)).refusal.reason).toBe('DEPT_NOT_FOUND');
       expect(idsOf(await list({ parentId: 999_999 }))).toEqual([]);
     });
 
-    it('as a plain filter would, by names with every kind of character', async () => {
+    it('the list is filtered by names with every kind of character as a plain filter would', async () => {
       const parts = [...Array.from('aAé%_\\\'"`研部😀😁 *\tß０0#/?&\u{10ffff}'), 'e\u0301', 'ss'];
       const text = fc
         .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 })
@@ -109,8 +109,8 @@ describe('the list of departments', () => {
     });
   });
 
-  describe('comes in pages', () => {
-    it('that hold every row once, whatever the filters and the limit', async () => {
+  describe('keyset pagination', () => {
+    it('pages of the list hold every row once, whatever the filters and the limit', async () => {
       const top = await aDept(api, { deptName: 'top' });
       const made: number[] = [];
       for (let n = 0; n < 23; n += 1) {
@@ -133,7 +133,7 @@ describe('the list of departments', () => {
       }
     });
 
-    it('of a subtree, as sorting all of it gives', async () => {
+    it('pages of a subtree hold what sorting all of it gives', async () => {
       const top = await aDept(api);
       const lines = Array.from({ length: 120 }, (_each, n) => [
         { path: `${top}/${n}`, orderNum: (n * 7) % 6 },
@@ -155,7 +155,7 @@ describe('the list of departments', () => {
       expect(await allPages({ ancestorId: top, limit: 50 })).toEqual(expected);
     });
 
-    it('that stay right while rows come and go between them', async () => {
+    it('pages of the list stay right while rows come and go between them', async () => {
       const made: number[] = [];
       for (let n = 0; n < 6; n += 1) made.push(await aDept(api, { orderNum: n * 10 }));
       const first = await list({ limit: 2 });
@@ -168,7 +168,7 @@ describe('the list of departments', () => {
       expect(idsOf(second)).not.toContain(before);
     });
 
-    it('with cursors that are good in every process, and in no other list, filter or tenant', async () => {
+    it('a cursor of the list is good in every process, and in no other list, filter or tenant', async () => {
       for (let n = 0; n < 4; n += 1) await aDept(api, { deptName: 'x', leader: 'x' });
       const { nextCursor } = await list({ limit: 1, deptName: 'x' });
       const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
@@ -189,7 +189,7 @@ describe('the list of departments', () => {
       }
     });
 
-    it('with cursors that cannot be forged', async () => {
+    it('a cursor of the list cannot be forged', async () => {
       for (let n = 0; n < 3; n += 1) await aDept(api);
       const cursor = (await list({ limit: 1 })).nextCursor!;
       const [text, seal] = cursor.split('.') as [string, string];
@@ -207,7 +207,7 @@ describe('the list of departments', () => {
 
   if (!onServer) {
     // A server works in processes of its own; SQLite works in this one.
-    it('lets others be answered while it looks through many departments for many callers', async () => {
+    it('a search through many departments lets others be answered meanwhile', async () => {
       const place = { tenantId, parentId: 0, ancestors: '0', depth: 1 };
       await deptRows(service.dataSource, 4000, (orderNum) => ({
         ...place,
@@ -226,7 +226,7 @@ describe('the list of departments', () => {
     });
   }
 
-  it('refuses what is not a filter of its form, and names it', async () => {
+  it('the list refuses what is not a filter of its form, and names it', async () => {
     const wrong = {
       limit: ['0', '501', 'x', '1.5', '-1', ''],
       parentId: ['x', '-1', '1.5', ''],
@@ -248,7 +248,7 @@ describe('the list of departments', () => {
     }
   });
 
-  it('is open to every member of the tenant', async () => {
+  it('the list is open to every member of the tenant', async () => {
     expect((await service.as({ tenantId, roles: ['member'] }).get(PATH)).status).toBe(200);
   });
 });

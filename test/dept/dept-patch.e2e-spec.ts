@@ -19,7 +19,7 @@ describe('changing a part of a department', () => {
 
   const read = async (deptId: number) => (await api.get(`${PATH}/${deptId}`)).body.data;
 
-  it('leaves alone what the patch does not name, and resets what it sets to null', async () => {
+  it('a patch of a department leaves alone what it does not name, and resets what it sets to null', async () => {
     const parentId = await aDept(api);
     const deptId = await aDept(api, { ...WHOLE, parentId });
     const answer = await api.patch(`${PATH}/${deptId}`, { leader: '李四', orderNum: null, email: null });
@@ -48,7 +48,7 @@ describe('changing a part of a department', () => {
     expect(await read(deptId)).toMatchObject({ updateBy: 'tester' });
   });
 
-  it('takes the id from the path alone, as application/json or as a merge patch', async () => {
+  it('a patch of a department takes the id from the path alone, as application/json or as a merge patch', async () => {
     const deptId = await aDept(api, WHOLE);
     const type = { 'content-type': 'application/merge-patch+json' };
     expect((await api.patch(PATH, { deptId, leader: 'a' })).refusal.reason).toBe('ROUTE_NOT_FOUND');
@@ -59,7 +59,7 @@ describe('changing a part of a department', () => {
     expect((await api.put(PATH, { deptId }, type)).status).toBe(415);
   });
 
-  it('has the rules of the whole replacement: moves, cycles, statuses, fields, tenants, roles', async () => {
+  it('a patch of a department has the rules of the whole replacement: moves, cycles, statuses, fields, tenants, roles', async () => {
     const [top, other] = [await aDept(api, WHOLE), await aDept(api, { status: '1' })];
     const below = await aDept(api, { ...WHOLE, parentId: top });
     const patch = async (id: number, body: object) => {
@@ -82,7 +82,7 @@ describe('changing a part of a department', () => {
       expect((await api.patch(`${PATH}/${top}`, body)).status).toBe(400);
   });
 
-  it('honours If-Match', async () => {
+  it('a patch of a department honours If-Match', async () => {
     const deptId = await aDept(api);
     const { etag } = (await api.get(`${PATH}/${deptId}`)).headers;
     expect((await api.patch(`${PATH}/${deptId}`, { leader: 'a' }, { 'if-match': etag! })).status).toBe(200);
@@ -90,13 +90,13 @@ describe('changing a part of a department', () => {
     expect(await read(deptId)).toMatchObject({ leader: 'a' });
   });
 
-  describe('their order', () => {
+  describe('the order of siblings', () => {
     const children = async (parentId: number) =>
       ((await api.get(`${PATH}?parentId=${parentId}`)).body.data as { rows: { deptId: number }[] }).rows.map(
         ({ deptId }) => deptId,
       );
 
-    it('is set for all children at once, in one statement', async () => {
+    it('the order of all children is set at once, in one statement', async () => {
       const parentId = await aDept(api);
       const ids = [
         await aDept(api, { parentId }),
@@ -113,7 +113,7 @@ describe('changing a part of a department', () => {
       expect((await api.put(`${PATH}/order`, { deptIds: [parentId] })).status).toBe(200);
     });
 
-    it('is refused, and nothing changed, for departments that are not such children', async () => {
+    it('an order is refused, and nothing changed, for departments that are not such children', async () => {
       const [parentId, other] = [await aDept(api), await aDept(api)];
       const child = await aDept(api, { parentId, orderNum: 7 });
       const order = async (body: object) => {

@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe('random programs of create, move, delete and restore', () => {
   const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
-  it(`answer as a plain model does, and leave the same tree (${RUNS} programs of ${STEPS} steps)`, async () => {
+  it(`random programs of departments answer as a plain model does, and leave the same tree (${RUNS} programs of ${STEPS} steps)`, async () => {
     const lane = (_: unknown, n: number) =>
       fc.assert(
         fc.asyncProperty(

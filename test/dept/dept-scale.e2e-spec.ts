@@ -23,7 +23,7 @@ describe('department trees of any size', () => {
     return ids;
   }
 
-  it('holds 10,000 departments under one parent, and moves them', async () => {
+  it('a parent holds 10,000 departments, and moves with them', async () => {
     const [parent, other] = [await aDept(api), await aDept(api)];
     await deptRows(service.dataSource, 10_000, (orderNum) => ({
       ...{ tenantId, parentId: parent, ancestors: `0,${parent}`, depth: 2, orderNum },
@@ -35,7 +35,7 @@ describe('department trees of any size', () => {
     expect(dept).toMatchObject({ parentId: parent, ancestors: `0,${other},${parent}` });
   });
 
-  it('holds a chain of 64 departments and refuses the 65th', async () => {
+  it('a chain of 64 departments is held, and the 65th refused', async () => {
     const ids = await chain(MAX_DEPTH);
     const last = (await api.get(`${PATH}/${ids.at(-1)!}`)).body.data;
     expect(last).toMatchObject({ ancestors: [0, ...ids.slice(0, -1)].join(',') });
@@ -44,14 +44,14 @@ describe('department trees of any size', () => {
     expect(answer.refusal.fields?.[0]?.field).toBe('parentId');
   });
 
-  it('counts the height of a moved subtree against the limit', async () => {
+  it('the height of a moved subtree counts against the limit of depth', async () => {
     const tall = await chain(MAX_DEPTH - 2);
     const [low] = await chain(3);
     expectRefused(await api.put(PATH, { deptId: low, parentId: tall.at(-1) }), 400, 'DEPT_TOO_DEEP');
     expect((await api.put(PATH, { deptId: low, parentId: tall.at(-2) })).status).toBe(200);
   });
 
-  it('fits the longest ids into the longest path', async () => {
+  it('the longest ids fit into the longest path', async () => {
     const first = 1_000_000_000_000_000;
     await deptRows(service.dataSource, MAX_DEPTH, (n) => {
       const above = Array.from({ length: n }, (_, index) => first + index);

@@ -55,14 +55,14 @@ describe('the statements of a write', () => {
     }));
   }
 
-  it('are seven for a new department', async () => {
+  it('a new department takes seven statements', async () => {
     const parentId = await aDept(api);
     const writes = ['INSERT dept', 'INSERT change', 'INSERT unit', 'COMMIT'];
     const expected = [BEGIN, 'UPDATE tenant', 'SELECT dept', ...writes];
     expect(await statementsOf(() => api.post(PATH, { parentId, deptName: 'new' }))).toEqual(expected);
   });
 
-  it('are as many for a move of 5,000 as of 1, and find the subtree by its index', async () => {
+  it('a move of 5,000 takes as many statements as one of 1, and finds the subtree by its index', async () => {
     const target = await aDept(api);
     await childrenOf(target, 5000);
     const moves: RecordedQuery[][] = [];
@@ -86,7 +86,7 @@ describe('the statements of a write', () => {
     return JSON.stringify(await service.dataSource.query(`${EXPLAIN} ${sql}`, parameters));
   }
 
-  it('are eleven for a deletion of 500', async () => {
+  it('a deletion of 500 takes eleven statements', async () => {
     const parentId = await aDept(api);
     await childrenOf(parentId, 500);
     const rows = await service.dataSource.manager.findBy(DeptEntity, { parentId });
@@ -100,7 +100,7 @@ describe('the statements of a write', () => {
     expect((await api.get(`${PATH}/${ids[499]!}`)).status).toBe(404);
   });
 
-  describe('that are prepared', () => {
+  describe('prepared statements', () => {
     const sent = { deptName: '研发 🚀 d\'été "x"', orderNum: -1, leader: null, phone: '', email: 'a@b.cn' };
 
     const row = () => ({
@@ -122,7 +122,7 @@ describe('the statements of a write', () => {
       );
     }
 
-    it('write and find exactly what TypeORM does', async () => {
+    it('prepared statements write and find exactly what TypeORM does', async () => {
       const createTime = new Date('2026-02-28T23:59:59.987Z');
       const { manager } = service.dataSource;
       const written = await inUnit((depts) => depts.insert({ ...row(), createTime }));
@@ -138,7 +138,7 @@ describe('the statements of a write', () => {
       expect(other).toEqual(Object.assign(found!, { deptId: byTypeorm }));
     });
 
-    it('find nothing of another tenant, and write nothing into it', async () => {
+    it('prepared statements find nothing of another tenant, and write nothing into it', async () => {
       const foreign = await aTenantRow(service.dataSource);
       const deptId = await aDept(service.as({ tenantId: foreign }));
       expect(await inUnit((depts) => depts.findOne({ deptId, tenantId: foreign }))).toBeNull();
@@ -147,7 +147,7 @@ describe('the statements of a write', () => {
     });
   });
 
-  it('keeps a unit that gives nothing, and knows it again', async () => {
+  it('a unit of work that gives nothing is kept, and known again', async () => {
     const units = service.app.get(UnitOfWork, { strict: false });
     let runs = 0;
     const scope = { tenantId, subject: 'somebody', route: 'a test', key: 'nothing' };
@@ -166,7 +166,7 @@ describe('the statements of a write', () => {
     expect(runs).toBe(1);
   });
 
-  it('find departments whose ids are listed by the key, not by walking the tenant', async () => {
+  it('departments whose ids are listed are found by the key, not by walking the tenant', async () => {
     await deptRows(service.dataSource, 1200, (orderNum) => ({
       ...{ tenantId, parentId: 0, ancestors: '0', depth: 1, deptName: `found ${orderNum}`, orderNum },
     }));
@@ -184,7 +184,7 @@ describe('the statements of a write', () => {
   });
 
   if (onInnodb) {
-    it('look for children by the one index that finds them, whatever the statistics are', async () => {
+    it('children are looked for by the one index that finds them, whatever the statistics are', async () => {
       // With a child, so that it is refused and still there: MySQL tells no plan for what it does not find.
       const parentId = await aDept(api);
       await aDept(api, { parentId });
@@ -204,7 +204,7 @@ describe('the statements of a write', () => {
       }
     });
 
-    it('are sent as text when the server refuses to prepare them', async () => {
+    it('statements are sent as text when the server refuses to prepare them', async () => {
       const { pool } = service.dataSource.driver as unknown as { pool: Pool };
       const connection = await promisify(pool.getConnection.bind(pool))();
       let owner = connection as object;

@@ -49,7 +49,7 @@ describe('a department with all below it', () => {
     return { top, left, right, leaf, all: [top, left, right, leaf].sort((a, b) => a - b) };
   };
 
-  it('is deleted by one request, and nothing beside it', async () => {
+  it('a subtree is deleted by one request, and nothing beside it', async () => {
     const { top, all } = await aTree();
     const other = await aTree();
     expectRefused(await api.delete(`${PATH}/${top}?subtree=false`), 409, 'DEPT_HAS_CHILDREN', { ids: [top] });
@@ -60,7 +60,7 @@ describe('a department with all below it', () => {
       expect(await deptRow(service.dataSource, id)).toMatchObject({ delFlag: '2', deletedWith: top });
   });
 
-  it('is restored as a whole, with what it had, below where its parent stands now', async () => {
+  it('a subtree is restored as a whole, with what it had, below where its parent stands now', async () => {
     const parent = await aDept(api);
     const { top, leaf, left } = await aTree(parent);
     const before = await pathsOf();
@@ -76,7 +76,7 @@ describe('a department with all below it', () => {
     expect(await deptRow(service.dataSource, leaf)).toMatchObject({ depth: 5, deletedWith: null });
   });
 
-  it('is restored without what was deleted before it, and without what was restored since', async () => {
+  it('a subtree is restored without what was deleted before it, and without what was restored since', async () => {
     const { top, left, right, leaf } = await aTree();
     await api.delete(`${PATH}/${right}`);
     await deleteTree(top);
@@ -99,7 +99,7 @@ describe('a department with all below it', () => {
     expect((await restore(right)).status).toBe(200);
   });
 
-  it('comes back with a subtree inside it that was deleted on its own only when that one is restored', async () => {
+  it('a subtree that was deleted on its own inside another comes back only when it is restored itself', async () => {
     const { top, left, leaf } = await aTree();
     await deleteTree(left);
     await deleteTree(top);
@@ -110,7 +110,7 @@ describe('a department with all below it', () => {
     expect((await pathsOf()).get(leaf)).toBe(`0,${top},${left}`);
   });
 
-  it('is one version of the journal, children before parents, and so is its restore, the other way round', async () => {
+  it('a deleted subtree is one version of the journal, children before parents, and its restore one the other way round', async () => {
     const { top, left, all } = await aTree();
     const events: DeptEvent[] = [];
     for (const type of [DeptDeleted, DeptRestored])
@@ -136,7 +136,7 @@ describe('a department with all below it', () => {
     expect(history.rows.map(({ operation }) => operation)).toEqual(['restored', 'deleted', 'created']);
   });
 
-  it('is shown by asOf and diff as it was', async () => {
+  it('a deleted subtree is shown by asOf and diff as it was', async () => {
     const { top, left, leaf } = await aTree();
     const { version } = (await changePage(api)).rows.at(-1)!;
     await deleteTree(top);
@@ -151,7 +151,7 @@ describe('a department with all below it', () => {
     expect(again.rows).toEqual([]);
   });
 
-  it('is kept while any of it has users, and the refusal names where', async () => {
+  it('a subtree is kept while any of it has users, and the refusal names where', async () => {
     const { top, right, leaf, all } = await aTree();
     for (const deptId of [right, leaf]) await anAccount(service.dataSource, { tenantId, deptId });
     const ids = [right, leaf].toSorted((a, b) => a - b);
@@ -159,7 +159,7 @@ describe('a department with all below it', () => {
     expect(await idsOf('limit=500')).toEqual(all);
   });
 
-  it('takes If-Match of its top, one id only, and callers who may delete', async () => {
+  it('a deletion of a subtree takes If-Match of its top, one id only, and callers who may delete', async () => {
     const { top, left, right } = await aTree();
     expectInvalid(await deleteTree(`${left},${right}`), 'subtree');
     expectInvalid(await api.delete(`${PATH}/${top}?subtree=yes`), 'subtree');
@@ -174,7 +174,7 @@ describe('a department with all below it', () => {
     expectRefused(await deleteTree(top), 404, 'DEPT_NOT_FOUND');
   });
 
-  it('is not restored deeper than 64 levels', async () => {
+  it('a subtree is not restored deeper than 64 levels', async () => {
     const { top } = await aTree();
     await deleteTree(top);
     let deepest = 0;
@@ -183,7 +183,7 @@ describe('a department with all below it', () => {
     expect((await api.get(`${PATH}/${top}`)).status).toBe(404);
   });
 
-  it('has up to 10,000 departments, which are deleted and restored at once', async () => {
+  it('a subtree of up to 10,000 departments is deleted and restored at once', async () => {
     const top = await aDept(api);
     const below = { tenantId, parentId: top, ancestors: `0,${top}`, depth: 2 };
     await deptRows(service.dataSource, 9999, (orderNum) => ({ ...below, orderNum }));
@@ -199,8 +199,8 @@ describe('a department with all below it', () => {
     expect(tree.rows).toMatchObject([{ deptId: top, hasChildren: true }]);
   });
 
-  describe('and the list of what can be restored', () => {
-    it('has what was deleted, but not what comes back with one above it', async () => {
+  describe('the list of what can be restored', () => {
+    it('the list of deleted departments leaves out what comes back with one above it', async () => {
       const { top, right } = await aTree();
       const single = await aDept(api, { deptName: 'single' });
       await api.delete(`${PATH}/${right}`);
@@ -213,7 +213,7 @@ describe('a department with all below it', () => {
       expect(await rowsOf('deleted=true')).toEqual([]);
     });
 
-    it('takes the filters and the pages of the list', async () => {
+    it('the list of deleted departments takes the filters and the pages of the list', async () => {
       const parent = await aDept(api);
       const fields = { parentId: parent, leader: '李四' };
       const ids: number[] = [];
@@ -240,7 +240,7 @@ describe('a department with all below it', () => {
       expectInvalid(await api.get(`${PATH}?deleted=1`), 'deleted');
     });
 
-    it('is for those who may restore, of their own tenant', async () => {
+    it('the list of deleted departments is for those who may restore, of their own tenant', async () => {
       await api.delete(`${PATH}/${await aDept(api)}`);
       const member = service.as({ tenantId, roles: ['member'] });
       expectRefused(await member.get(`${PATH}?deleted=true`), 403, 'ROLE_REQUIRED');

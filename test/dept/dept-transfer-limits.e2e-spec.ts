@@ -49,7 +49,7 @@ describe('imports and exports are bounded', () => {
     return { status: response.statusCode, ...data };
   }
 
-  describe('an import is refused before the rest of it has come,', () => {
+  describe('an import that is refused before the rest of it has come', () => {
     const lines = (count: number) => Array.from({ length: count }, (_, n) => `{"path":"${n}"}\n`).join('');
     const bad: [string, string, string, string][] = [
       ['nothing but quotes', CSV, '"'.repeat(200_000), '1 line'],
@@ -61,7 +61,7 @@ describe('imports and exports are bounded', () => {
       ['too many lines', NDJSON, lines(20_001), 'body'],
       ['a line that is longer than any can be', NDJSON, `{"path":"${'a'.repeat(200_000)}`, '1 line'],
     ];
-    it.each(bad)('for %s', async (_, type, part, field) => {
+    it.each(bad)('an import is refused before its end for %s', async (_, type, part, field) => {
       const { status, reason, fields } = await refusalOf(begin(part, { type }));
       expect([
         status,
@@ -71,12 +71,12 @@ describe('imports and exports are bounded', () => {
       expect((await fetchFile()).text).toBe('');
     });
 
-    it('for a thousand wrong lines', async () => {
+    it('an import is refused before its end for a thousand wrong lines', async () => {
       const { status, fields } = await refusalOf(begin('{\n'.repeat(1000)));
       expect([status, fields?.length, fields?.at(-1)?.line]).toEqual([400, 1000, 1000]);
     });
 
-    it('for a length that is not allowed', async () => {
+    it('an import is refused before its end for a length that is not allowed', async () => {
       const headers = { 'content-length': 17 * 1024 * 1024 };
       expect(await refusalOf(begin('{', { headers }))).toMatchObject({
         status: 413,
@@ -85,7 +85,7 @@ describe('imports and exports are bounded', () => {
     });
   });
 
-  it('a file that goes as far as the limits is taken', async () => {
+  it('an import that goes as far as the limits is taken', async () => {
     const head = `path,note\r\n${'\r\n'.repeat(10_000)}`;
     const deep = Array.from({ length: 64 }, (_, n) => `${'研'.repeat(61)}${String(n).padStart(3, '0')}`);
     const rows = deep.map((_, n) => `"${deep.slice(0, n + 1).join('/')}",${'x'.repeat(60_000 - n * 65)}\r\n`);
@@ -93,8 +93,8 @@ describe('imports and exports are bounded', () => {
     expect([answer.status, answer.body.data]).toMatchObject([200, { created: 64 }]);
   });
 
-  describe('one import of a tenant runs at a time, and four in all;', () => {
-    it('others get a 429 that says when to come again, and a slot is free when its client goes away', async () => {
+  describe('one import of a tenant at a time, and four in all', () => {
+    it('a second import gets a 429 that says when to come again, and a slot is free when its client goes away', async () => {
       const first = await beginAndHold();
       const refused = await send('{"path":"b"}');
       expectRefused(refused, 429, 'TOO_MANY_IMPORTS');
@@ -113,7 +113,7 @@ describe('imports and exports are bounded', () => {
       expect((await fetchFile()).text).not.toContain('"path":"a"');
     });
 
-    it('a refused one leaves its slot', async () => {
+    it('a refused import leaves its slot', async () => {
       for (let n = 0; n < 6; n += 1) expect((await send('{')).status).toBe(400);
       for (let n = 0; n < 6; n += 1) expect((await send('')).status).toBe(200);
     });
@@ -128,7 +128,7 @@ describe('imports and exports are bounded', () => {
     }
   });
 
-  describe('one export of a tenant runs at a time;', () => {
+  describe('one export of a tenant at a time', () => {
     /** More than any buffer between the service and a client takes. */
     async function muchToExport(): Promise<void> {
       const names = Array.from({ length: 40 }, (_, n) => `${n} ${'x'.repeat(60)}`);
@@ -150,7 +150,7 @@ describe('imports and exports are bounded', () => {
       return request;
     }
 
-    it('it is cut when its client reads nothing of it for half a minute', async () => {
+    it('an export is cut when its client reads nothing of it for half a minute', async () => {
       await muchToExport();
       const time = new HeldTime();
       const request = await exportUnread();
@@ -160,7 +160,7 @@ describe('imports and exports are bounded', () => {
       request.destroy();
     });
 
-    it('others of it get a 429, and it is over when its client goes away', async () => {
+    it('a second export gets a 429, and an export is over when its client goes away', async () => {
       await muchToExport();
       const request = await exportUnread();
       const refused = await fetchFile(service.as({ tenantId, roles: ['member'] }));
@@ -173,7 +173,7 @@ describe('imports and exports are bounded', () => {
       expect(await untilFree(() => fetchFile())).toBe(200);
     });
 
-    it('a top-level tenant and all below it have one together', async () => {
+    it('a top-level tenant and all below it have one export together', async () => {
       const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
       const [child, sibling] = [
         await aTenantRow(service.dataSource, below),
@@ -193,7 +193,7 @@ describe('imports and exports are bounded', () => {
       expect((await fetchFile(service.as({ tenantId: sibling }))).status).toBe(200);
     });
 
-    it('one after the other is never refused', async () => {
+    it('exports one after the other are never refused', async () => {
       for (let n = 0; n < 10; n += 1) expect((await fetchFile()).status).toBe(200);
       for (let n = 0; n < 10; n += 1)
         expect((await api.get(`${PATH}/export`, { accept: 'image/png' })).status).toBe(406);

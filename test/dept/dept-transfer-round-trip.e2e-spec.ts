@@ -29,7 +29,7 @@ describe('a file of departments that goes out and comes back', () => {
     return answer.body.data;
   };
 
-  describe('keeps the order of all siblings,', () => {
+  describe('the order of siblings', () => {
     /** The tree as it is shown, each department by its name and by its leader, who is nobody else's. */
     async function shown(api: ApiClient): Promise<unknown> {
       const { rows } = (await api.get(`${PATH}/tree`)).body.data as { rows: Node[] };
@@ -49,22 +49,25 @@ describe('a file of departments that goes out and comes back', () => {
       expect(await shown(to)).toEqual(await shown(from));
     }
 
-    it.each([NDJSON, CSV])('whatever the tree, as %s', async (type) => {
-      const depts = fc.array(
-        fc.record({
-          under: fc.nat({ max: 2 }),
-          deptName: fc.constantFrom('a', 'b', 'a#2'),
-          orderNum: fc.integer({ min: 0, max: 1 }),
-        }),
-        { minLength: 8, maxLength: 14 },
-      );
-      await fc.assert(
-        fc.asyncProperty(depts, (tree) => comesBack(type, tree)),
-        { numRuns: times(60, 15) },
-      );
-    });
+    it.each([NDJSON, CSV])(
+      'an export that is imported keeps the order of all siblings, whatever the tree, as %s',
+      async (type) => {
+        const depts = fc.array(
+          fc.record({
+            under: fc.nat({ max: 2 }),
+            deptName: fc.constantFrom('a', 'b', 'a#2'),
+            orderNum: fc.integer({ min: 0, max: 1 }),
+          }),
+          { minLength: 8, maxLength: 14 },
+        );
+        await fc.assert(
+          fc.asyncProperty(depts, (tree) => comesBack(type, tree)),
+          { numRuns: times(60, 15) },
+        );
+      },
+    );
 
-    it('and where a file contradicts itself, keeps the numbers of names', async () => {
+    it('an import of a file that contradicts itself keeps the numbers of names', async () => {
       const lines = ['a#2', 'a#3', 'b', 'a', 'b#3', 'b#2'].map((path) => ({ path, leader: path }));
       const file = lines.map((line) => JSON.stringify(line)).join('\n');
       const to = await another();
@@ -74,7 +77,7 @@ describe('a file of departments that goes out and comes back', () => {
   });
 
   it.each([NDJSON, CSV])(
-    'carries the ids where they are asked for, and an import ignores them: %s',
+    'an export carries the ids where they are asked for, and an import ignores them: %s',
     async (type) => {
       const from = await another();
       const top = await aDept(from, { deptName: '总公司' });
@@ -96,8 +99,8 @@ describe('a file of departments that goes out and comes back', () => {
     },
   );
 
-  describe('as a table for spreadsheets', () => {
-    it('begins with a byte order mark where that is asked for', async () => {
+  describe('a table for spreadsheets', () => {
+    it('an exported table begins with a byte order mark where that is asked for', async () => {
       const from = await another();
       await aDept(from, { deptName: '总公司' });
       const [plain, marked] = [await fetchFile(from, CSV), await fetchFile(from, CSV, '?bom=true')];
@@ -109,7 +112,7 @@ describe('a file of departments that goes out and comes back', () => {
       expect(await take(await another(), `${BOM}{"path":"a"}`, NDJSON)).toMatchObject({ created: 1 });
     });
 
-    it('holds no cell that a spreadsheet takes for a formula, and comes back as it was', async () => {
+    it('an exported table holds no cell that a spreadsheet takes for a formula, and comes back as it was', async () => {
       const from = await another();
       const values = ['=1+1', '+86 10', '-1', '@SUM(A1)', "'=1", "''=1", "'x", "'", '＝1', 'a=b'];
       for (const value of values) await aDept(from, { deptName: value, leader: value, orderNum: -1 });

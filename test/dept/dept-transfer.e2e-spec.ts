@@ -49,7 +49,7 @@ describe('moving departments between tenants as a file', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line) as Line);
 
-  it('gives every department as a line, parents first, by paths of names', async () => {
+  it('an export gives every department as a line, parents first, by paths of names', async () => {
     const top = await aDept(api, { deptName: '总公司', leader: '张三', orderNum: 1 });
     const rd = await aDept(api, { deptName: '研发部', parentId: top, email: 'a@b.cn', status: '1' });
     await api.patch(`${PATH}/${rd}`, { status: '0' });
@@ -71,7 +71,7 @@ describe('moving departments between tenants as a file', () => {
     expect(table.text).toContain('a\\/b\\\\c,0,,"",,0');
   });
 
-  it('chooses the form by Accept, and refuses one it does not have', async () => {
+  it('an export chooses the format by Accept, and refuses one it does not have', async () => {
     const typeFor = async (accept?: string) =>
       (await api.get(`${PATH}/export`, accept === undefined ? {} : { accept })).headers[
         'content-type'
@@ -83,7 +83,7 @@ describe('moving departments between tenants as a file', () => {
   });
 
   it.each([NDJSON, CSV])(
-    'comes back as it went, as %s: any tree, with names and values of any kind',
+    'an export comes back as it went, as %s: any tree, with names and values of any kind',
     async (type) => {
       const text = fc.oneof(
         fc.string({ unit: 'grapheme', maxLength: 6 }).map((each) => each.replaceAll('\0', '')),
@@ -125,7 +125,7 @@ describe('moving departments between tenants as a file', () => {
     },
   );
 
-  it('makes what is new, changes what differs, and leaves alone what a line does not say', async () => {
+  it('an import makes what is new, changes what differs, and leaves alone what a line does not say', async () => {
     const top = await aDept(api, { deptName: 'a', leader: 'x', phone: '1' });
     const before = await aDept(api, { deptName: 'b', parentId: top, leader: 'x', orderNum: 4 });
     const file = ndjson(
@@ -143,13 +143,13 @@ describe('moving departments between tenants as a file', () => {
     expect(found.rows).toMatchObject([{ leader: 'new', ancestors: expect.any(String) as string }]);
   });
 
-  it('reads a file without a type of its own as lines of JSON, as generated clients send it', async () => {
+  it('an import reads a file without a type of its own as lines of JSON, as generated clients send it', async () => {
     expect(report(await send(ndjson({ path: 'a' }), { type: 'application/octet-stream' }))).toMatchObject({
       created: 1,
     });
   });
 
-  it('reads a table by its head: columns in any order, some left out, unknown ones ignored', async () => {
+  it('an import reads a table by its head: columns in any order, some left out, unknown ones ignored', async () => {
     const file = '\ufeffnote,leader,path\r\n"x, y",张三,a\r\n,"",a/b\r\n';
     expect(report(await send(file, { type: CSV }))).toMatchObject({ created: 2 });
     expect(linesOf(await fetchFile(api))).toMatchObject([
@@ -158,7 +158,7 @@ describe('moving departments between tenants as a file', () => {
     ]);
   });
 
-  it('tells siblings of the same name apart, however far apart they stand and however the lines are ordered', async () => {
+  it('an import tells siblings of the same name apart, however far apart they stand and however the lines are ordered', async () => {
     const file = ndjson(
       { path: 'a#2', leader: 'two', orderNum: 1 },
       { path: 'a#2/x' },
@@ -174,7 +174,7 @@ describe('moving departments between tenants as a file', () => {
     expect(linesOf(whole).find(({ path }) => path === 'a#2')).toMatchObject({ leader: 'two' });
   });
 
-  describe('refuses a file, and changes nothing,', () => {
+  describe('files that are refused and change nothing', () => {
     /** The line and the field of each problem. */
     const namedIn = ({ refusal }: Answer) => refusal.fields!.map(({ line, field }) => `${line} ${field}`);
     const bad: [string, string, string[]][] = [
@@ -191,20 +191,20 @@ describe('moving departments between tenants as a file', () => {
       ['a parent that is nowhere', ndjson({ path: 'a' }, { path: 'b/c' }), ['2 path']],
       ['a broken escape', ndjson({ path: 'a\\' }), ['1 path']],
     ];
-    it.each(bad)('for %s', async (_, file, fields) => {
+    it.each(bad)('an import is refused for %s', async (_, file, fields) => {
       const answer = await send(`${file}\n\n{"path":"good"}`);
       expect([answer.status, namedIn(answer)]).toEqual([400, fields]);
       expect((await fetchFile(api)).text).toBe('');
     });
 
-    it('for a table without a path, or with broken quotes', async () => {
+    it('an import is refused for a table without a path, or with broken quotes', async () => {
       expect(namedIn(await send('name\r\na\r\n', { type: CSV }))).toEqual(['1 line']);
       expect(namedIn(await send('path\r\na\r\n"b\r\n', { type: CSV }))).toEqual(['3 line']);
       const wrong = await send('path,orderNum\r\na,x\r\n', { type: CSV });
       expect(namedIn(wrong)).toEqual(['2 orderNum']);
     });
 
-    it('for rows of another width than the head, which would shift values, or a head that says a thing twice', async () => {
+    it('an import is refused for rows of another width than the head, which would shift values, or a head with a column twice', async () => {
       const top = await aDept(api, { deptName: 'a', leader: 'x', status: '1' });
       const head = 'path,orderNum,leader,phone,email,status\r\n';
       for (const row of ['a', 'a,1,x, y,,,0', 'a,1,x,,']) {
@@ -218,14 +218,14 @@ describe('moving departments between tenants as a file', () => {
       });
     });
 
-    it('for a number without the one before it', async () => {
+    it('an import is refused for a number of a name without the one before it', async () => {
       expect(namedIn(await send(ndjson({ path: 'a#2' })))).toEqual(['1 path']);
       await aDept(api, { deptName: 'a' });
       expect(report(await send(ndjson({ path: 'a#2' })))).toMatchObject({ created: 1 });
       expect(namedIn(await send(ndjson({ path: 'a#4' })))).toEqual(['1 path']);
     });
 
-    it('for a parent that is disabled, unless the file enables it', async () => {
+    it('an import is refused for a parent that is disabled, unless the file enables it', async () => {
       await aDept(api, { deptName: 'a', status: '1' });
       expect(namedIn(await send(ndjson({ path: 'a/b' })))).toEqual(['1 path']);
       expect(report(await send(ndjson({ path: 'a/b' }, { path: 'a', status: '0' })))).toMatchObject({
@@ -234,7 +234,7 @@ describe('moving departments between tenants as a file', () => {
       });
     });
 
-    it('for another type, another encoding', async () => {
+    it('an import is refused for another type or another encoding', async () => {
       const gzip = { 'content-encoding': 'gzip' };
       const types = ['application/json', 'text/plain', `${NDJSON}; charset=gbk`].map((type) => ({ type }));
       for (const how of [...types, { headers: gzip }])
@@ -251,7 +251,7 @@ describe('moving departments between tenants as a file', () => {
       ]);
     });
 
-    it('for bytes that are no UTF-8, a second byte order mark, or broken JSON, and says where', async () => {
+    it('an import is refused for bytes that are no UTF-8, a second byte order mark, or broken JSON, and says where', async () => {
       const english = api.with({ 'accept-language': 'en' });
       const problemsOf = async (file: string | Buffer, type = NDJSON) =>
         (await english.send('POST', `${PATH}/import`, file, { 'content-type': type })).refusal.fields;
@@ -277,7 +277,7 @@ describe('moving departments between tenants as a file', () => {
       expect((await fetchFile(api)).text).toBe('');
     });
 
-    it('and names all bad lines at once, in the shape of the dry run', async () => {
+    it('a refused import names all bad lines at once, in the shape of the dry run', async () => {
       const file = ndjson(
         { path: 'no/parent' },
         { path: 'a', email: 'x', status: '9' },
@@ -293,7 +293,7 @@ describe('moving departments between tenants as a file', () => {
       expect(refused.refusal.fields).toEqual(told);
     });
 
-    it('of a caller without the role, before it is read', async () => {
+    it('an import of a caller without the role is refused before it is read', async () => {
       const member = service.as({ tenantId, roles: ['member'] });
       expect((await send('{', { to: member })).refusal.reason).toBe('ROLE_REQUIRED');
       expect((await send('{', { to: service.anonymous })).refusal.reason).toBe('TOKEN_MISSING');
@@ -301,7 +301,7 @@ describe('moving departments between tenants as a file', () => {
     });
   });
 
-  it('tells in a dry run what would become of every line, and writes nothing', async () => {
+  it('a dry run tells what would become of every line, and writes nothing', async () => {
     await aDept(api, { deptName: 'a', leader: 'x' });
     const file = ndjson(
       { path: 'a' },
@@ -326,7 +326,7 @@ describe('moving departments between tenants as a file', () => {
     expect((await send('', { query: '?dryRun=x' })).refusal.fields?.[0]?.field).toBe('dryRun');
   });
 
-  it('is taken once with an Idempotency-Key', async () => {
+  it('an import is taken once with an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'k' };
     const first = await send(ndjson({ path: 'a' }), { headers });
     const again = await send(ndjson({ path: 'a' }), { headers });
@@ -336,7 +336,7 @@ describe('moving departments between tenants as a file', () => {
 
   const MANY = times(20_000, 4000);
 
-  it(`takes ${MANY} lines in one transaction, and ${MANY} changes in another`, async () => {
+  it(`an import takes ${MANY} lines in one transaction, and ${MANY} changes in another`, async () => {
     const paths = Array.from({ length: MANY }, (_, n) => (n < 100 ? `p${n}` : `p${n % 100}/d${n}`));
     const file = (leader: string) => paths.map((path) => JSON.stringify({ path, leader })).join('\n');
     expect(report(await send(file('x')))).toEqual({ created: MANY, updated: 0, unchanged: 0 });
@@ -346,7 +346,7 @@ describe('moving departments between tenants as a file', () => {
     expect(linesOf(await fetchFile(api))).toHaveLength(MANY);
   });
 
-  it('lets others have their turns meanwhile', async () => {
+  it('an import and an export let others have their turns meanwhile', async () => {
     const paths = Array.from({ length: 4000 }, (_, n) => JSON.stringify({ path: `p${n}` })).join('\n');
     /** How many others are answered, one after the other, before it is over. */
     const answeredMeanwhile = async (work: Promise<unknown>) => {

@@ -49,7 +49,7 @@ describe('the tree of departments', () => {
     return ids;
   }
 
-  it('nests children in their order', async () => {
+  it('the tree nests children in their order', async () => {
     await grow();
     const { rows, truncated } = await tree();
     expect([draw(rows), truncated]).toEqual(['a(b(d e) c) f', false]);
@@ -57,7 +57,7 @@ describe('the tree of departments', () => {
     expect(rows[1]).toEqual({ ...read, hasChildren: false, children: [] });
   });
 
-  it('begins at a root, ends at a depth, and says where there is more', async () => {
+  it('the tree begins at a root, ends at a depth, and says where there is more', async () => {
     const { b, a } = await grow();
     expect(draw((await tree(`?rootId=${b!}`)).rows)).toBe('b(d e)');
     expect(draw((await tree('?depth=1')).rows)).toBe('a* f');
@@ -67,7 +67,7 @@ describe('the tree of departments', () => {
     expect(draw((await tree('?rootId=0')).rows)).toBe('a(b(d e) c) f');
   });
 
-  it('shows matches on the chain of their ancestors', async () => {
+  it('the tree shows matches on the chain of their ancestors', async () => {
     const { a, c } = await grow();
     expect(draw((await tree('?deptName=d')).rows)).toBe('a(b(d))');
     expect(draw((await tree('?deptName=b')).rows)).toBe('a(b*)');
@@ -80,14 +80,14 @@ describe('the tree of departments', () => {
     expect(draw((await tree('?deptName=none')).rows)).toBe('');
   });
 
-  it('refuses what it cannot mean', async () => {
+  it('the tree refuses what it cannot mean', async () => {
     expect((await api.get(`${PATH}/tree?rootId=999999`)).refusal.reason).toBe('DEPT_NOT_FOUND');
     for (const query of ['depth=0', 'depth=65', 'depth=x', 'rootId=x', 'status=2']) {
       expect([query, (await api.get(`${PATH}/tree?${query}`)).status]).toEqual([query, 400]);
     }
   });
 
-  it('holds 5,000 departments, the upper levels first, and says when there are more', async () => {
+  it('the tree holds 5,000 departments, the upper levels first, and says when there are more', async () => {
     const tops = [await aDept(api, { deptName: 'p' }), await aDept(api, { deptName: 'q' })];
     await deptRows(service.dataSource, 4998, (n) => {
       const parentId = tops[n % 2]!;
@@ -110,7 +110,7 @@ describe('the tree of departments', () => {
     expect([count(matches.rows), matches.truncated]).toEqual([5000, true]);
   });
 
-  it('finds matches wherever they stand among many, and says truncated only when there are more', async () => {
+  it('the tree finds matches wherever they stand among many, and says truncated only when there are more', async () => {
     const top = await aDept(api, { deptName: 'the x root', orderNum: 9 });
     await deptRows(service.dataSource, 30_000, (n) => ({
       ...{ tenantId, parentId: top, ancestors: `0,${top}`, depth: 2, deptName: 'y', orderNum: n % 7 },
@@ -135,7 +135,7 @@ describe('the tree of departments', () => {
     expect(disabled).toMatchObject({ rows: [{ deptId: late }], hasMore: false });
   });
 
-  it('gives the chain above a department, from the top', async () => {
+  it('the ancestors of a department are given from the top', async () => {
     const { a, b, d } = await grow();
     const chain = async (id: number) =>
       (await api.get(`${PATH}/${id}/ancestors`)).body.data as { deptId: number }[];

@@ -18,16 +18,16 @@ const anchorOf = (heading: string) =>
     .replaceAll(' ', '-');
 
 describe('the documents', () => {
-  it('begin with a README that is a door, not a manual', () => {
+  it('README is short enough to be a door, not a manual', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(170);
   });
 
-  it('have the first command of README on its first screen', () => {
+  it('README has its first command on the first screen', () => {
     const lines = read('README.md').split('\n');
     expect(lines.findIndex((line) => line.startsWith('npm ci && npm start')) + 1).toBeLessThanOrEqual(20);
   });
 
-  it.each(DOCUMENTS)('have links that lead somewhere: %s', (file) => {
+  it.each(DOCUMENTS)('links of documents lead somewhere: %s', (file) => {
     const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
     for (const [link, path = '', anchor] of links) {
       const target = path === '' ? file : join(dirname(file), path);
@@ -36,13 +36,13 @@ describe('the documents', () => {
     }
   });
 
-  it.each(GUIDES)('have a table of contents: %s', (file) => {
+  it.each(GUIDES)('a guide has a table of contents: %s', (file) => {
     const text = read(file);
     const listed = [...text.matchAll(/^- \[(.*)\]\(#.*\)$/gm)].map((match) => match[1]);
     expect(listed).toEqual([...text.matchAll(/^## (.*)$/gm)].map((match) => match[1]));
   });
 
-  it('list every decision', () => {
+  it('every decision is listed', () => {
     const index = read('docs/decisions/README.md');
     const records = RECORDS.map((file) => file.slice('docs/decisions/'.length)).filter((name) =>
       /^\d/.test(name),
@@ -51,7 +51,7 @@ describe('the documents', () => {
     for (const name of records) expect(index).toContain(`](${name})`);
   });
 
-  it('tell every setting with its default', () => {
+  it('every setting is documented with its default', () => {
     const source = read('src/server/config/env.ts');
     const settings = [...source.matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1]!);
     const section = read('docs/operations.md').split('\n## Settings\n')[1]!.split('\n## ')[0]!;

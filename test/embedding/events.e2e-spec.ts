@@ -74,7 +74,7 @@ describe('domain events', () => {
 
   const names = (): string[] => listener.heard.splice(0).map((event) => event.constructor.name);
 
-  it('tell what happens to departments, and who did it', async () => {
+  it('domain events tell what happens to departments, and who did it', async () => {
     const [top, deptId] = [await aDept(api), await aDept(api, { deptName: 'a' })];
     await api.put(DEPTS, { deptId, deptName: 'b' });
     await api.patch(`${DEPTS}/${deptId}`, { parentId: top });
@@ -90,7 +90,7 @@ describe('domain events', () => {
     expect(listener.heard.every((event) => Object.isFrozen(event))).toBe(true);
   });
 
-  it('reach a handler when the state of the tenant is already the new one', async () => {
+  it('domain events reach a handler when the state of the tenant is already the new one', async () => {
     const tenants = host.app.get(TenantService);
     const { id } = await host.dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
     expect(await tenants.stateOf(system(tenantId))).toBe('ACTIVE');
@@ -104,7 +104,7 @@ describe('domain events', () => {
     expect(await seen).toBe('DISABLED');
   });
 
-  it('tell what happens to departments in numbers: order, import, batch delete', async () => {
+  it('domain events tell what happens to departments in numbers: order, import, batch delete', async () => {
     const [a, b] = [await aDept(api, { deptName: 'a' }), await aDept(api, { deptName: 'b' })];
     names();
     await api.put(`${DEPTS}/order`, { parentId: 0, deptIds: [b, a] });
@@ -127,7 +127,7 @@ describe('domain events', () => {
     expect(names()).toEqual(['DeptDeleted', 'DeptDeleted']);
   });
 
-  it('tell what happens to tenants', async () => {
+  it('domain events tell what happens to tenants', async () => {
     const admin = host.as({ username: 'root' });
     const [parent, { id, tenantId: code }] = [await aTenant(admin), await aTenant(admin)];
     const change = (body: object) => admin.patch(`/system/tenant-api/${id}`, body);
@@ -146,7 +146,7 @@ describe('domain events', () => {
     expect(own[6]).toMatchObject({ fromParent: '000000', toParent: parent.tenantId });
   });
 
-  it('are told after COMMIT', async () => {
+  it('domain events are delivered after COMMIT', async () => {
     const rows: Promise<DeptEntity | null>[] = [];
     const end = events.on(DeptCreated, ({ deptId }) => {
       // SQLite reads at once, on a connection that sees only what is committed.
@@ -159,7 +159,7 @@ describe('domain events', () => {
     expect(rows.length).toBe(1);
   });
 
-  it('are not told of what is refused, also when something was written before', async () => {
+  it('domain events do not tell of what is refused, also when something was written before', async () => {
     const deptId = await aDept(api);
     names();
     expect((await api.delete(`${DEPTS}/${deptId},999999`)).status).toBe(404);
@@ -170,7 +170,7 @@ describe('domain events', () => {
   });
 
   it.each<Fate[][]>([[['conflict']], [['conflict', 'conflict']], [['unheard']], [['conflict', 'unheard']]])(
-    'are told once when COMMIT meets %j',
+    'domain events are delivered once when COMMIT meets %j',
     async (fates) => {
       for (const headers of [{}, { 'idempotency-key': fates.join() }]) {
         const toCome = nextCommits(host.dataSource, ...fates);
@@ -185,7 +185,7 @@ describe('domain events', () => {
     },
   );
 
-  it('are not told again when a key is repeated', async () => {
+  it('domain events are not delivered again when a key is repeated', async () => {
     const headers = { 'idempotency-key': 'again' };
     const post = () => api.post(DEPTS, { deptName: 'once' }, headers);
     const answers = [await post(), ...(await Promise.all([post(), post(), post()]))];
@@ -193,14 +193,14 @@ describe('domain events', () => {
     expect(names()).toEqual(['DeptCreated']);
   });
 
-  it('are told in the order of the commits', async () => {
+  it('domain events are delivered in the order of the commits', async () => {
     await Promise.all(Array.from({ length: 30 }, () => api.post(DEPTS, {})));
     const ids = listener.heard.map((event) => (event as DeptEvent).deptId);
     expect(ids.length).toBe(30);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
 
-  it('do no harm when a handler fails, and say so in the log', async () => {
+  it('domain events do no harm when a handler fails, and say so in the log', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     const ends = [
       events.on(DeptEvent, () => {
@@ -219,7 +219,7 @@ describe('domain events', () => {
     expect(errors).toEqual(['thrown DeptCreated', 'rejected DeptCreated']);
   });
 
-  it('may start work of their own in the same tenant', async () => {
+  it('domain events may start work of their own in the same tenant', async () => {
     const depts = host.app.get(DeptService);
     let second: Promise<number> | undefined;
     const end = events.on(DeptCreated, ({ deptId }) => {
@@ -231,7 +231,7 @@ describe('domain events', () => {
   });
 
   it.each([Scope.REQUEST, Scope.TRANSIENT])(
-    'are not for providers of scope %p: the host does not start',
+    'domain events are not for providers of scope %p: the host does not start',
     async (scope) => {
       @Injectable({ scope })
       class Fleeting {
@@ -248,7 +248,7 @@ describe('domain events', () => {
 });
 
 if (onServer) {
-  it('events are told once when the answer to COMMIT is lost on the way', async () => {
+  it('domain events are delivered once when the answer to COMMIT is lost on the way', async () => {
     const database = await emptyDatabase();
     const { proxy, url } = await TcpProxy.before(database.url);
     const host = await Host.on(database, parts, { url });

@@ -74,7 +74,7 @@ describe('mistakes of a host', () => {
 
   const storedOf = (tenantId: string) => host.dataSource.manager.findBy(OrderEntity, { tenantId });
 
-  it('with bodies that nobody has parsed change nothing', async () => {
+  it('bodies that nobody has parsed change nothing', async () => {
     const deptId = await aDept(host.as(), { deptName: 'old', leader: 'old' });
     const before = await deptRow(host.dataSource, deptId);
     const patch = await host.as().patch(`${DEPTS}/${deptId}`, '{"leader":"new"}', {
@@ -88,7 +88,7 @@ describe('mistakes of a host', () => {
     expect(await deptRow(host.dataSource, deptId)).toEqual(before);
   });
 
-  it('in what a resolver says let nobody in', async () => {
+  it('a resolver that says nonsense lets nobody in', async () => {
     const right = { subject: 's', tenantId: '000000', username: 'u', roles: ['tenant_admin'] };
     const careless = await another([TenantryModule.forRoot({ principalResolver: new CarelessResolver() })]);
     const ask = (principal: object) =>
@@ -120,7 +120,7 @@ describe('mistakes of a host', () => {
     await careless.stop();
   });
 
-  it('with contexts are refused by every service', async () => {
+  it('a made-up context is refused by every service', async () => {
     const made = Object.assign({}, system()) as never;
     await expect(host.app.get(TenantService).get(made, '1')).rejects.toThrow('needs a RequestContext');
     const creating = host.app.get(TenantService).create(made, { tenantName: 'x' });
@@ -128,7 +128,7 @@ describe('mistakes of a host', () => {
     await expect(host.app.get(DeptService).create(made, {})).rejects.toThrow('needs a RequestContext');
   });
 
-  it('with objects that change after they were handed in reach no other tenant', async () => {
+  it('objects that change after they were handed in reach no other tenant', async () => {
     const [own, foreign] = [await aTenantRow(host.dataSource), await aTenantRow(host.dataSource)];
     const rows = orders.in(system(own));
     await rows.insert({ title: 'mine', amount: 1 });
@@ -153,20 +153,20 @@ describe('mistakes of a host', () => {
     ]);
   });
 
-  it('with rows that are kept beyond their transaction come to light', async () => {
+  it('rows that are kept beyond their transaction come to light', async () => {
     const kept = await orders.transaction(system(), (rows) => Promise.resolve({ rows }));
     await expect(kept.rows.find()).rejects.toThrow('The transaction is over');
     await expect(kept.rows.insert({ title: 'late', amount: 1 })).rejects.toThrow('is over');
   });
 
-  it('with ids do not mislead: a number that the database did not count is not given', async () => {
+  it('a number that the database did not count is not given as an id', async () => {
     const rows = orders.in(system());
     expect(await rows.insert({ title: 'a', amount: 1 })).toEqual(expect.any(Number));
     expect(await rows.insert({ orderId: 900_001, title: 'b', amount: 1 })).toBeNull();
     await expect(rows.find({}, { limit: -1 })).rejects.toThrow('A limit is');
   });
 
-  it('with events show at once, and never after a COMMIT', async () => {
+  it('mistakes with events show at once, and never after a COMMIT', async () => {
     const events = host.app.get(DomainEvents);
     expect(() => events.on(undefined as never, () => undefined)).toThrow('no such class of events');
     const heard: string[] = [];
@@ -183,7 +183,7 @@ describe('mistakes of a host', () => {
     expect(JSON.parse((await host.as().get('/listening')).text)).toContain(deptId);
   });
 
-  it('as two roots in one application do not start', async () => {
+  it('two roots in one application do not start', async () => {
     const imports = [
       TenantryModule.forRoot({ principalResolver }),
       TenantryModule.forRoot({ principalResolver, timeZone: 'UTC' }),
@@ -191,7 +191,7 @@ describe('mistakes of a host', () => {
     await expect(another(imports)).rejects.toThrow('stands twice');
   });
 
-  it('as a write to another tenant inside a transaction fail at once', async () => {
+  it('a write to another tenant inside a transaction fails at once', async () => {
     Logger.overrideLogger(false);
     const [a, b] = [await aTenantRow(host.dataSource), await aTenantRow(host.dataSource)];
     const nested = orders.transaction(system(a), () =>

@@ -107,11 +107,11 @@ describe('a host that imports TenantryModule', () => {
   };
 
   describe('in its own routes', () => {
-    it('answers without a token and without our envelope', async () => {
+    it('a route of the host answers without a token and without our envelope', async () => {
       expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
     });
 
-    it('keeps its own errors', async () => {
+    it('a route of the host keeps its own errors', async () => {
       const wrong = { statusCode: 400, error: 'Bad Request', message: 'not like this' };
       expect(await json('/host/wrong')).toEqual([400, wrong]);
       const broken = { statusCode: 500, message: 'Internal server error' };
@@ -119,11 +119,11 @@ describe('a host that imports TenantryModule', () => {
       expect(await json('/nowhere')).toMatchObject([404, { message: 'Cannot GET /nowhere' }]);
     });
 
-    it('keeps its own guards', async () => {
+    it('a route of the host keeps its own guards', async () => {
       expect(await json('/host/closed')).toMatchObject([403, { message: 'closed today' }]);
     });
 
-    it('gets the context of the caller where a handler is tenant-scoped', async () => {
+    it('a route of the host gets the context of the caller where a handler is tenant-scoped', async () => {
       const tenantId = await aTenantRow(host.dataSource);
       const deptId = await aDept(host.as({ tenantId }), { deptName: 'mine' });
       const read = await host.as({ tenantId }).get(`/host/depts/${deptId}`);
@@ -134,13 +134,13 @@ describe('a host that imports TenantryModule', () => {
       expect((await host.as().get('/host/unscoped')).status).toBe(500);
     });
 
-    it('answers refusals of a service with their status, in the words of Nest', async () => {
+    it('a route of the host answers refusals of a service with their status, in the words of Nest', async () => {
       const { status, text } = await host.as().get('/host/depts/999999');
       const told = { statusCode: 404, reason: 'DEPT_NOT_FOUND', message: 'There is no such department' };
       expect([status, JSON.parse(text)]).toEqual([404, told]);
     });
 
-    it('answers refusals of a service through its own filter, with all that they tell', async () => {
+    it('a route of the host answers refusals of a service through its own filter, with all that they tell', async () => {
       const deptId = await aDept(host.as());
       await aDept(host.as(), { parentId: deptId });
       const told = { statusCode: 409, reason: 'DEPT_HAS_CHILDREN', ids: [deptId] };
@@ -149,7 +149,7 @@ describe('a host that imports TenantryModule', () => {
   });
 
   describe('in our routes', () => {
-    it('answers as the standalone service does', async () => {
+    it('a route of Tenantry in a host answers as the standalone service does', async () => {
       const answer = await host.as({ username: 'ann' }).post('/system/dept-api', { deptName: '总公司' });
       expect([answer.status, answer.body]).toEqual([200, { code: 200, msg: '操作成功', data: null }]);
       const read = await host.as().get(answer.headers.location!);
@@ -159,7 +159,7 @@ describe('a host that imports TenantryModule', () => {
       expect(row).toMatchObject({ deptName: '总公司', tenantId: '000000' });
     });
 
-    it('refuses in our envelope', async () => {
+    it('a route of Tenantry in a host refuses in our envelope', async () => {
       const nobody = await host.anonymous.get('/system/dept-api/1');
       expectRefused(nobody, 401, 'TOKEN_MISSING');
       const member = await host.as({ roles: ['member'] }).post('/system/dept-api', {});
@@ -177,21 +177,24 @@ describe('a host that imports TenantryModule', () => {
       [429, 'RATE_LIMITED'],
       [500, 'INTERNAL_ERROR'],
       [503, 'HTTP_503'],
-    ])("keeps the status %d of the host's guard, in our envelope", async (status, reason) => {
-      const answer = await host.as().get('/system/dept-api', { 'x-mood': String(status) });
-      expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
-      if (reason.startsWith('HTTP_')) expect(answer.body.msg).toBe('not in this mood');
-      expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
-    });
+    ])(
+      "a route of Tenantry keeps the status %d of the host's guard, in our envelope",
+      async (status, reason) => {
+        const answer = await host.as().get('/system/dept-api', { 'x-mood': String(status) });
+        expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
+        if (reason.startsWith('HTTP_')) expect(answer.body.msg).toBe('not in this mood');
+        expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
+      },
+    );
 
-    it('asks who is calling once per request', async () => {
+    it('a route of Tenantry asks the host who is calling once per request', async () => {
       const before = principalResolver.asked;
       await host.as().get('/system/dept-api');
       expect(principalResolver.asked - before).toBe(1);
     });
   });
 
-  it('acts for the system where no user asked', async () => {
+  it('a host acts for the system where no user asked', async () => {
     const depts = host.app.get(DeptService);
     const tenantId = await aTenantRow(host.dataSource);
     const deptId = await depts.create(system(tenantId), { deptName: 'seeded' });

@@ -90,7 +90,7 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
     return dataSource;
   }
 
-  it("needs no migration after those of Tenantry, which stand in the host's own table of migrations", async () => {
+  it("a schema of a host needs no migration after those of Tenantry, which stand in the host's own table of migrations", async () => {
     const database = await emptyDatabase();
     const dataSource = await open(database.url);
     // What `typeorm migration:generate` writes into its file.
@@ -118,7 +118,7 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
     return app;
   }
 
-  it('has relations to departments and tenants; a bigint is a text on a server and a number on SQLite', async () => {
+  it('a schema of a host has relations to departments and tenants; a bigint is a text on a server and a number on SQLite', async () => {
     const database = await emptyDatabase();
     const dataSource = await open(database.url, [BudgetEntity]);
     const runner = dataSource.createQueryRunner();
@@ -139,7 +139,7 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
     await database.drop();
   });
 
-  it('serves the operations, and is examined by the doctor', async () => {
+  it('a schema of a host serves the operations, and is examined by the doctor', async () => {
     const database = await emptyDatabase();
     const app = await start(await open(database.url, [BudgetEntity]));
     const anonymous = new ApiClient(await app.getUrl());

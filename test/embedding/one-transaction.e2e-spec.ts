@@ -54,7 +54,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     return deptId;
   };
 
-  it('are all there, with their events after COMMIT', async () => {
+  it('a transaction of a host writes departments and rows, with their events after COMMIT', async () => {
     const deptId = await transaction.run(system(tenantId), open);
     expect(await names()).toEqual(['Sales', 'North']);
     expect(await orders()).toMatchObject([{ title: 'first', amount: deptId }]);
@@ -62,7 +62,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(created).toHaveLength(2);
   });
 
-  it('are none of them there when any of it fails', async () => {
+  it('a transaction of a host writes nothing when any of it fails', async () => {
     const failing = transaction.run(system(tenantId), async (unit) => {
       await open(unit);
       await unit.depts.delete([999_999]);
@@ -77,14 +77,17 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(await host.dataSource.manager.countBy(HostUserEntity, { tenantId })).toBe(0);
   });
 
-  it.each<Fate>(['conflict', 'unheard'])('happen once when the COMMIT ends in: %s', async (fate) => {
-    const left = nextCommits(host.dataSource, fate);
-    await transaction.run(system(tenantId), open);
-    expect(left()).toBe(0);
-    expect([await names(), (await orders()).length, created.length]).toEqual([['Sales', 'North'], 1, 2]);
-  });
+  it.each<Fate>(['conflict', 'unheard'])(
+    'a transaction of a host happens once when the COMMIT ends in: %s',
+    async (fate) => {
+      const left = nextCommits(host.dataSource, fate);
+      await transaction.run(system(tenantId), open);
+      expect(left()).toBe(0);
+      expect([await names(), (await orders()).length, created.length]).toEqual([['Sales', 'North'], 1, 2]);
+    },
+  );
 
-  it('are none of them there when one fails beside another that is still under way', async () => {
+  it('a transaction of a host writes nothing when one call fails beside another that is still under way', async () => {
     for (let n = 0; n < 40; n += 1) {
       const failing = transaction.run(system(tenantId), async (unit) => {
         const parentId = await unit.depts.create({ deptName: 'parent' });
@@ -99,7 +102,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(await orders()).toEqual([]);
   });
 
-  it('are all there when the host does not wait for some of it', async () => {
+  it('a transaction of a host writes all of it when the host does not wait for some of it', async () => {
     await transaction.run(system(tenantId), (unit) => {
       for (let n = 0; n < 5; n += 1) void unit.depts.create({ deptName: `forgotten ${n}` });
       return Promise.resolve();
@@ -108,14 +111,14 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(created).toHaveLength(5);
   });
 
-  it('happen once for a request that is sent twice', async () => {
+  it('a transaction of a host happens once for a request that is sent twice', async () => {
     const scope = { tenantId, subject: 's', route: 'POST /sales', key: 'k' };
     const send = () => transaction.run(system(tenantId), open, new IdempotentRequest(scope, 'body'));
     expect(await send()).toBe(await send());
     expect((await orders()).length).toBe(1);
   });
 
-  it('make a tenant together with its first administrator, or neither', async () => {
+  it('a transaction of a host makes a tenant together with its first administrator, or neither', async () => {
     const signUp = (isFailing: boolean) =>
       transaction.run(system(), async (unit) => {
         const id = await unit.tenants.create({ tenantName: 'a customer' });
@@ -133,7 +136,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(await host.dataSource.manager.countBy(HostUserEntity, { tenantId: code })).toBe(1);
   });
 
-  it('do not deadlock, though tenants and departments are changed from both ends', async () => {
+  it('transactions of a host do not deadlock, though tenants and departments are changed from both ends', async () => {
     const admin = system(tenantId);
     const work = (n: number) =>
       transaction.run(admin, async (unit) => {
@@ -149,7 +152,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
   describe('a call that would wait for the transaction it is in', () => {
     const INSIDE = 'would wait for the transaction that it is called in';
 
-    it('fails at once, and says what to call', async () => {
+    it('a call that would wait for the transaction it is in fails at once, and says what to call', async () => {
       const inside = transaction.run(system(tenantId), () => depts.create(system(tenantId), {}));
       await expect(inside).rejects.toThrow(INSIDE);
       const rows = host.app.get<TenantBoundRepository<OrderEntity>>(tenantBoundToken(OrderEntity));
@@ -164,7 +167,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
       expect(await names()).toEqual([]);
     });
 
-    it('is allowed again when the transaction is over, but the unit is not', async () => {
+    it('a call is allowed again when the transaction is over, but its unit is not', async () => {
       let kept: TenantryUnit | undefined;
       await transaction.run(system(tenantId), async (unit) => {
         kept = unit;

@@ -97,28 +97,31 @@ describe('a host that has its own ways with the driver of PostgreSQL', () => {
     await database.drop();
   });
 
-  it.each(Object.keys(PARSERS))('may read times as %s, and ids as BigInt', async (name) => {
-    const before = [INT8, TIMESTAMPTZ].map(
-      (type) => [type, types.getTypeParser(type) as (text: string) => unknown] as const,
-    );
-    types.setTypeParser(INT8, BigInt);
-    types.setTypeParser(TIMESTAMPTZ, PARSERS[name]!);
-    try {
-      const depts = app.get(DeptService);
-      const deptId = await depts.create(system(), { deptName: 'Sales' });
-      await depts.patch(system(), deptId, { leader: 'Ada' });
-      const { createTime, updateTime } = await depts.get(system(), deptId);
-      for (const time of [createTime, updateTime]) expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
-      const { rows } = await app.get(DeptListService).list(system(), {});
-      expect(rows).toMatchObject([{ deptId, createTime }]);
-      expect((await app.get(ChangeFeed).since(system(), undefined)).rows).toHaveLength(2);
-      expect((await app.get(Doctor).examine()).findings).toEqual([]);
-    } finally {
-      for (const [type, parser] of before) types.setTypeParser(type, parser);
-    }
-  });
+  it.each(Object.keys(PARSERS))(
+    'a host on PostgreSQL may read times as %s, and ids as BigInt',
+    async (name) => {
+      const before = [INT8, TIMESTAMPTZ].map(
+        (type) => [type, types.getTypeParser(type) as (text: string) => unknown] as const,
+      );
+      types.setTypeParser(INT8, BigInt);
+      types.setTypeParser(TIMESTAMPTZ, PARSERS[name]!);
+      try {
+        const depts = app.get(DeptService);
+        const deptId = await depts.create(system(), { deptName: 'Sales' });
+        await depts.patch(system(), deptId, { leader: 'Ada' });
+        const { createTime, updateTime } = await depts.get(system(), deptId);
+        for (const time of [createTime, updateTime]) expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+        const { rows } = await app.get(DeptListService).list(system(), {});
+        expect(rows).toMatchObject([{ deptId, createTime }]);
+        expect((await app.get(ChangeFeed).since(system(), undefined)).rows).toHaveLength(2);
+        expect((await app.get(Doctor).examine()).findings).toEqual([]);
+      } finally {
+        for (const [type, parser] of before) types.setTypeParser(type, parser);
+      }
+    },
+  );
 
-  it('gets the number that was counted for a row, also where its key is a UUID', async () => {
+  it('a host on PostgreSQL gets the number that was counted for a row, also where its key is a UUID', async () => {
     const invoices = app.get<TenantBoundRepository<InvoiceEntity>>(tenantBoundToken(InvoiceEntity));
     expect(await invoices.in(system()).insert({})).toBe(1);
     expect(await invoices.in(system()).insert({}, {})).toBe(2);
@@ -126,7 +129,7 @@ describe('a host that has its own ways with the driver of PostgreSQL', () => {
     expect(await invoices.in(system()).count()).toBe(4);
   });
 
-  it('gets the number that was counted for a row, also by an identity column', async () => {
+  it('a host on PostgreSQL gets the number that was counted for a row, also by an identity column', async () => {
     const notes = app.get<TenantBoundRepository<NoteEntity>>(tenantBoundToken(NoteEntity));
     expect(await notes.in(system()).insert({})).toBe(1);
     expect(await notes.in(system()).insert({}, {})).toBe(2);

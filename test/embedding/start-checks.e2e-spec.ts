@@ -101,7 +101,7 @@ describe('a host that cannot work with the library', () => {
     }
   }
 
-  it('is told so in one sentence when it starts', async () => {
+  it('a host without what it needs is told so in one sentence when it starts', async () => {
     expect(await start()).toBe('it starts');
     expect(await start({ options: {} })).toBe(
       'Tenantry cannot start: give TenantryModule a principalResolver, which says who is calling.',
@@ -111,7 +111,7 @@ describe('a host that cannot work with the library', () => {
     );
   });
 
-  it('is told which option does not go', async () => {
+  it('a host is told which option does not go', async () => {
     const told = (wrong: object) => start({ options: { principalResolver, ...wrong } });
     const days = 'must be a whole number of days from 0 (all are kept) to 36500, not';
     // In other systems this keeps all; here it would remove all.
@@ -125,7 +125,7 @@ describe('a host that cannot work with the library', () => {
     expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is no guard/);
   });
 
-  it('is told that guards and options cannot depend on a request', async () => {
+  it('a host is told that guards and options cannot depend on a request', async () => {
     for (const guard of [GuardOfRequest, GuardWithRequest]) {
       const options = { principalResolver, guards: [guard] };
       const tenantry = { ...TenantryModule.forRoot(options), module: TenantryModule };
@@ -144,7 +144,7 @@ describe('a host that cannot work with the library', () => {
     );
   });
 
-  it('keeps its columns as its database has them, whatever else is opened in the process', async () => {
+  it('a host keeps its columns as its database has them, whatever else is opened in the process', async () => {
     const dataSource = hostDataSource(database.url);
     const another = await throwAwayDatabase();
     await another.open();
@@ -152,13 +152,13 @@ describe('a host that cannot work with the library', () => {
     await another.drop();
   });
 
-  it('is told which table is missing', async () => {
+  it('a host is told which table is missing', async () => {
     expect(await start({ isMigrated: false })).toMatch(
       /run the migrations .* the table tenantry_\w+ is missing\.$/,
     );
   });
 
-  it('is told what is wrong with its DataSource', () => {
+  it('a host is told what is wrong with its DataSource', () => {
     const right = hostDataSource(database.url);
     const problemOf = (options: Partial<DataSourceOptions>, isUtc = true) =>
       dataSourceProblem(
@@ -184,7 +184,7 @@ describe('a host that cannot work with the library', () => {
     expect(dataSourceProblem({ ...plain, hasMetadata: () => true })).toMatch(/SqliteDataSource/);
   });
 
-  it('is told which entity is missing', async () => {
+  it('a host is told which entity is missing', async () => {
     const dataSource = hostDataSource(database.url);
     const few = (dataSource.options.entities as unknown[]).filter((entity) => entity !== entities.at(-1));
     Object.assign(dataSource.options, { entities: few });
@@ -192,14 +192,14 @@ describe('a host that cannot work with the library', () => {
   });
 
   if (onPostgres) {
-    it('on PostgreSQL is told by TypeORM that the entities are those of another database', async () => {
+    it('a host on PostgreSQL is told by TypeORM that the entities are those of another database', async () => {
       entitiesFor('mysql');
       const dataSource = new DataSource({ type: 'postgres', url: database.url, entities: [...entities] });
       await expect(dataSource.initialize()).rejects.toThrow('is not supported by "postgres" database');
     });
   }
 
-  it('is examined by the doctor, as a service and from the command line, whatever its migrations table is called', async () => {
+  it('a host is examined by the doctor, as a service and from the command line, whatever its migrations table is called', async () => {
     const dataSource = hostDataSource(database.url);
     Object.assign(dataSource.options, { migrationsTableName: 'schema_history' });
     await dataSource.initialize();

@@ -58,12 +58,12 @@ describe('a tenant-bound repository', () => {
     });
   const titles = (rows: OrderEntity[]) => rows.map(({ title }) => title);
 
-  it('is found by its token', () => {
+  it('a tenant-bound repository is found by its token', () => {
     expect(host.app.get(tenantBoundToken(LineEntity))).toBeInstanceOf(TenantBoundRepository);
     expect(tenantBoundToken(LineEntity)).not.toBe(tenantBoundToken(OrderEntity));
   });
 
-  it('reads the rows of its tenant, by conditions, in an order, so many', async () => {
+  it('a tenant-bound repository reads the rows of its tenant, by conditions, in an order, so many', async () => {
     const rows = orders.in(own);
     expect(titles(await rows.find({}, { order: { amount: 'ASC' } }))).toEqual(['b', 'c', 'a']);
     expect(titles(await rows.find({}, { order: { amount: 'DESC' }, limit: 2 }))).toEqual(['a', 'c']);
@@ -75,7 +75,7 @@ describe('a tenant-bound repository', () => {
     expect([await rows.exists({ title: 'c' }), await rows.exists({ amount: 9 })]).toEqual([true, false]);
   });
 
-  it('writes rows of its tenant alone', async () => {
+  it('a tenant-bound repository writes rows of its tenant alone', async () => {
     const rows = orders.in(own);
     const orderId = (await rows.insert({ title: 'd', amount: 4 }))!;
     expect(await rows.findOne({ orderId })).toMatchObject({ title: 'd', tenantId: own.tenantId });
@@ -86,7 +86,7 @@ describe('a tenant-bound repository', () => {
     expect(await stored(foreign)).toMatchObject([{ title: 'a', amount: 9 }]);
   });
 
-  describe('cannot be talked out of its tenant', () => {
+  describe('conditions cannot leave the tenant', () => {
     type Where = FindOptionsWhere<OrderEntity>;
 
     it.each<[string, () => Where | Where[]]>([
@@ -94,7 +94,7 @@ describe('a tenant-bound repository', () => {
       ['by naming both', () => ({ tenantId: In([foreign.tenantId]) })],
       ['by excluding its own', () => ({ tenantId: Not(own.tenantId) })],
       ['by alternatives', () => [{ tenantId: foreign.tenantId }, { amount: 9 }]],
-    ])('%s', async (_, where) => {
+    ])('a condition does not leave the tenant %s', async (_, where) => {
       const rows = orders.in(own);
       expect(await rows.find(where())).toEqual([]);
       expect(await rows.findOne(where())).toBeNull();
@@ -108,7 +108,7 @@ describe('a tenant-bound repository', () => {
       });
     });
 
-    it('by alternatives of which one is everything', async () => {
+    it('a condition does not leave the tenant by alternatives of which one is everything', async () => {
       const found = await orders.in(own).find([{}, { tenantId: foreign.tenantId }, { title: Like('%') }]);
       expect(new Set(found.map(({ tenantId }) => tenantId))).toEqual(new Set([own.tenantId]));
       expect(found.length).toBe(3);
@@ -124,7 +124,7 @@ describe('a tenant-bound repository', () => {
       ['an alternative that is none', [{ amount: 1 }, null]],
       ['nothing', null],
       ['a value that is not there', { orderId: undefined }],
-    ])('by %s as a condition', async (_, where) => {
+    ])('a condition that is %s is refused', async (_, where) => {
       const rows = orders.in(own);
       for (const name of ['find', 'findOne', 'count', 'exists', 'delete'] as const) {
         await expect(rows[name](where as never)).rejects.toThrow(/condition/);
@@ -133,14 +133,14 @@ describe('a tenant-bound repository', () => {
       expect([(await stored(own)).length, titles(await stored(foreign))]).toEqual([3, ['a']]);
     });
 
-    it('by an order that is no column', async () => {
+    it('an order that is no column is refused', async () => {
       const order = { 'amount; DROP TABLE host_order': 'ASC' } as never;
       await expect(orders.in(own).find({}, { order })).rejects.toThrow('no column');
       const direction = { amount: 'ASC, (SELECT 1)' } as never;
       await expect(orders.in(own).find({}, { order: direction })).rejects.toThrow();
     });
 
-    it('when it writes: every row is stamped', async () => {
+    it('every row that is written is stamped with the tenant', async () => {
       const rows = orders.in(own);
       const orderId = (await rows.insert({ title: 'd', amount: 4, tenantId: foreign.tenantId }))!;
       expect(await rows.findOne({ orderId })).toMatchObject({ tenantId: own.tenantId });
@@ -149,7 +149,7 @@ describe('a tenant-bound repository', () => {
       expect((await stored(foreign)).length).toBe(1);
     });
 
-    it('by a relation on the column of the tenant, or by SQL as a value', async () => {
+    it('a relation on the column of the tenant, or SQL as a value, is refused', async () => {
       const rows = orders.in(own);
       const tenant = { tenantId: foreign.tenantId } as OrderEntity['tenant'] & object;
       await expect(rows.insert({ title: 'd', amount: 4, tenant })).rejects.toThrow(
@@ -164,19 +164,22 @@ describe('a tenant-bound repository', () => {
     });
   });
 
-  it.each([undefined, null, {}, '000000'])('has no door without a context (%p)', async (ctx) => {
-    expect(() => orders.in(ctx as never)).toThrow('needs a RequestContext');
-    await expect(orders.transaction(ctx as never, (rows) => rows.find())).rejects.toThrow('RequestContext');
-  });
+  it.each([undefined, null, {}, '000000'])(
+    'a tenant-bound repository has no door without a context (%p)',
+    async (ctx) => {
+      expect(() => orders.in(ctx as never)).toThrow('needs a RequestContext');
+      await expect(orders.transaction(ctx as never, (rows) => rows.find())).rejects.toThrow('RequestContext');
+    },
+  );
 
-  it('takes no context that somebody made up', async () => {
+  it('a tenant-bound repository takes no context that somebody made up', async () => {
     const made = Object.fromEntries(Object.entries(own));
     expect(() => orders.in(made as never)).toThrow('needs a RequestContext');
     await expect(orders.transaction(made as never, (rows) => rows.find())).rejects.toThrow('RequestContext');
     await expect(host.app.get(DeptService).get(made as never, 1)).rejects.toThrow('RequestContext');
   });
 
-  it('is not there for an entity that no tenant can own', async () => {
+  it('a tenant-bound repository is not there for an entity that no tenant can own', async () => {
     const imports = [tenantry(), TenantryModule.forFeature([CurrencyEntity as never])];
     const { database } = host;
     const kept = { ...database, drop: () => Promise.resolve() };
@@ -188,7 +191,7 @@ describe('a tenant-bound repository', () => {
   });
 
   describe('in a transaction', () => {
-    it('writes all or nothing, in several tables', async () => {
+    it('a tenant-bound transaction writes all or nothing, in several tables', async () => {
       const failing = orders.transaction(own, async (rows, of) => {
         const orderId = (await rows.insert({ title: 'd', amount: 4 }))!;
         await of(LineEntity).insert({ orderId });
@@ -239,14 +242,14 @@ describe('a tenant-bound repository', () => {
         ['a long text', 'x'.repeat(10_000)],
         ['as much as there may be', 'x'.repeat(LIMIT - 2)],
         ['as much in three bytes a character', '部'.repeat(LIMIT / 3 - 2)],
-      ])('gives the repeat %s again', async (_, result) => {
+      ])('an idempotent transaction gives its repeat %s again', async (_, result) => {
         const { run, replays } = requests();
         expect([await run(result), replays()]).toEqual([result, 0]);
         expect([await run('another'), replays()]).toEqual([result, 1]);
         expect((await stored(own)).length).toBe(4);
       });
 
-      it('leaves out a property that is undefined', async () => {
+      it('an idempotent transaction leaves out a property that is undefined', async () => {
         const { run } = requests();
         await run({ a: 1, b: undefined });
         expect(await run(null)).toStrictEqual({ a: 1 });
@@ -264,7 +267,7 @@ describe('a tenant-bound repository', () => {
         ['a date', { at: new Date(0) }, 'at'],
         ['a map', { map: new Map([[1, 2]]) }, 'map'],
         ['a function', { run: () => 1 }, 'run'],
-      ])('refuses %s, and writes nothing', async (_, result, message) => {
+      ])('an idempotent transaction refuses %s, and writes nothing', async (_, result, message) => {
         const { run } = requests();
         await expect(run(result)).rejects.toThrow(message);
         expect((await stored(own)).length).toBe(3);
@@ -272,12 +275,12 @@ describe('a tenant-bound repository', () => {
         expect((await stored(own)).length).toBe(4);
       });
 
-      it('may give anything without a key: it is not stored', async () => {
+      it('a transaction without a key may give anything: it is not stored', async () => {
         expect(await orders.transaction(own, () => Promise.resolve({ amount: 1n }))).toEqual({ amount: 1n });
       });
     });
 
-    it('holds the departments it looks at', async () => {
+    it('a tenant-bound transaction holds the departments it looks at', async () => {
       const depts = host.app.get(DeptService);
       const deptId = await depts.create(own, {});
       const events: string[] = [];
@@ -297,14 +300,14 @@ describe('a tenant-bound repository', () => {
       expect(events).toEqual(['ordered', 'deleted']);
     });
 
-    it('leaves what the library has rules for to its services', async () => {
+    it('a tenant-bound transaction leaves what the library has rules for to its services', async () => {
       const writing = orders.transaction(own, (_, of) =>
         of(DeptEntity).insert({ deptName: 'by the back door' }),
       );
       await expect(writing).rejects.toThrow('written by the services');
     });
 
-    it('refuses what would wait for it, and goes back to work', async () => {
+    it('a tenant-bound transaction refuses what would wait for it, and goes back to work', async () => {
       const depts = host.app.get(DeptService);
       const nested = orders.transaction(own, async (rows) => {
         await rows.insert({ title: 'd', amount: 4 });
@@ -315,7 +318,7 @@ describe('a tenant-bound repository', () => {
       expect(await depts.create(own, {})).toBeGreaterThan(0);
     });
 
-    it('counts up without losing one', async () => {
+    it('tenant-bound transactions count up without losing one', async () => {
       const { orderId } = (await stored(own))[0]!;
       const increment = () =>
         orders.transaction(own, async (rows) => {
@@ -326,7 +329,7 @@ describe('a tenant-bound repository', () => {
       expect((await stored(own))[0]).toMatchObject({ amount: 23 });
     });
 
-    it('is refused for a tenant that is gone', async () => {
+    it('a tenant-bound repository is refused for a tenant that is gone', async () => {
       const code = own.tenantId;
       await host.app.get(TenantService).delete(system(), code);
       const refused = { row: { reason: 'TENANT_DELETED' } };

@@ -64,7 +64,7 @@ describe('conditional requests', () => {
       resource = await resources[kind]!();
     });
 
-    it('carry a strong tag that every change renews, also one that changes nothing', async () => {
+    it('a strong tag is renewed by every change, also by one that changes nothing', async () => {
       const tags = [await tag()];
       expect(tags[0]).toMatch(/^"[^"]+"$/);
       expect(await tag()).toBe(tags[0]);
@@ -75,7 +75,7 @@ describe('conditional requests', () => {
       expect(new Set(tags).size).toBe(4);
     });
 
-    it('answer PUT and PATCH with the tag that the next read has, which the next change may name', async () => {
+    it('PUT and PATCH answer with the tag that the next read has, which the next change may name', async () => {
       for (const change of ['put', 'patch', 'put'] as const) {
         const { status, headers } = await resource[change]();
         expect([status, headers.etag]).toEqual([200, await tag()]);
@@ -87,7 +87,7 @@ describe('conditional requests', () => {
       expectRefused(await resource.put({ 'if-match': '"77"' }), 412, 'STALE');
     });
 
-    it('answer a create, and its repeats, with the path and the tag of what is new', async () => {
+    it('a create, and its repeats, answer with the path and the tag of what is new', async () => {
       const key = { 'idempotency-key': `create ${kind}` };
       const created = await resource.create(key);
       const { location = '', etag = '' } = created.headers;
@@ -95,7 +95,7 @@ describe('conditional requests', () => {
       expect((await resource.create(key)).headers).toMatchObject({ location, etag });
     });
 
-    it('answer 304 without a body to who has it already', async () => {
+    it('If-None-Match answers 304 without a body to who has it already', async () => {
       const etag = await tag();
       for (const sent of [etag, '*', `"x", ${etag}`, `W/${etag}`]) {
         const answer = await api.get(resource.path, { 'if-none-match': sent });
@@ -107,7 +107,7 @@ describe('conditional requests', () => {
       expect((await api.get(resource.path, { 'if-none-match': etag })).status).toBe(200);
     });
 
-    it('change it only as it was read: 412 and nothing changed otherwise', async () => {
+    it('If-Match changes it only as it was read: 412 and nothing changed otherwise', async () => {
       const old = await tag();
       expect((await resource.put({ 'if-match': old })).status).toBe(200);
       const read = (await api.get(resource.path)).text;
@@ -126,20 +126,20 @@ describe('conditional requests', () => {
       expect((await resource.delete({ 'if-match': old })).status).toBe(404);
     });
 
-    it('refuse a header that is no tag', async () => {
+    it('If-Match refuses a header that is no tag', async () => {
       for (const sent of ['1', '"1', 'x"1"', '"1" "2"', '', '"1",']) {
         expectInvalid(await resource.put({ 'if-match': sent }), 'If-Match', sent);
       }
     });
   });
 
-  it('cannot hold one tag against several departments or accounts', async () => {
+  it('If-Match cannot hold one tag against several departments or accounts', async () => {
     const ids = [await aDept(api), await aDept(api)].join();
     expectInvalid(await api.delete(`${DEPTS}/${ids}`, { 'if-match': '"0"' }), 'If-Match');
     expect((await api.delete(`${DEPTS}/${ids}`, { 'if-match': '*' })).status).toBe(200);
   });
 
-  it('tell that a department was moved with one above it, or put into order', async () => {
+  it('the tag of a department tells that it was moved with one above it, or put into order', async () => {
     const [top, other] = [await aDept(api), await aDept(api)];
     const below = await aDept(api, { parentId: top });
     const etag = async () => (await api.get(`${DEPTS}/${below}`)).headers.etag;
@@ -150,7 +150,7 @@ describe('conditional requests', () => {
     expect(new Set([before, moved, await etag()]).size).toBe(3);
   });
 
-  it('answer a move with the tag of what has moved, and a new password with that of its account', async () => {
+  it('a move answers with the tag of what has moved, and a new password with that of its account', async () => {
     const [top, other] = [await aDept(api), await aDept(api)];
     const moved = await api.put(DEPTS, { deptId: top, parentId: other });
     expect(moved.headers.etag).toBe((await api.get(`${DEPTS}/${top}`)).headers.etag);
@@ -159,7 +159,7 @@ describe('conditional requests', () => {
     expect(reset.headers.etag).toBe((await api.get(`${USERS}/${userId}`)).headers.etag);
   });
 
-  it('of lists and trees carry a tag of what they show', async () => {
+  it('lists and trees carry a tag of what they show', async () => {
     await aDept(api);
     for (const path of [DEPTS, `${DEPTS}/tree`, TENANTS, USERS, '/auth/me']) {
       const { headers } = await api.get(path);
@@ -172,7 +172,7 @@ describe('conditional requests', () => {
   });
 
   it.each(['department', 'tenant'])(
-    'at the same time: of many changes of one version of a %s exactly one wins, time and again',
+    'of many changes of one version of a %s at the same time exactly one wins, time and again',
     async (kind) => {
       const resource = await resources[kind]!();
       for (let round = 0; round < times(20, 4); round += 1) {

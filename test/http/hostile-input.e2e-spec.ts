@@ -9,7 +9,7 @@ const COUNT = 400;
 describe('hostile input', () => {
   const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
-  it(`is always answered in the envelope, never by a failure (${COUNT} requests)`, async () => {
+  it(`hostile input is always answered in the envelope, never by a failure (${COUNT} requests)`, async () => {
     const seed = faultsSeed('hostile input');
     const callers = await hostileWorld(service.dataSource, service.anonymous);
     const report = await runHostile({ baseUrl: service.anonymous.baseUrl, callers, seed, count: COUNT });

@@ -33,7 +33,7 @@ describe('a POST with an Idempotency-Key', () => {
   const depts = (where: object = {}) =>
     service.dataSource.manager.countBy(DeptEntity, { tenantId, ...where });
 
-  it('is done once, and its repeats get the same answer, marked as such', async () => {
+  it('an Idempotency-Key is done once, and its repeats get the same answer, marked as such', async () => {
     const first = await api.post(DEPTS, { deptName: 'a' }, withKey('k1'));
     const again = await api.post(DEPTS, { deptName: 'a' }, withKey('k1'));
     expect([first.status, first.headers['idempotent-replayed']]).toEqual([200, undefined]);
@@ -42,7 +42,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await depts()).toBe(1);
   });
 
-  it('makes every kind of resource once', async () => {
+  it('an Idempotency-Key makes every kind of resource once', async () => {
     const bodies = {
       '/system/tenant-api': { tenantName: 'x' },
       '/system/user-api': { username: 'x', password: 'a-long-password' },
@@ -59,13 +59,13 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId })).toBe(1);
   });
 
-  it('is refused with another body, and nothing is done', async () => {
+  it('an Idempotency-Key with another body is refused, and nothing is done', async () => {
     await api.post(DEPTS, { deptName: 'a' }, withKey('k'));
     expectRefused(await api.post(DEPTS, { deptName: 'b' }, withKey('k')), 422, 'IDEMPOTENCY_KEY_REUSED');
     expect(await depts()).toBe(1);
   });
 
-  it('is the own of a tenant, a user and a route', async () => {
+  it('an Idempotency-Key belongs to a tenant, a user and a route', async () => {
     await api.post(DEPTS, { deptName: 'a', tenantName: 'a' }, withKey('k'));
     const others = [
       service.as({ tenantId, username: 'other' }).post(DEPTS, { deptName: 'b' }, withKey('k')),
@@ -78,7 +78,7 @@ describe('a POST with an Idempotency-Key', () => {
     }
   });
 
-  it('is forgotten after a day, also when nobody has cleaned up', async () => {
+  it('an Idempotency-Key is forgotten after a day, also when nobody has cleaned up', async () => {
     await api.post(DEPTS, { deptName: 'a' }, withKey('k'));
     clock.pass(DAY_MS - 60_000);
     expect((await api.post(DEPTS, { deptName: 'a' }, withKey('k'))).headers['idempotent-replayed']).toBe(
@@ -94,14 +94,14 @@ describe('a POST with an Idempotency-Key', () => {
     clock.set(new Date().toISOString());
   });
 
-  it('that was refused may be repeated: nothing was done', async () => {
+  it('an Idempotency-Key that was refused may be repeated: nothing was done', async () => {
     const parentId = await aDept(api, { status: '1' });
     expect((await api.post(DEPTS, { parentId }, withKey('k'))).refusal.reason).toBe('PARENT_DISABLED');
     await api.put(DEPTS, { deptId: parentId, status: '0' });
     expect((await api.post(DEPTS, { parentId }, withKey('k'))).status).toBe(200);
   });
 
-  it('gives the first answer again without doing the work before it, and also when that could not be done any more', async () => {
+  it('a repeated Idempotency-Key gives the first answer without doing its work, also when that could not be done any more', async () => {
     const child = await aTenant(api);
     const body = {
       username: 'x',
@@ -125,7 +125,7 @@ describe('a POST with an Idempotency-Key', () => {
     );
   });
 
-  it('refuses a key that is none', async () => {
+  it('an Idempotency-Key that is none is refused', async () => {
     for (const key of ['', 'x'.repeat(256), 'schl\u00fcssel']) {
       const answer = await api.post(DEPTS, {}, withKey(Buffer.from(key, 'latin1').toString('latin1')));
       expectInvalid(answer, 'Idempotency-Key', key);
@@ -133,7 +133,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await api.post(DEPTS, {}, withKey('x'.repeat(255)))).status).toBe(200);
   });
 
-  it('keeps neither the key nor the body, only hashes that tell nothing', async () => {
+  it('an Idempotency-Key and its body are kept only as hashes that tell nothing', async () => {
     await api.post('/system/user-api', { username: 'y', password: 'a-long-password' }, withKey('secret-key'));
     const units = JSON.stringify(await service.dataSource.manager.find(CommitRecord));
     expect(units).not.toMatch(/secret-key|a-long-password/);
@@ -150,7 +150,7 @@ describe('a POST with an Idempotency-Key', () => {
     });
     afterAll(() => Promise.all(children.map((child) => child.stop('SIGKILL'))));
 
-    it(`makes one department of ${MANY} requests`, async () => {
+    it(`${MANY} requests with one Idempotency-Key make one department, over three processes`, async () => {
       const body = { deptName: 'once' };
       const answers = await Promise.all(
         Array.from({ length: MANY }, (_, n) =>
@@ -163,7 +163,7 @@ describe('a POST with an Idempotency-Key', () => {
       expect(await depts()).toBe(1);
     });
 
-    it('makes one department though the process dies between the commit and the answer', async () => {
+    it('an Idempotency-Key makes one department though the process dies between the commit and the answer', async () => {
       const [doomed, other] = children as [ChildService, ChildService];
       writeFileSync(flag(), '');
       const lost = doomed.as({ tenantId }).post(DEPTS, { deptName: 'once' }, withKey('k'));

@@ -52,7 +52,7 @@ describe('the metrics', () => {
   const requests = (method: string, route: string, status: number, reason = '') =>
     `tenantry_http_requests_total{method="${method}",route="${route}",status="${status}",reason="${reason}"}`;
 
-  it('are on a port of their own, and nowhere on that of the API', async () => {
+  it('the metrics are on a port of their own, and nowhere on that of the API', async () => {
     const { status, headers } = await scraper.get('/metrics?x=1');
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect((await scraper.get('/')).status).toBe(404);
@@ -61,7 +61,7 @@ describe('the metrics', () => {
     expect((await api.get('/metrics')).refusal.reason).toBe('ROUTE_NOT_FOUND');
   });
 
-  it('count every request once, by the template of its route, whichever way it takes', async () => {
+  it('the metrics count every request once, by the template of its route, whichever way it takes', async () => {
     const deptId = await aDept(api);
     const grown = await growth(async () => {
       await api.get(`${PATH}/${deptId}`);
@@ -92,7 +92,7 @@ describe('the metrics', () => {
     expect(grown.get('tenantry_unit_wait_seconds_count')).toBe(2);
   });
 
-  it('count who asked for more of a quota than there is, by its kind', async () => {
+  it('the metrics count who asked for more of a quota than there is, by its kind', async () => {
     const grown = await growth(async () => {
       await api.post('/system/quota-api/merchant/use', { key: 'too much' });
       await api.post('/system/quota-api/merchant/reservations', { key: 'too much', amount: 1, seconds: 1 });
@@ -105,7 +105,7 @@ describe('the metrics', () => {
     expect(counted).toHaveLength(6);
   });
 
-  it('tell nothing about tenants and users', async () => {
+  it('the metrics tell nothing about tenants and users', async () => {
     const { tenantId, id } = await aTenant(api);
     await service.as({ tenantId, username: 'somebody-else' }).get(`${PATH}/777777`);
     await api.get(`/system/tenant-api/${id}`);
@@ -113,7 +113,7 @@ describe('the metrics', () => {
     for (const told of [tenantId, id, '000000', 'somebody', '777777']) expect(names).not.toContain(told);
   });
 
-  it('count failures, limits that were met, and clients that went away', async () => {
+  it('the metrics count failures and limits that were met', async () => {
     const login = { username: 'nobody', password: 'wrong-password' };
     jest.spyOn(DeptService.prototype, 'get').mockRejectedValueOnce(new Error('a fault'));
     const grown = await growth(async () => {
@@ -125,7 +125,7 @@ describe('the metrics', () => {
     expect(grown.get(requests('POST', '/auth/login', 429, 'RATE_LIMITED'))).toBe(1);
   });
 
-  it('show what is going on just now', async () => {
+  it('the metrics show what is going on just now, and count clients that went away', async () => {
     let begin: () => void = () => undefined;
     let finish: (error: Error) => void = () => undefined;
     const begun = new Promise<void>((resolve) => (begin = resolve));
@@ -155,7 +155,7 @@ describe('the metrics', () => {
     expect(idle.get('tenantry_database_waiting')).toBe(0);
   });
 
-  it('count units that are tried again, and those that are given up', async () => {
+  it('the metrics count units that are tried again, and those that are given up', async () => {
     const create = service.dataSource.createQueryRunner.bind(service.dataSource);
     const deadlock = Object.assign(new Error('Deadlock found'), { errno: 1213 });
     let failures = 2;
@@ -180,7 +180,7 @@ describe('the metrics', () => {
     expect(givenUp.get(requests('POST', PATH, 503, 'DATABASE_UNAVAILABLE'))).toBe(1);
   });
 
-  it('know the process, its event loop, and who waits for a password to be checked', async () => {
+  it('the metrics know the process, its event loop, and who waits for a password to be checked', async () => {
     const samples = await scrape();
     for (const name of [
       'process_cpu_user_seconds_total',

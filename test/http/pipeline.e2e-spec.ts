@@ -10,7 +10,7 @@ const PATH = '/system/dept-api';
 describe('the pipeline that every request passes', () => {
   const service = ServiceUnderTest.use({ RATE_LIMIT: 'on' });
 
-  it('does not accept a cached token after it has expired', async () => {
+  it('a cached token is not accepted after it has expired', async () => {
     const claims = { subject: 'somebody', tenantId: '000000', username: 'x', roles: ['member'] as const };
     const api = service.anonymous.as(signToken(claims, JWT, 2));
     expect((await api.get(PATH)).status).toBe(200);
@@ -18,14 +18,14 @@ describe('the pipeline that every request passes', () => {
     for (let n = 0; n < 2; n += 1) expect((await api.get(PATH)).refusal.reason).toBe('TOKEN_EXPIRED');
   });
 
-  it('counts every request once against the limit of its user', async () => {
+  it('every request counts once against the limit of its user', async () => {
     const api = service.as({ username: 'counted' });
     const left = async (path: string) => Number((await api.get(path)).headers['ratelimit-remaining']);
     const start = await left(PATH);
     expect([await left(`${PATH}/999999999`), await left(`${PATH}/x`)]).toEqual([start - 1, start - 2]);
   });
 
-  it('reads a department with one statement, which names the tenant', async () => {
+  it('a department is read with one statement, which names the tenant', async () => {
     const deptId = await aDept(service.as());
     const admin = { username: 'admin', password: 'admin-password' };
     const { data } = (await service.anonymous.post('/auth/login', admin)).body;

@@ -90,17 +90,20 @@ describe('a follower who has lost the right to follow while it waited', () => {
   };
 
   // What the loss itself writes to the journal wakes a follower of all kinds; one of departments waits on.
-  describe.each(['', '&kinds=dept'])('with%s', (query) => {
-    it.each(Object.entries(losses))('is refused as anybody else: %s', async (_, [lose, status, reason]) => {
-      const subject = await aSubject();
-      const loseRight = async () => {
-        expect((await lose(subject)).status).toBe(200);
-      };
-      const change = () => service.app.get(DeptService).create(RequestContext.system(subject.tenantId), {});
-      expect(await answerAfter(subject.api, query, loseRight, change)).toEqual([status, reason]);
-    });
+  describe.each(['', '&kinds=dept'])('the query "%s"', (query) => {
+    it.each(Object.entries(losses))(
+      'a follower without its right is refused as anybody else: %s',
+      async (_, [lose, status, reason]) => {
+        const subject = await aSubject();
+        const loseRight = async () => {
+          expect((await lose(subject)).status).toBe(200);
+        };
+        const change = () => service.app.get(DeptService).create(RequestContext.system(subject.tenantId), {});
+        expect(await answerAfter(subject.api, query, loseRight, change)).toEqual([status, reason]);
+      },
+    );
 
-    it('is refused as anybody else: token expired', async () => {
+    it('a follower whose token has expired is refused as anybody else', async () => {
       const tenantId = await aTenantRow(service.dataSource);
       const caller = { subject: 'test|short', tenantId, username: 'short', roles: ['tenant_admin'] as const };
       const token = signToken(caller, JWT, 2);
@@ -114,7 +117,7 @@ describe('a follower who has lost the right to follow while it waited', () => {
     });
   });
 
-  it('is refused also when nothing has changed until its time is over', async () => {
+  it('a follower without its right is refused also when nothing has changed until its time is over', async () => {
     const { api, userId, admin } = await aSubject();
     const after = await cursorNow(api);
     const answer = api.get(`${CHANGES}?after=${after}&wait=1&kinds=dept`);
@@ -145,15 +148,18 @@ describe('a follower in a host', () => {
     ['a member', { roles: ['member'] }, 403],
     ['somebody of another tenant', { tenantId: '000000' }, 401],
     ['still the same', {}, 200],
-  ] as const)('is asked for again before it is answered: %s', async (_, now, status) => {
-    const tenantId = await aTenantRow(host.dataSource);
-    const caller: Principal = { subject: 'a', tenantId, username: 'a', roles: ['tenant_admin'] };
-    callers.caller = caller;
-    const after = await cursorNow(host.anonymous);
-    const answer = host.anonymous.get(`${CHANGES}?after=${after}&wait=25`);
-    await until(() => host.app.get(ChangeWaiters, { strict: false }).count === 1);
-    callers.caller = now && { ...caller, ...now };
-    await aDept({ app: host.app, ctx: RequestContext.system(tenantId) });
-    expect((await answer).status).toBe(status);
-  });
+  ] as const)(
+    'the host is asked for the caller again before a follower is answered: %s',
+    async (_, now, status) => {
+      const tenantId = await aTenantRow(host.dataSource);
+      const caller: Principal = { subject: 'a', tenantId, username: 'a', roles: ['tenant_admin'] };
+      callers.caller = caller;
+      const after = await cursorNow(host.anonymous);
+      const answer = host.anonymous.get(`${CHANGES}?after=${after}&wait=25`);
+      await until(() => host.app.get(ChangeWaiters, { strict: false }).count === 1);
+      callers.caller = now && { ...caller, ...now };
+      await aDept({ app: host.app, ctx: RequestContext.system(tenantId) });
+      expect((await answer).status).toBe(status);
+    },
+  );
 });

@@ -25,7 +25,7 @@ describe('following what changes', () => {
     return [status, status === 200 ? null : refusal.reason];
   };
 
-  it('gives every change once, page by page, from the oldest on', async () => {
+  it('the feed gives every change once, page by page, from the oldest on', async () => {
     const ids: number[] = [];
     for (let n = 0; n < 25; n += 1) ids.push(await aDept(api));
     const follower = await new Follower(api).catchUp(4);
@@ -35,7 +35,7 @@ describe('following what changes', () => {
     expect(follower.problems).toEqual([]);
   });
 
-  it('begins where a cursor says; `now` gives only a cursor', async () => {
+  it('the feed begins where a cursor says; `now` gives only a cursor', async () => {
     await aDept(api);
     const page = await changePage(api, { after: 'now' });
     expect([page.rows, page.hasMore]).toEqual([[], false]);
@@ -46,7 +46,7 @@ describe('following what changes', () => {
       expect((await changePage(api, { after })).rows.map(({ id }) => id)).toEqual([deptId]);
   });
 
-  it('gives only the kinds that are asked for, and goes on from the same cursor with others', async () => {
+  it('the feed gives only the kinds that are asked for, and goes on from the same cursor with others', async () => {
     const [deptId, userId] = [await aDept(api), await aUser(api)];
     const users = await changePage(api, { kinds: 'user,tenant' });
     expect(users.rows.map(({ kind, id }) => [kind, id])).toEqual([['user', userId]]);
@@ -57,7 +57,7 @@ describe('following what changes', () => {
     expect((await changePage(api)).rows[0]!.id).toBe(deptId);
   });
 
-  it('finds who did what and when, the newest first', async () => {
+  it('the feed finds who did what and when, the newest first', async () => {
     const alice = service.as({ tenantId, username: 'alice' });
     const deptId = await aDept(alice);
     for (let n = 0; n < 6; n += 1) await api.patch(`${DEPTS}/${deptId}`, { orderNum: n });
@@ -85,7 +85,7 @@ describe('following what changes', () => {
     expect((await changePage(api, { from: '2999-01-01T00:00:00Z' })).rows).toEqual([]);
   });
 
-  it('refuses what is not a cursor of this journal, and other nonsense', async () => {
+  it('the feed refuses what is not a cursor of this journal, and other nonsense', async () => {
     await aDept(api);
     const cursor = await cursorNow(api);
     const foreign = await cursorNow(service.as({ tenantId: await aTenantRow(service.dataSource) }));
@@ -101,12 +101,12 @@ describe('following what changes', () => {
       expect([query, ...(await problemOf(query))]).toEqual([query, 400, 'INVALID_INPUT']);
   });
 
-  it('is for administrators', async () => {
+  it('the feed is for administrators', async () => {
     expect(await problemOf('', service.as({ tenantId, roles: ['member'] }))).toEqual([403, 'ROLE_REQUIRED']);
     expect((await service.anonymous.get(CHANGES)).status).toBe(401);
   });
 
-  it('shows an administrator nothing of another tenant, above or beside', async () => {
+  it('the feed shows an administrator nothing of another tenant, above or beside', async () => {
     const platform = service.as();
     const [own, beside] = [await aTenant(platform), await aTenant(platform)];
     await aDept(platform);
@@ -121,7 +121,7 @@ describe('following what changes', () => {
     ]);
   });
 
-  it('is told by lists, trees and exports where they began', async () => {
+  it('lists, trees and exports tell the cursor at which they began', async () => {
     await aDept(api, { deptName: 'before' });
     const paths = [
       DEPTS,
@@ -142,10 +142,10 @@ describe('following what changes', () => {
       expect((await reader.get(path)).headers['x-change-cursor']).toBeUndefined();
   });
 
-  describe('while waiting', () => {
+  describe('long polls', () => {
     afterEach(() => jest.restoreAllMocks());
 
-    it('is answered as soon as there is a change, and not before', async () => {
+    it('a long poll is answered as soon as there is a change, and not before', async () => {
       const after = await cursorNow(api);
       const waiting = changePage(api, { after, wait: 25 });
       let isAnswered = false;
@@ -156,7 +156,7 @@ describe('following what changes', () => {
       expect((await waiting).rows.map(({ id }) => id)).toEqual([deptId]);
     });
 
-    it('is answered at once when there is something already, and with nothing when the time is over', async () => {
+    it('a long poll is answered at once when there is something already, and with nothing when the time is over', async () => {
       const after = await cursorNow(api);
       const none = await changePage(api, { after, wait: 1 });
       expect([none.rows, none.hasMore]).toEqual([[], false]);
@@ -164,7 +164,7 @@ describe('following what changes', () => {
       expect((await changePage(api, { after: none.nextCursor, wait: 25 })).rows).toHaveLength(1);
     });
 
-    it('is not answered for a change of another kind', async () => {
+    it('a long poll is not answered for a change of another kind', async () => {
       const after = await cursorNow(api);
       const waiting = changePage(api, { after, wait: 25, kinds: 'user' });
       await aDept(api);
@@ -172,7 +172,7 @@ describe('following what changes', () => {
       expect((await waiting).rows.map(({ kind, id }) => [kind, id])).toEqual([['user', userId]]);
     });
 
-    it('holds no place of a request in work', async () => {
+    it('a long poll holds no place of a request in work', async () => {
       const small = await ServiceUnderTest.on(service.database, { MAX_IN_WORK: '1', MAX_WAITING: '1' });
       const own = small.as();
       const after = await cursorNow(own);
@@ -186,7 +186,7 @@ describe('following what changes', () => {
       await small.leave();
     });
 
-    it('is answered when the service stops', async () => {
+    it('a long poll is answered when the service stops', async () => {
       const stopping = await ServiceUnderTest.on(service.database);
       const own = stopping.as();
       const after = await cursorNow(own);
@@ -208,7 +208,7 @@ describe('following what changes', () => {
         return inWork === 0 && service.app.get(ChangeWaiters, { strict: false }).count === count;
       });
 
-    it('is woken only by what concerns it, also when another process commits it', async () => {
+    it('a long poll is woken only by what concerns it, also when another process commits it', async () => {
       const other = await ServiceUnderTest.on(service.database);
       const root = (at: ServiceUnderTest) => at.as({ roles: ['superadmin'] });
       const { id, tenantId: own } = await aTenant(root(service));
@@ -237,7 +237,7 @@ describe('following what changes', () => {
       await other.leave();
     });
 
-    it('reads once for all who wait at the same place', async () => {
+    it('long polls at the same place read the journal once for all of them', async () => {
       const after = await cursorNow(api);
       const waiting = Array.from({ length: 30 }, () => changePage(api, { after, wait: 25, kinds: 'dept' }));
       await untilWaiting(30);
@@ -248,7 +248,7 @@ describe('following what changes', () => {
       expect(count()).toBeLessThanOrEqual(2);
     });
 
-    it('is refused beyond a number of followers of one top-level tenant and all below it', async () => {
+    it('long polls are refused beyond a number for one top-level tenant and all below it', async () => {
       const child = (await aTenant(api)).tenantId;
       const callers = [tenantId, child].map((code) => `Bearer ${mintToken({ tenantId: code })}`);
       const after = await Promise.all([api, service.as({ tenantId: child })].map(cursorNow));
@@ -276,7 +276,7 @@ describe('following what changes', () => {
       for (const client of clients) client.close();
     });
 
-    it('gives way to a newcomer of a tenant that has fewer when all places are taken', async () => {
+    it('a long poll gives way to a newcomer of a tenant that has fewer when all places are taken', async () => {
       const waiters = service.app.get(ChangeWaiters, { strict: false });
       const gone = new AbortController();
       const read = () => Promise.resolve({ rows: [], nextCursor: null, hasMore: false });

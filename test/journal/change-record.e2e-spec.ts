@@ -18,7 +18,7 @@ describe('what the journal records', () => {
     return { tenantId, api: service.as({ tenantId }) };
   }
 
-  it('of a department: every operation, whole or only what has changed, by whom and in which request', async () => {
+  it('the journal records every operation on a department, whole or only what has changed, by whom and in which request', async () => {
     const { tenantId, api } = await inNewTenant();
     const named = api.with({ 'x-request-id': 'the-request' });
     const top = await aDept(named, { deptName: 'top', leader: 'Li' });
@@ -81,7 +81,7 @@ describe('what the journal records', () => {
     expect(rows[3]!.time).toBe(created.updateTime);
   });
 
-  it('of a move with a subtree: one entry', async () => {
+  it('the journal records a move with a subtree as one entry', async () => {
     const { api } = await inNewTenant();
     const [top, other] = [await aDept(api), await aDept(api)];
     for (let n = 0; n < 5; n += 1) await aDept(api, { parentId: top });
@@ -93,7 +93,7 @@ describe('what the journal records', () => {
     ]);
   });
 
-  it('of an import: an entry a line, under one version; and nothing of what it leaves as it is', async () => {
+  it('the journal records an import as an entry a line, under one version, and nothing of what it leaves as it is', async () => {
     const { api } = await inNewTenant();
     await aDept(api, { deptName: 'there', leader: 'before' });
     await aDept(api, { deptName: 'same' });
@@ -117,7 +117,7 @@ describe('what the journal records', () => {
     });
   });
 
-  it('of a new order: an entry for each department', async () => {
+  it('the journal records a new order as an entry for each department', async () => {
     const { api } = await inNewTenant();
     const ids = [await aDept(api), await aDept(api)];
     const after = await cursorNow(api);
@@ -129,7 +129,7 @@ describe('what the journal records', () => {
     ]);
   });
 
-  it('of an account: everything but its password', async () => {
+  it('the journal records everything of an account but its password', async () => {
     const { api } = await inNewTenant();
     const userId = await aUser(api, { username: 'someone', nickname: 'before' });
     await api.put(USERS, { userId, username: 'someone', nickname: 'after' });
@@ -146,7 +146,7 @@ describe('what the journal records', () => {
     expect(JSON.stringify(page)).not.toMatch(/password|argon/i);
   });
 
-  it('of tenants: in the journal of the platform, and seen from below by those above them only', async () => {
+  it('the journal of the platform records tenants, and those above them see them from below', async () => {
     const platform = service.as();
     const [a, b] = [await aTenant(platform), await aTenant(platform)];
     const [inA, inB] = [a, b].map(({ tenantId }) => service.as({ tenantId }));
@@ -195,7 +195,7 @@ describe('what the journal records', () => {
     ]);
   });
 
-  it('of many that are deleted at once: an entry for each, in the order of their ids', async () => {
+  it('the journal records many deletions at once as an entry for each, in the order of their ids', async () => {
     const { api } = await inNewTenant();
     const deptIds: number[] = [];
     const userIds: number[] = [];
@@ -214,14 +214,14 @@ describe('what the journal records', () => {
     expect(rows.map(({ id }) => id)).toEqual([...deptIds, ...userIds]);
   });
 
-  it('of the first account: that the system made it', async () => {
+  it('the journal records that the system made the first account', async () => {
     const { rows } = await changePage(service.as(), { kind: 'user', by: 'system', limit: 1 });
     expect(rows).toMatchObject([
       { operation: 'created', after: { username: 'admin', roles: ['superadmin'] } },
     ]);
   });
 
-  it('of a refused or failed write: nothing', async () => {
+  it('the journal records nothing of a refused or failed write', async () => {
     const { tenantId, api } = await inNewTenant();
     const deptId = await aDept(api);
     await aDept(api, { parentId: deptId });
@@ -234,10 +234,13 @@ describe('what the journal records', () => {
     expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(2);
   });
 
-  it.each(['unheard', 'conflict'] as const)('of a COMMIT with the fate %s: one entry', async (fate) => {
-    const { tenantId, api } = await inNewTenant();
-    nextCommits(service.dataSource, fate);
-    await aDept(api);
-    expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(1);
-  });
+  it.each(['unheard', 'conflict'] as const)(
+    'the journal records one entry for a COMMIT with the fate %s',
+    async (fate) => {
+      const { tenantId, api } = await inNewTenant();
+      nextCommits(service.dataSource, fate);
+      await aDept(api);
+      expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(1);
+    },
+  );
 });

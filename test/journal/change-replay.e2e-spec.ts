@@ -95,7 +95,7 @@ async function stateOf(api: ApiClient): Promise<Map<string, Fields>> {
 describe('a copy that follows the journal', () => {
   const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
-  it(`equals the departments after random programs, from the beginning or from a snapshot (${RUNS} programs)`, async () => {
+  it(`a copy that follows the journal equals the departments after random programs, from the beginning or from a snapshot (${RUNS} programs)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }),
@@ -130,7 +130,7 @@ describe('followers while two processes write', () => {
   });
   afterAll(() => two.stop());
 
-  it('skip nothing, and see nothing twice or out of order', async () => {
+  it('followers skip nothing, and see nothing twice or out of order, while two processes write', async () => {
     const tenantId = await aTenantRow(two.dataSource);
     const [left, right] = two.as({ tenantId });
     let isOver = false;

@@ -102,7 +102,7 @@ const NEW: Dept = { parentId: 0, deptName: '', orderNum: 0, leader: null };
 describe('departments at a version', () => {
   const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
 
-  it(`are those of a plain model after that version (${RUNS} programs of ${STEPS} steps)`, async () => {
+  it(`departments at a version are those of a plain model after that version (${RUNS} programs of ${STEPS} steps)`, async () => {
     const program = fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' });
     const lane = (_: unknown, n: number) =>
       fc.assert(fc.asyncProperty(program, runProgram), {
@@ -112,7 +112,7 @@ describe('departments at a version', () => {
     await Promise.all(Array.from({ length: LANES }, lane));
   });
 
-  it('stay the same while others change the tree', async () => {
+  it('departments at a version stay the same while others change the tree', async () => {
     const tenantId = await aTenantRow(service.dataSource);
     const api = service.as({ tenantId });
     const ids: number[] = [];

@@ -40,7 +40,7 @@ describe('departments as they were', () => {
   };
   const history = (id: number) => read<{ rows: Entry[] }>(`/${id}/history`).then(({ rows }) => rows);
 
-  it('tells who did what to a department, the newest first, page by page, also after it was deleted', async () => {
+  it('a history tells who did what to a department, the newest first, page by page, also after it was deleted', async () => {
     const top = await aDept(api, { deptName: '总公司' });
     const id = await aDept(api, { deptName: '销售部', leader: '张三' });
     const asBob = service.as({ tenantId, username: 'bob' }).with({ 'x-request-id': 'r-1' });
@@ -74,7 +74,7 @@ describe('departments as they were', () => {
     expect(paged).toEqual(rows);
   });
 
-  it('reads one, the children of one, and the tree at a version', async () => {
+  it('asOf reads one department, the children of one, and the tree at a version', async () => {
     const [a, b] = [await aDept(api, { deptName: 'a' }), await aDept(api, { deptName: 'b' })];
     const child = await aDept(api, { deptName: 'child', parentId: a });
     const leaf = await aDept(api, { deptName: 'leaf', parentId: child });
@@ -101,7 +101,7 @@ describe('departments as they were', () => {
     expectRefused(await api.get(`${PATH}/tree?rootId=${leaf}&asOf=${version - 1}`), 404, 'DEPT_NOT_FOUND');
   });
 
-  it('finds the state at a time: at the end of a day or of a second, or at an instant', async () => {
+  it('asOf finds the state at a time: at the end of a day or of a second, or at an instant', async () => {
     clock.set('2026-12-30T04:00:00Z');
     const id = await aDept(api, { deptName: 'first' });
     clock.set('2026-12-31T15:59:59.500Z');
@@ -123,7 +123,7 @@ describe('departments as they were', () => {
       expectInvalid(await api.get(`${PATH}/${id}?asOf=${encodeURIComponent(future)}`), 'asOf', future);
   });
 
-  it('keeps one state over all pages, whatever is written between them', async () => {
+  it('asOf keeps one state over all pages, whatever is written between them', async () => {
     const ids = [await aDept(api), await aDept(api), await aDept(api)];
     const today = `asOf=${new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10)}`;
     const first = await read<{ rows: Row[]; nextCursor: string }>(`?parentId=0&limit=1&${today}`);
@@ -136,7 +136,7 @@ describe('departments as they were', () => {
     expectInvalid(await api.get(`${PATH}?parentId=0&${cursor}`), 'cursor');
   });
 
-  it('refuses what it cannot answer, and says which parameter is wrong', async () => {
+  it('a history refuses what it cannot answer, and says which parameter is wrong', async () => {
     const id = await aDept(api);
     const wrong = ['', 'x', '-1', '1.5', '2026-02-30', '2026-1-1', '2026-01-01T00:00', '2026-01-01 24:00:00'];
     for (const asOf of [...wrong, '12345678901234567', '1e3', '２０２６-01-01', '2026-01-01 00:00:00\0'])
@@ -162,7 +162,7 @@ describe('departments as they were', () => {
     expect((await api.get(`${PATH}/${id}?asOf=1`)).headers.etag).toMatch(/^"[\w-]{20,}"$/);
   });
 
-  it('knows departments that are older than the journal, and says where the journal begins', async () => {
+  it('a history knows departments that are older than the journal, and says where the journal begins', async () => {
     const place = { tenantId, parentId: 0, ancestors: '0', depth: 1 };
     await deptRows(service.dataSource, 2, (n) => ({ ...place, deptName: `old ${n}`, orderNum: n }));
     // As the migration does with a tenant that was there before.
@@ -186,7 +186,7 @@ describe('departments as they were', () => {
     ]);
   });
 
-  it('tells what differs between two versions, for people to read', async () => {
+  it('a diff tells what differs between two versions, for people to read', async () => {
     const top = await aDept(api, { deptName: '总公司' });
     const [moved, gone] = [
       await aDept(api, { deptName: '销售部' }),
@@ -252,7 +252,7 @@ describe('departments as they were', () => {
     );
   });
 
-  it('shows nothing of another tenant', async () => {
+  it('a history shows nothing of another tenant', async () => {
     const id = await aDept(api, { deptName: 'secret' });
     const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
     await aDept(other);
@@ -267,7 +267,7 @@ describe('departments as they were', () => {
     expect((await other.get(`${PATH}/diff?from=0`)).text).not.toContain('secret');
   });
 
-  it('is a service for hosts', async () => {
+  it('a history is a service for hosts', async () => {
     const id = await aDept(api, { deptName: 'before' });
     await api.patch(`${PATH}/${id}`, { deptName: 'after' });
     const past = await service.app.get(DeptHistory).at(RequestContext.system(tenantId), 1);

@@ -10,7 +10,7 @@ import { ServiceUnderTest } from '../support/service-under-test';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DEPTS = '/system/dept-api';
 
-describe('how long the journal is kept', () => {
+describe('the retention of the journal', () => {
   const clock = new HandClock();
   const service = ServiceUnderTest.use({ JOURNAL_KEEP_DAYS: '10' }, clock);
   let tenantId: string;
@@ -30,7 +30,7 @@ describe('how long the journal is kept', () => {
     return rows.map(({ version }) => version);
   };
 
-  it('removes what is older, but for the newest of it, and refuses cursors from before', async () => {
+  it('the retention removes what is older, but for the newest of it, and refuses cursors from before', async () => {
     const never = service.as({ tenantId: await aTenantRow(service.dataSource) });
     const before = await cursorNow(api);
     const ofOther = await cursorNow(never);
@@ -49,7 +49,7 @@ describe('how long the journal is kept', () => {
     expect((await changePage(never, { after: ofOther })).rows).toEqual([]);
   });
 
-  it('keeps the last entry of a tenant that has long been quiet', async () => {
+  it('the retention keeps the last entry of a tenant that has long been quiet', async () => {
     await aDept(api);
     await aDept(api);
     clock.pass(30 * DAY_MS);
@@ -63,7 +63,7 @@ describe('how long the journal is kept', () => {
     ]);
   });
 
-  it('removes many entries in small statements', async () => {
+  it('the retention removes many entries in small statements', async () => {
     const file = Array.from({ length: 1200 }, (_, n) => JSON.stringify({ path: `d${n}` })).join('\n');
     await api.post(`${DEPTS}/import`, file, { 'content-type': 'application/x-ndjson' });
     await aDept(api);

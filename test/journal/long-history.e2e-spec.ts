@@ -47,7 +47,7 @@ describe('a long history', () => {
     await manager.update(TenantEntity, { tenantId }, { treeVersion: String(from + changes.length - 1) });
   }
 
-  it('is the same over many pages of the journal as in one', async () => {
+  it('a history is the same over many pages of the journal as in one', async () => {
     // Twelve: the order of 9 and 10 as texts is another than as numbers.
     const ids: number[] = [];
     while (ids.length < 12) ids.push(await aDept(api, { deptName: `${ids.length}` }));
@@ -85,7 +85,7 @@ describe('a long history', () => {
     }
   });
 
-  it('is refused beyond a bound, with a reason that says what to narrow', async () => {
+  it('a history beyond a bound is refused, with a reason that says what to narrow', async () => {
     const id = await aDept(api);
     for (const leader of ['a', 'b', 'c', 'd']) await api.patch(`${PATH}/${id}`, { leader });
     jest.replaceProperty(HISTORY_LIMITS, 'most', 3);
@@ -97,7 +97,7 @@ describe('a long history', () => {
     expect((await api.get(`${PATH}/${id}`)).status).toBe(200);
   });
 
-  it('is read by a few at a time: the others wait, and all are answered', async () => {
+  it('a history is read by a few at a time: the others wait, and all are answered', async () => {
     const id = await aDept(api);
     for (const leader of ['a', 'b']) await api.patch(`${PATH}/${id}`, { leader });
     jest.replaceProperty(HISTORY_LIMITS, 'short', 0);
@@ -109,7 +109,7 @@ describe('a long history', () => {
     }
   });
 
-  it('knows the version at a time, also when a later one was written by a process whose clock is behind', async () => {
+  it('a history knows the version at a time, also when a later one was written by a process whose clock is behind', async () => {
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 10, 0, second));
     const id = await aDept(api);
     for (const leader of ['a', 'b', 'c']) await api.patch(`${PATH}/${id}`, { leader });

@@ -76,7 +76,7 @@ describe('@OnChange', () => {
 
   const own = () => index.seen.filter((change) => change.tenantId === tenantId);
 
-  it('brings every change of its kinds in the order of the commits, with who and what', async () => {
+  it('@OnChange brings every change of its kinds in the order of the commits, with who and what', async () => {
     const post = (n: number) => api.post('/system/dept-api', { deptName: `d${n}` });
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => post(n)));
     // A busy machine refuses some of them.
@@ -92,14 +92,14 @@ describe('@OnChange', () => {
     expect(own().every(({ prev }, n) => n === 0 || prev === own()[n - 1]!.version)).toBe(true);
   });
 
-  it('brings an import as a whole, page by page', async () => {
+  it('@OnChange brings an import as a whole, page by page', async () => {
     const lines = Array.from({ length: 450 }, (_, n) => `{"path":"i${n}"}\n`).join('');
     await api.post('/system/dept-api/import', lines, { 'content-type': 'application/x-ndjson' });
     await until(() => own().length >= 450);
     expect(own().map(({ seq }) => seq)).toEqual(Array.from({ length: 450 }, (_, n) => n));
   });
 
-  it('brings changes of tenants, which stand in the journal of the platform', async () => {
+  it('@OnChange brings changes of tenants, which stand in the journal of the platform', async () => {
     const { seen } = host.app.get(Everything);
     const { id } = await aTenant(host.as());
     await host.as().patch(`/system/tenant-api/${id}`, { status: '1' });
@@ -108,7 +108,7 @@ describe('@OnChange', () => {
     expect(index.tried).toEqual([]);
   });
 
-  it('brings a change again after it failed, and lets later ones of that tenant wait, not those of others', async () => {
+  it('@OnChange brings a change again after it failed, and lets later ones of that tenant wait, not those of others', async () => {
     const other = await aTenantRow(host.dataSource);
     index.failing.add('bad');
     await aDept(api, { deptName: 'good' });
@@ -128,7 +128,7 @@ describe('@OnChange', () => {
     expect(await position()).toMatchObject({ failingSince: null, retryAt: null });
   });
 
-  it('is called by one process at a time, and another goes on where one has ended', async () => {
+  it('@OnChange is called by one process at a time, and another goes on where one has ended', async () => {
     const opened = deferred();
     index.gate = opened.promise;
     await aDept(api, { deptName: 'held' });
@@ -148,7 +148,7 @@ describe('@OnChange', () => {
     await second.app.close();
   });
 
-  it('begins with the oldest change when its name is new, and keeps its place over a restart', async () => {
+  it('@OnChange begins with the oldest change when its name is new, and keeps its place over a restart', async () => {
     await aDept(api, { deptName: 'before' });
     await until(() => own().length === 1);
 
@@ -172,7 +172,7 @@ describe('@OnChange', () => {
   });
 
   it.each([Scope.REQUEST, Scope.TRANSIENT])(
-    'is not for providers of scope %p: the host does not start',
+    '@OnChange is not for providers of scope %p: the host does not start',
     async (scope) => {
       @Injectable({ scope })
       class Fleeting {
@@ -185,7 +185,7 @@ describe('@OnChange', () => {
     },
   );
 
-  it('has a name of its own: the host does not start with two of one name, or an odd one', async () => {
+  it('@OnChange has a name of its own: the host does not start with two of one name, or an odd one', async () => {
     @Injectable()
     class Twin {
       @OnChange({ name: 'search-index' })

@@ -43,7 +43,7 @@ describe('restoring', () => {
     const restore = (id: number, body?: unknown, headers?: Record<string, string>) =>
       api.send('POST', `${DEPTS}/${id}/restore`, body, headers);
 
-    it('makes it live again under its old id and parent, with all it had, and its history goes on', async () => {
+    it('a restored department has its old id and parent, all it had, and its history goes on', async () => {
       const { id, parent } = await aDeletedOne();
       const events: DeptRestored[] = [];
       service.app.get(DomainEvents).on(DeptRestored, (event) => void events.push(event));
@@ -60,7 +60,7 @@ describe('restoring', () => {
       expect(events).toMatchObject([{ tenantId, deptId: id }]);
     });
 
-    it('takes it back below where its parent stands now, or below another parent', async () => {
+    it('a restored department comes back below where its parent stands now, or below another parent', async () => {
       const { id, parent } = await aDeletedOne();
       const other = await aDept(api);
       await api.patch(`${DEPTS}/${parent}`, { parentId: other });
@@ -74,7 +74,7 @@ describe('restoring', () => {
       expect(dataOf(await api.get(`${DEPTS}/${id}`))).toMatchObject({ ancestors: '0', parentId: 0 });
     });
 
-    it('holds the rules of create against its place', async () => {
+    it('a restore of a department holds the rules of create against its place', async () => {
       const { id, parent } = await aDeletedOne();
       await api.patch(`${DEPTS}/${parent}`, { status: '1' });
       expectRefused(await restore(id), 409, 'PARENT_DISABLED');
@@ -93,14 +93,14 @@ describe('restoring', () => {
       expect((await historyOf(`${DEPTS}/${id}`)).length).toBe(2);
     });
 
-    it('refuses one that is not deleted, or never existed, and callers who only read', async () => {
+    it('a restore is refused for a department that is not deleted or never existed, and for callers who only read', async () => {
       expectRefused(await restore(await aDept(api)), 409, 'NOT_DELETED');
       expectRefused(await restore(987_654), 404, 'DEPT_NOT_FOUND');
       const member = service.as({ tenantId, roles: ['member'] });
       expectRefused(await member.post(`${DEPTS}/1/restore`, {}), 403, 'ROLE_REQUIRED');
     });
 
-    it('happens once with an Idempotency-Key, and once among many at the same time', async () => {
+    it('a restore happens once with an Idempotency-Key, and once among many at the same time', async () => {
       const { id } = await aDeletedOne();
       const key = { 'idempotency-key': `restore ${id}` };
       dataOf(await restore(id, {}, key));
@@ -116,7 +116,7 @@ describe('restoring', () => {
     const restore = (caller: ApiClient, id: string, body?: unknown) =>
       caller.send('POST', `${TENANTS}/${id}/restore`, body);
 
-    it('makes it live again with its departments, and its history goes on', async () => {
+    it('a restored tenant has its departments, and its history goes on', async () => {
       const events: TenantRestored[] = [];
       service.app.get(DomainEvents).on(TenantRestored, (event) => void events.push(event));
       const { id, tenantId: code } = await aTenant(api, { tenantName: 'gone', quotaBo: { merchant: 5 } });
@@ -135,7 +135,7 @@ describe('restoring', () => {
       expect(events).toMatchObject([{ tenantId: code, id }]);
     });
 
-    it('holds the rules of create against its place, and names the parent that can be restored first', async () => {
+    it('a restore of a tenant holds the rules of create against its place, and names the parent that can be restored first', async () => {
       const parent = await aTenant(api);
       const child = await aTenant(api, { tenantParent: parent.tenantId });
       expectRefused(await restore(api, child.id), 409, 'NOT_DELETED');
@@ -158,7 +158,7 @@ describe('restoring', () => {
       expectRefused(await restore(api, '1'), 404, 'TENANT_NOT_FOUND');
     });
 
-    it('is for those whom its place belongs to now, also when its parent has moved since', async () => {
+    it('a restore of a tenant is for those whom its place belongs to now, also when its parent has moved since', async () => {
       const platform = service.as({ roles: ['superadmin'] });
       const [left, right] = [await aTenant(api), await aTenant(api)];
       const [leftApi, rightApi] = [left, right].map((each) => service.as({ tenantId: each.tenantId }));
@@ -180,7 +180,7 @@ describe('restoring', () => {
       expect((await leftApi!.get(`${TENANTS}/${child.id}`)).status).toBe(404);
     });
 
-    it('its history is told only for the time in which it was below the caller, without parents elsewhere', async () => {
+    it('a history of a tenant is told only for the time in which it was below the caller, without parents elsewhere', async () => {
       const [left, right] = [await aTenant(api), await aTenant(api)];
       const [leftApi, rightApi] = [left, right].map((each) => service.as({ tenantId: each.tenantId }));
       const child = await aTenant(api, { tenantParent: left.tenantId, tenantName: 'first' });

@@ -41,7 +41,7 @@ describe('webhooks', () => {
     ((await api.get(`${PATH}/${id}/deliveries${query}`)).body.data as { rows: Record<string, unknown>[] })
       .rows;
 
-  it('send each change with a signature that receivers can check', async () => {
+  it('webhooks send each change with a signature that receivers can check', async () => {
     const { id, secret } = await hook('/signed');
     const deptId = await aDept(api, { deptName: '研发 “x”' });
     await until(() => receiver.at('/signed').length === 1);
@@ -64,7 +64,7 @@ describe('webhooks', () => {
     expect(service.log.join()).not.toContain(secret);
   });
 
-  it('sign with the old secrets beside the new one for a day after each was replaced', async () => {
+  it('webhooks sign with the old secrets beside the new one for a day after each was replaced', async () => {
     const first = await hook('/rotated');
     const rotate = async () =>
       ((await api.post(`${PATH}/${first.id}/rotate`, undefined)).body.data as { secret: string }).secret;
@@ -90,7 +90,7 @@ describe('webhooks', () => {
     expect(await read(first)).toMatchObject({ updateBy: 'ann' });
   });
 
-  it('send a message again when they are asked to, with the same id and body', async () => {
+  it('webhooks send a message again when they are asked to, with the same id and body', async () => {
     const own = await hook('/resent');
     await aDept(api, { deptName: 'again' });
     await until(async () => (await deliveries(own)).length === 1);
@@ -123,7 +123,7 @@ describe('webhooks', () => {
       expect((await api.post(path(hookId, message), undefined)).refusal.reason).toBe('MESSAGE_NOT_FOUND');
   });
 
-  it('send changes in the order of the commits, from the moment they are made', async () => {
+  it('webhooks send changes in the order of the commits, from the moment they are made', async () => {
     await aDept(api, { deptName: 'before' });
     await hook('/ordered', { kinds: ['dept'] });
     for (let n = 0; n < 20; n += 1) await aDept(api, { deptName: 'd' });
@@ -139,7 +139,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('tell a tenant of tenants at and below its own, and of no parent outside', async () => {
+  it('webhooks tell a tenant of tenants at and below its own, and of no parent outside', async () => {
     const root = service.as({ roles: ['superadmin'] });
     const [own, other] = [await aTenant(root), await aTenant(root)];
     const below = await aTenant(service.as({ tenantId: own.tenantId }));
@@ -165,7 +165,7 @@ describe('webhooks', () => {
     expect(receiver.at('/platform').length).toBe(5);
   });
 
-  it('try again with the same id and body until it is delivered; later changes wait, another hook does not', async () => {
+  it('webhooks retry with the same id and body until it is delivered; later changes wait, another hook does not', async () => {
     receiver.answer('/flaky', (response) => response.writeHead(500).end('no'));
     const [flaky] = [await hook('/flaky'), await hook('/good')];
     await aDept(api, { deptName: 'first' });
@@ -196,7 +196,7 @@ describe('webhooks', () => {
     expect(await read(flaky)).toMatchObject({ status: '0', reason: null });
   });
 
-  it('are disabled after two days without a delivery, and say why; enabled again they go on where they were', async () => {
+  it('webhooks are disabled after two days without a delivery, and say why; enabled again they go on where they were', async () => {
     receiver.answer('/dead', (response) => response.writeHead(500).end());
     const dead = await hook('/dead');
     await aDept(api, { deptName: 'lost?' });
@@ -219,7 +219,7 @@ describe('webhooks', () => {
     expect(await read(dead)).toMatchObject({ status: '0', reason: null });
   });
 
-  it('are not held up by a receiver that hangs, drips, lies about its length, or breaks off', async () => {
+  it('webhooks are not held up by a receiver that hangs, drips, lies about its length, or breaks off', async () => {
     const sender = service.app.get(WebhookSender);
     sender.timeoutMs = 4000;
     const drips: NodeJS.Timeout[] = [];
@@ -282,7 +282,7 @@ describe('webhooks', () => {
     sender.timeoutMs = 10_000;
   });
 
-  it('wait for no receivers of another top-level tenant, however many hang below it', async () => {
+  it('webhooks wait for no receivers of another top-level tenant, however many hang below it', async () => {
     const sender = service.app.get(WebhookSender);
     // Longer than the test: nothing that hangs makes room.
     sender.timeoutMs = 120_000;
@@ -316,7 +316,7 @@ describe('webhooks', () => {
     ['expired', () => ({ endTime: day(-2 * DAY_MS) }), { endTime: null }],
     ['not started', () => ({ startTime: day(2 * DAY_MS) }), { startTime: null }],
   ])(
-    'of a tenant that is %s wait, and go on where they were when it is back',
+    'webhooks of a tenant that is %s wait, and go on where they were when it is back',
     async (state, ends, begins) => {
       const root = service.as({ roles: ['superadmin'] });
       const own = await aTenant(root);
@@ -339,7 +339,7 @@ describe('webhooks', () => {
     },
   );
 
-  it('of a tenant that is deleted wait, and go on where they were when it is restored', async () => {
+  it('webhooks of a tenant that is deleted wait, and go on where they were when it is restored', async () => {
     const root = service.as({ roles: ['superadmin'] });
     const own = await aTenant(root);
     await hook('/deleted', {}, service.as({ tenantId: own.tenantId }));
@@ -355,7 +355,7 @@ describe('webhooks', () => {
     await root.delete(`${PATH}/${id}`);
   });
 
-  it('are not disabled for the days on which their tenant was away', async () => {
+  it('webhooks are not disabled for the days on which their tenant was away', async () => {
     const root = service.as({ roles: ['superadmin'] });
     const own = await aTenant(root);
     const admin = service.as({ tenantId: own.tenantId });
@@ -372,7 +372,7 @@ describe('webhooks', () => {
     expect((await admin.get(`${PATH}/${id}`)).body.data).toMatchObject({ status: '0', reason: null });
   });
 
-  it('end when they are disabled or deleted, also in the midst of many changes', async () => {
+  it('webhooks end when they are disabled or deleted, also in the midst of many changes', async () => {
     const [first, second] = [await hook('/ended'), await hook('/removed')];
     receiver.answer('/ended', (response) => setTimeout(() => response.writeHead(204).end(), 5));
     receiver.answer('/removed', (response) => setTimeout(() => response.writeHead(204).end(), 5));

@@ -25,7 +25,7 @@ describe('requests about webhooks that wait for the outside', () => {
   const create = (by = api) => by.post(PATH, { url: URL, status: '1' });
   const idOf = async (by = api) => ((await create(by)).body.data as { id: number }).id;
 
-  it('hold few requests when receivers hang: more pings of the same branch are refused', async () => {
+  it('pings beyond a few are refused for the same branch while receivers hang', async () => {
     const sender = service.app.get(WebhookSender);
     const ends: (() => void)[] = [];
     jest.spyOn(sender, 'ping').mockImplementation(
@@ -54,7 +54,7 @@ describe('requests about webhooks that wait for the outside', () => {
     expect((await Promise.all(pings)).every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('tell that a webhook was deleted while it was pinged', async () => {
+  it('a ping tells that its webhook was deleted meanwhile', async () => {
     const id = await idOf();
     const held = deferred();
     const ping = jest.spyOn(service.app.get(WebhookSender), 'ping').mockImplementation(async () => {
@@ -82,7 +82,7 @@ describe('requests about webhooks that wait for the outside', () => {
       return asked;
     }
 
-    it('look it up for a limited time', async () => {
+    it('a name of a webhook is looked up for a limited time', async () => {
       const asked = nobodyAnswers();
       jest.spyOn(Resolver.prototype, 'cancel').mockImplementation(() => {
         for (const { reject } of asked) reject(new Error('cancelled'));
@@ -90,7 +90,7 @@ describe('requests about webhooks that wait for the outside', () => {
       expect((await create()).refusal).toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'url' }] });
     });
 
-    it('look up few names of a branch at a time, and those of others beside them', async () => {
+    it('few names of a branch are looked up at a time, and those of others beside them', async () => {
       const asked = nobodyAnswers();
       const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
       const child = service.as({ tenantId: await aTenantRow(service.dataSource, below) });
@@ -107,7 +107,7 @@ describe('requests about webhooks that wait for the outside', () => {
       ]);
     });
 
-    it('hold no place of work', async () => {
+    it('a look-up of a name holds no place of work', async () => {
       const small = await ServiceUnderTest.on(service.database, {
         MAX_IN_WORK: '1',
         WEBHOOK_ALLOW_PRIVATE: 'off',

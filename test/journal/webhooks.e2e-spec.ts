@@ -37,7 +37,7 @@ describe('webhooks of a tenant', () => {
     ((await create(fields, by)).body.data as { id: number }).id;
   const rowOf = (webhookId: number) => service.dataSource.manager.findOneBy(WebhookEntity, { webhookId });
 
-  it('are made with a secret that is shown once, and read, listed, replaced and deleted', async () => {
+  it('a webhook is made with a secret that is shown once, and read, listed, replaced and deleted', async () => {
     const made = await create({ kinds: ['tenant', 'dept', 'dept'] });
     const { id, secret } = made.body.data as { id: number; secret: string };
     expect(made.headers.location).toBe(`${PATH}/${id}`);
@@ -66,7 +66,7 @@ describe('webhooks of a tenant', () => {
     ]).toEqual([null, 0]);
   });
 
-  it('are made once for an idempotency key', async () => {
+  it('a webhook is made once for an idempotency key', async () => {
     const headers = { 'idempotency-key': 'hook' };
     const post = () => api.post(PATH, { url: URL, status: '1' }, headers);
     const [first, second] = [await post(), await post()];
@@ -85,7 +85,7 @@ describe('webhooks of a tenant', () => {
     expect(results).not.toContain(secret.slice(6));
   });
 
-  it('are changed in part by a patch, and by one who has seen the last change', async () => {
+  it('a webhook is changed in part by a patch, and by one who has seen the last change', async () => {
     const id = await idOf({ kinds: ['dept'] });
     const path = `${PATH}/${id}`;
     const read = await api.get(path);
@@ -110,14 +110,14 @@ describe('webhooks of a tenant', () => {
     expect((await api.delete(path, { 'if-match': '"2"' })).status).toBe(200);
   });
 
-  it('do not look a name up that is not changed', async () => {
+  it('a webhook does not look a name up that is not changed', async () => {
     const id = await idOf();
     namesLeadTo([]);
     expect((await api.patch(`${PATH}/${id}`, { kinds: ['user'] })).status).toBe(200);
     expect((await api.patch(`${PATH}/${id}`, { url: URL })).refusal.reason).toBe('INVALID_INPUT');
   });
 
-  it('are at most 20, also when many are made at once', async () => {
+  it('a tenant has at most 20 webhooks, also when many are made at once', async () => {
     for (let made = 0; made < 18; made += 1) await create();
     await Promise.all(Array.from({ length: 6 }, () => create()));
     const count = () => service.dataSource.manager.countBy(WebhookEntity, { tenantId });
@@ -129,7 +129,7 @@ describe('webhooks of a tenant', () => {
     expect([page.rows.length, (rest as { rows: unknown[] }).rows.length]).toEqual([15, 5]);
   });
 
-  it('follow journals by their kinds, those that are new to them from now on', async () => {
+  it('a webhook follows journals by their kinds, those that are new to it from now on', async () => {
     const id = await idOf({ kinds: ['dept'] });
     const journals = async () =>
       (await service.dataSource.manager.findBy(PositionEntity, { webhookId: id }))
@@ -142,7 +142,7 @@ describe('webhooks of a tenant', () => {
     expect(await journals()).toEqual(['000000']);
   });
 
-  it('are for those who manage, of their own tenant', async () => {
+  it('webhooks are for those who manage, of their own tenant', async () => {
     const id = await idOf();
     const member = service.as({ tenantId, roles: ['member'] });
     expect((await create({}, member)).refusal.reason).toBe('ROLE_REQUIRED');
@@ -179,12 +179,12 @@ describe('webhooks of a tenant', () => {
     ['an unknown kind', { kinds: ['dept', 'secret'] }],
     ['kinds as a text', { kinds: 'dept' }],
     ['an unknown status', { status: '2' }],
-  ])('are refused with %s', async (_, fields) => {
+  ])('a webhook is refused with %s', async (_, fields) => {
     expect((await create(fields)).refusal.reason).toBe('INVALID_INPUT');
     expect(await service.dataSource.manager.countBy(WebhookEntity, { tenantId })).toBe(0);
   });
 
-  describe('lead to public addresses only', () => {
+  describe('public addresses only (SSRF)', () => {
     it.each([
       ...[
         'http://127.0.0.1/',
@@ -213,7 +213,7 @@ describe('webhooks of a tenant', () => {
         'http://[::ffff:a9fe:a9fe]/',
       ],
       ...['http://[64:ff9b::7f00:1]/', 'http://[2002:7f00:1::]/', 'http://224.0.0.1/', 'http://①②⑦.0.0.1/'],
-    ])('not to %s', async (url) => {
+    ])('a webhook does not lead to %s', async (url) => {
       const answer = await create({ url });
       expect(answer.refusal).toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'url' }] });
     });
@@ -223,7 +223,7 @@ describe('webhooks of a tenant', () => {
       ['a public and a private address', [PUBLIC, '127.0.0.1'], []],
       ['a public address and a private one in IPv6', [PUBLIC], ['::1']],
       ['nothing', [], []],
-    ])('not to a name that leads to %s', async (_, v4, v6) => {
+    ])('a webhook does not lead to a name of %s', async (_, v4, v6) => {
       namesLeadTo(v4, v6);
       expect((await create()).refusal).toMatchObject({ reason: 'INVALID_INPUT' });
       const id = await (namesLeadTo([PUBLIC]), idOf());
@@ -231,7 +231,7 @@ describe('webhooks of a tenant', () => {
       expect((await api.put(PATH, { webhookId: id, url: URL })).refusal.reason).toBe('INVALID_INPUT');
     });
 
-    it('also when a name leads elsewhere later: nothing is connected', async () => {
+    it('a webhook whose name leads elsewhere later connects to nothing', async () => {
       const receiver = await Receiver.start();
       const { port } = new globalThis.URL(receiver.url());
       const url = `http://receiver.example:${port}/rebound`;
@@ -259,7 +259,7 @@ describe('webhooks of a tenant', () => {
       await receiver.stop();
     });
 
-    it('is what keeps them: the same name is connected to where private addresses are allowed', async () => {
+    it('a webhook connects to the same name where private addresses are allowed', async () => {
       const open = await ServiceUnderTest.on(service.database, { WEBHOOK_ALLOW_PRIVATE: 'on' });
       const receiver = await Receiver.start();
       const id = await idOf({ url: receiver.url('/ping') }, open.as({ tenantId }));
@@ -282,7 +282,7 @@ describe('webhooks of a tenant', () => {
     });
   });
 
-  it('need https in production', async () => {
+  it('a webhook needs https in production', async () => {
     const strict = await ServiceUnderTest.on(service.database, { NODE_ENV: 'production' });
     const own = strict.as({ tenantId });
     expect((await create({ url: 'http://receiver.example' }, own)).refusal).toMatchObject({
@@ -293,7 +293,7 @@ describe('webhooks of a tenant', () => {
     await strict.leave();
   });
 
-  it('keep the list of deliveries for 30 days', async () => {
+  it('the list of deliveries is kept for 30 days', async () => {
     const id = await idOf();
     const row = {
       webhookId: id,

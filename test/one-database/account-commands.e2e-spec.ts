@@ -10,7 +10,7 @@ describe('the commands for accounts', () => {
   const login = async (tenantId: string, username: string, password: string) =>
     (await service.anonymous.post('/auth/login', { tenantId, username, password })).status;
 
-  it('sets a password that it reads, and never shows', async () => {
+  it('user:password sets a password that it reads, and never shows', async () => {
     const tenantId = await aTenantRow(service.dataSource);
     await cli(['user:add', '--tenant', tenantId, '--user', 'frank']);
     const args = `user:password --tenant ${tenantId} --user frank --password-stdin`.split(' ');
@@ -19,7 +19,7 @@ describe('the commands for accounts', () => {
     expect(await login(tenantId, 'frank', 'typed-by-hand')).toBe(200);
   });
 
-  it('refuses in one line that names what was typed, with exit code 1', async () => {
+  it('commands for accounts refuse in one line that names what was typed, with exit code 1', async () => {
     const tenantId = await aTenantRow(service.dataSource);
     const account = ['--tenant', tenantId, '--user', 'grace'];
     await cli(['user:add', ...account]);

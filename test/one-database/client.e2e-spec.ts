@@ -43,7 +43,7 @@ describe('the typed client', () => {
 
   const idIn = (response: Response) => response.headers.get('location')!.split('/').at(-1)!;
 
-  it('signs in, asks who it is, and signs out', async () => {
+  it('the typed client signs in, asks who it is, and signs out', async () => {
     const open = noting();
     const credentials = { username: 'admin', password: 'admin-password' };
     const { data } = await done(open.POST('/auth/login', { body: credentials }));
@@ -58,7 +58,7 @@ describe('the typed client', () => {
     expect((await mine.GET('/auth/me')).error?.data).toMatchObject({ reason: 'TOKEN_INVALID' });
   });
 
-  it('manages departments', async () => {
+  it('the typed client manages departments', async () => {
     const api = noting(mintToken());
     const { response } = await api.POST('/system/dept-api', {
       body: { deptName: '总公司', orderNum: 1 },
@@ -94,7 +94,7 @@ describe('the typed client', () => {
     expect(diff.rows.map(({ change, path: names }) => [change, names])).toContainEqual(['created', '总部']);
   });
 
-  it('moves departments as a file', async () => {
+  it('the typed client moves departments as a file', async () => {
     const api = noting(mintToken());
     const file = await done(api.GET('/system/dept-api/export'));
     const dryRun = { params: { query: { dryRun: true } }, body: file };
@@ -106,7 +106,7 @@ describe('the typed client', () => {
     expect(report).toMatchObject({ created: 0, refused: 0 });
   });
 
-  it('manages tenants', async () => {
+  it('the typed client manages tenants', async () => {
     const api = noting(mintToken());
     const body = { tenantName: 'a', quotaBo: { merchant: 3 } };
     const id = idIn((await api.POST('/system/tenant-api', { body })).response);
@@ -124,7 +124,7 @@ describe('the typed client', () => {
     expect(history.rows.map(({ by, operation }) => [by, operation])[0]).toEqual(['tester', 'restored']);
   });
 
-  it('manages accounts', async () => {
+  it('the typed client manages accounts', async () => {
     const api = noting(mintToken());
     const made = await api.POST('/system/user-api', { body: { username: 'c', password: 'a-long-password' } });
     const userId = Number(idIn(made.response));
@@ -141,7 +141,7 @@ describe('the typed client', () => {
     await done(api.DELETE('/system/user-api/{id}', { params: { path: { id: String(userId) } } }));
   });
 
-  it('follows changes, and manages webhooks', async () => {
+  it('the typed client follows changes, and manages webhooks', async () => {
     const api = noting(mintToken({ roles: ['superadmin'] }));
     const { data: changes } = await done(
       api.GET('/system/change-api', { params: { query: { after: 'now' } } }),
@@ -167,7 +167,7 @@ describe('the typed client', () => {
     expect((await api.POST('/system/webhook-api/{id}/ping', { params })).response.status).toBe(404);
   });
 
-  it('spends quotas, and says what a tenant may do', async () => {
+  it('the typed client spends quotas, and says what a tenant may do', async () => {
     const tenantId = await aTenantWith(service.dataSource, { riskReport: 10 });
     const api = noting(mintToken({ tenantId }));
     const path = { kind: 'riskReport' };
@@ -197,14 +197,14 @@ describe('the typed client', () => {
     expect((await done(api.GET('/system/entitlement-api/{id}', id))).data.tenantId).toBe(tenantId);
   });
 
-  it('has called every operation of the document', () => {
+  it('the typed client has called every operation of the document', () => {
     const operations = Object.entries(readDocument().paths).flatMap(([path, item]) =>
       METHODS.filter((method) => method.toLowerCase() in item).map((method) => `${method} ${path}`),
     );
     expect([...called].sort()).toEqual(operations.sort());
   });
 
-  it('takes a refusal for one where the service always answers 200', async () => {
+  it('the typed client takes a refusal for one where the service always answers 200', async () => {
     const lenient = await ServiceUnderTest.start({ HTTP_STATUS_MODE: 'always-200' });
     const api = createTenantryClient({ baseUrl: lenient.anonymous.baseUrl });
     const { data, error } = await api.GET('/auth/me');
@@ -212,7 +212,7 @@ describe('the typed client', () => {
     await lenient.stop();
   });
 
-  it('asks for a strict reading of names, unless it is told otherwise', async () => {
+  it('the typed client asks for a strict reading of names, unless it is told otherwise', async () => {
     const api = noting(mintToken());
     const typo = { deptname: 'x' } as object;
     const { error } = await api.POST('/system/dept-api', { body: typo });
@@ -222,7 +222,7 @@ describe('the typed client', () => {
     expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([200, 'deptname']);
   });
 
-  it('does not compile with a wrong field or path', () => {
+  it('the typed client does not compile with a wrong field or path', () => {
     const api = noting();
     const wrong = [
       // @ts-expect-error: the field is called deptName

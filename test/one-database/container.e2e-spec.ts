@@ -32,13 +32,13 @@ describe('the image and the compose file', () => {
   };
   const secrets = { DB_PASSWORD: 'letters123', JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'a-password' };
 
-  it('open Swagger UI under compose, and close it where DOCS=off says so', () => {
+  it('the compose file opens Swagger UI, and closes it where DOCS=off says so', () => {
     expect(settings(secrets)).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', DOCS: 'on' });
     expect(settings({ ...secrets, DOCS: 'off' }).DOCS).toBe('off');
     expect(() => settings({ ...secrets, JWT_SECRET: '' })).toThrow('JWT_SECRET');
   });
 
-  it('build and run on the Node.js that README names, and not as root', () => {
+  it('the image is built and runs on the Node.js that README names, and not as root', () => {
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(bases).toEqual(['node:24-bookworm-slim', 'node:24-bookworm-slim']);
     expect(read('README.md')).toContain('Node.js 24 LTS');
@@ -47,7 +47,7 @@ describe('the image and the compose file', () => {
     expect(engines.node).toBe('>=20.20');
   });
 
-  it('copy only what .dockerignore lets through', () => {
+  it('the image copies only what .dockerignore lets through', () => {
     const allowed = read('.dockerignore')
       .split('\n')
       .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));

@@ -18,7 +18,7 @@ describe('the demo beside others', () => {
     await manager.count(AccountEntity),
   ];
 
-  it('works while the service is running, with a password that was chosen and is not shown', async () => {
+  it('the demo works while the service is running, with a password that was chosen and is not shown', async () => {
     const service = await start();
     const { code, out } = await demo('--password', 'chosen-by-hand');
     expect([code, out.includes('chosen-by-hand')]).toEqual([0, false]);
@@ -30,7 +30,7 @@ describe('the demo beside others', () => {
     await service.stop();
   });
 
-  it('refuses a database that is not empty, and changes nothing', async () => {
+  it('the demo refuses a database that is not empty, and changes nothing', async () => {
     const service = await start();
     const dataSource = await place.database.open();
     await aDept(service.as(), { deptName: 'somebody works here' });
@@ -41,7 +41,7 @@ describe('the demo beside others', () => {
     await service.stop();
   });
 
-  it('does not migrate an old database that may be in use', async () => {
+  it('the demo does not migrate an old database that may be in use', async () => {
     const dataSource = await place.database.open();
     const newest = dataSource.migrations.at(-1)!.name!;
     await dataSource.query(`DELETE FROM tenantry_migrations WHERE name = '${newest}'`);
@@ -52,7 +52,7 @@ describe('the demo beside others', () => {
     ]);
   });
 
-  it('says so when it stops half way', async () => {
+  it('the demo says so when it stops half way', async () => {
     const dataSource = await place.database.open();
     await dataSource.query('CREATE UNIQUE INDEX nobody_leads_two_depts ON tenantry_dept (leader)');
     const stopped = await demo();
@@ -66,7 +66,7 @@ describe('the demo beside others', () => {
     expect((await demo()).err).toContain('is not empty');
   });
 
-  it('refuses a password that no account may have, before anything is done', async () => {
+  it('the demo refuses a password that no account may have, before anything is done', async () => {
     const { code, err } = await demo('--password', 'short');
     expect([code, err]).toEqual([2, 'error: --password must be 8 to 128 characters long.\n']);
     const ready = await runCli(place.database, ['tenant:list']);

@@ -5,7 +5,7 @@ const PATH = '/system/dept-api';
 describe('a SQLite file that cannot grow', () => {
   const service = ServiceUnderTest.use();
 
-  it('is an unavailable database, not a bug; reading goes on, and writing when there is room again', async () => {
+  it('a full disk is an unavailable database, not a bug; reading goes on, and writing when there is room again', async () => {
     const api = service.as();
     const made = await api.post(PATH, { deptName: 'before' });
     await service.dataSource.query('PRAGMA max_page_count = 1'); // SQLite takes it for: not beyond what it has now

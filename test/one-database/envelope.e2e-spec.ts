@@ -40,14 +40,17 @@ describe('every answer', () => {
     expect(answer.refusal.requestId).toBe(answer.headers['x-request-id']);
   }
 
-  it('takes bodies of many levels and values', async () => {
+  it('bodies of many levels and values are taken', async () => {
     const text = `{"unknown":[${JSON.stringify('"\\,[{'.repeat(9000))},${'['.repeat(30)}${']'.repeat(30)}]}`;
     for (const body of [values(20_001), text]) expect((await service.as().post(PATH, body)).status).toBe(200);
   });
 
-  it.each(BODIES)('to a body that is %s is the envelope', async (_, body, headers, status, reason) => {
-    expectRefusal(await service.as().send('POST', PATH, body, headers), status, reason);
-  });
+  it.each(BODIES)(
+    'the answer to a body that is %s is the envelope',
+    async (_, body, headers, status, reason) => {
+      expectRefusal(await service.as().send('POST', PATH, body, headers), status, reason);
+    },
+  );
 
   it.each([
     ['an unknown route', 'GET', '/nowhere', {}, 404, 'ROUTE_NOT_FOUND'],
@@ -65,9 +68,12 @@ describe('every answer', () => {
       400,
       'MALFORMED_REQUEST',
     ],
-  ])('to %s is the envelope', async (_, method, path, headers: Record<string, string>, status, reason) => {
-    expectRefusal(await service.as().send(method, path, undefined, headers), status, reason);
-  });
+  ])(
+    'the answer to %s is the envelope',
+    async (_, method, path, headers: Record<string, string>, status, reason) => {
+      expectRefusal(await service.as().send(method, path, undefined, headers), status, reason);
+    },
+  );
 
   it.each([
     ['what is no HTTP at all', 'NONSENSE\r\n\r\n'],
@@ -75,13 +81,13 @@ describe('every answer', () => {
     ['2,500 headers', `GET ${PATH}/1 HTTP/1.1\r\n${'a: b\r\n'.repeat(2500)}Host: x\r\n\r\n`],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a target that is no path', 'GET x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
-  ])('to %s is the envelope', async (_, bytes) => {
+  ])('the answer to %s is the envelope', async (_, bytes) => {
     const { status, body } = await exchange(service.anonymous.baseUrl, bytes);
     expect([400, 404, 431]).toContain(status);
     expect(Object.keys(JSON.parse(body) as object)).toEqual(['code', 'msg', 'data']);
   });
 
-  it('to HEAD with 20 KB of headers is a refusal without a body, which a client would take for the next answer', async () => {
+  it('HEAD with 20 KB of headers is refused without a body, which a client would take for the next answer', async () => {
     const { socket } = connectTo(service.anonymous.baseUrl);
     let told = '';
     socket.on('data', (chunk) => (told += chunk.toString()));
@@ -91,7 +97,7 @@ describe('every answer', () => {
     expect(told.split('\r\n\r\n')).toEqual([expect.anything(), '']);
   });
 
-  it('to a whole address is the answer to its path, and Location stays a path', async () => {
+  it('a whole address is answered as its path, and Location stays a path', async () => {
     const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nContent-Type: application/json\r\n`;
     const line = `POST http://proxied.example${PATH}/?x=1 HTTP/1.1`;
     const bytes = `${line}\r\n${head}Content-Length: 2\r\n\r\n{}`;
@@ -100,7 +106,7 @@ describe('every answer', () => {
     expect(answer.head).toMatch(/\r\nLocation: \/system\/dept-api\/\d+\r\n/);
   });
 
-  it('to more than 200 headers is a refusal, and up to there a condition among them counts', async () => {
+  it('more than 200 headers are refused, and up to there a condition among them counts', async () => {
     const deptId = await aDept(service.as());
     const fillers = (count: number) =>
       Array.from({ length: count }, (_, n) => `X-Filler-${n}: x\r\n`).join('');
@@ -112,14 +118,14 @@ describe('every answer', () => {
     expect([(await patch(200)).status, (await patch(201)).status]).toEqual([412, 431]);
   });
 
-  it('to an expectation speaks the language asked for, under the id that was sent', async () => {
+  it('an expectation is refused in the language asked for, under the id that was sent', async () => {
     const headers = { expect: 'x', 'accept-language': 'en', 'x-request-id': 'mine' };
     const answer = await service.as().get(`${PATH}/1`, headers);
     expect(answer.body.msg).toBe('The Expect header is not supported');
     expect(answer.refusal.requestId).toBe('mine');
   });
 
-  it('carries the request id that was sent, if it is harmless', async () => {
+  it('an answer carries the request id that was sent, if it is harmless', async () => {
     const echoed = async (sent: string) =>
       (await service.as().get(`${PATH}/1`, { 'x-request-id': sent })).headers['x-request-id'];
     expect(await echoed('abc-DEF_1.2')).toBe('abc-DEF_1.2');
@@ -127,7 +133,7 @@ describe('every answer', () => {
       expect(await echoed(sent)).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
   });
 
-  it('speaks Chinese unless English is preferred', async () => {
+  it('answers speak Chinese unless English is preferred', async () => {
     const ask = (path: string, language?: string) =>
       service.as().get(`${PATH}/${path}`, language === undefined ? {} : { 'accept-language': language });
     for (const language of [undefined, '*', 'zh', 'zh-CN,en;q=0.5', 'fr', 'x'.repeat(1000)])
@@ -138,7 +144,7 @@ describe('every answer', () => {
     expect((await ask(String(await aDept(service.as())), 'en')).body.msg).toBe('操作成功');
   });
 
-  it('to a request for tokens that cannot be read is as RFC 6749 says', async () => {
+  it('a request for tokens that cannot be read is answered as RFC 6749 says', async () => {
     const token = (query: string, body: string, type = 'x-www-form-urlencoded') =>
       service.anonymous.post(`/auth/token${query}`, body, typed(`application/${type}`));
     for (const [answer, status] of [

@@ -150,7 +150,7 @@ describe.each([
 ])('a forged or odd token, %s,', (_, env: Record<string, string>) => {
   const service = ServiceUnderTest.use(env);
 
-  it('is told from a good one', async () => {
+  it('a good token is told from a forged one', async () => {
     expect((await service.anonymous.get(PATH, { authorization: `Bearer ${withClaims({})}` })).status).toBe(
       404,
     );
@@ -160,15 +160,15 @@ describe.each([
     }
   });
 
-  it.each(Object.keys(BEARERS))('is refused: %s', async (name) => {
+  it.each(Object.keys(BEARERS))('a forged token is refused: %s', async (name) => {
     await expectRefused({ authorization: `Bearer ${BEARERS[name]!()}` });
   });
 
-  it.each(Object.keys(HEADERS))('is refused: %s', async (name) => {
+  it.each(Object.keys(HEADERS))('an odd Authorization header is refused: %s', async (name) => {
     await expectRefused(HEADERS[name]!);
   });
 
-  it('is refused in the query too', async () => {
+  it('a token in the query is refused', async () => {
     expect((await service.anonymous.get(`${PATH}?access_token=${good}&token=${good}`)).status).toBe(401);
   });
 

@@ -48,7 +48,7 @@ async function expectWorking(host: Host): Promise<void> {
 }
 
 describe('a host chooses', () => {
-  it('services without routes', async () => {
+  it('a host chooses services without routes', async () => {
     const tenantry = TenantryModule.forRoot({ principalResolver, controllers: false });
     await during({ imports: [tenantry] }, async ({ app, ...host }) => {
       for (const path of [DEPTS, '/system/tenant-api', `${DEPTS}/1`]) {
@@ -66,7 +66,7 @@ describe('a host chooses', () => {
     });
   });
 
-  it('options that come later', async () => {
+  it('a host chooses options that come later', async () => {
     @Injectable()
     class Settings {
       readonly timeZone = 'America/New_York';
@@ -94,7 +94,7 @@ describe('a host chooses', () => {
     });
   });
 
-  it('no routes and a DataSource by name with options that come later', async () => {
+  it('a host chooses no routes and a DataSource by name with options that come later', async () => {
     const tenantry = TenantryModule.forRootAsync({
       useFactory: () => ({ principalResolver }),
       controllers: false,
@@ -108,12 +108,12 @@ describe('a host chooses', () => {
     await during({ imports: [tenantry] }, work, { name: 'org' });
   });
 
-  it('another DataSource than there is, and does not start', async () => {
+  it('a host that names another DataSource than there is does not start', async () => {
     const tenantry = TenantryModule.forRoot({ principalResolver, dataSource: 'nowhere' });
     await expect(Host.start({ imports: [tenantry] })).rejects.toThrow(/nowhereDataSource/);
   });
 
-  it('another place for the routes', async () => {
+  it('a host chooses another place for the routes', async () => {
     const imports = [
       TenantryModule.forRoot({ principalResolver }),
       RouterModule.register([{ path: 'org', children: [DeptModule, TenantModule] }]),
@@ -128,7 +128,7 @@ describe('a host chooses', () => {
     });
   });
 
-  it('a resolver that answers later', async () => {
+  it('a host chooses a resolver that answers later', async () => {
     class LateResolver extends PrincipalResolver {
       readonly #headers = new HeaderResolver();
       asked = 0;
@@ -152,7 +152,7 @@ describe('a host chooses', () => {
     });
   });
 
-  it('a directory of its own users, whose departments are not deleted', async () => {
+  it('a host chooses a directory of its own users, whose departments are not deleted', async () => {
     class HostUsers extends UserDirectory {
       override async findOccupied(
         { tenantId }: RequestContext,
@@ -175,7 +175,7 @@ describe('a host chooses', () => {
     });
   });
 
-  it('guards of its own before ours, as classes or instances, which it may have made itself', async () => {
+  it('a host chooses guards of its own before ours, as classes or instances, which it may have made itself', async () => {
     @Injectable()
     class Doorbell {
       rung = 0;
@@ -201,7 +201,7 @@ describe('a host chooses', () => {
     });
   });
 
-  it('the language of messages for callers who prefer none', async () => {
+  it('a host chooses the language of messages for callers who prefer none', async () => {
     const tenantry = TenantryModule.forRoot({ principalResolver, language: 'en' });
     await during({ imports: [tenantry] }, async ({ anonymous }) => {
       const messageTo = async (languages?: string): Promise<unknown> =>

@@ -55,7 +55,7 @@ describe("a host's own OpenAPI document", () => {
         .map(([, operation]) => operation),
     );
 
-  it('has every operation, complete and without a reference that leads nowhere', () => {
+  it('a document of a host has every operation, complete and without a reference that leads nowhere', () => {
     expect(operations().map(({ operationId }) => operationId)).toEqual(
       expect.arrayContaining([
         'createDept',
@@ -70,15 +70,15 @@ describe("a host's own OpenAPI document", () => {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '401', 'default']) as string[]);
   });
 
-  it("names the host's own security scheme, and no other", () => {
+  it('a document of a host names the security scheme of the host, and no other', () => {
     for (const { security } of operations()) expect(security).toEqual([{ bearer: [] }]);
   });
 
-  it('has no enumeration of a single value, which breaks generated clients', () => {
+  it('a document of a host has no enumeration of a single value, which breaks generated clients', () => {
     expect(JSON.stringify(document).match(/"enum":\[(?:"[^"]*"|null|\d+)\]/g)).toBeNull();
   });
 
-  it('is accepted by a linter', () => {
+  it('a document of a host is accepted by a linter', () => {
     const file = join(host.database.folder, 'openapi.json');
     // Of the host's own operation, which says nothing about itself.
     const { '/host': _, ...paths } = document.paths;

@@ -154,18 +154,21 @@ describe('what a host has for all of its routes', () => {
     await host.stop();
   });
 
-  describe('a pipe', () => {
-    it.each(Object.keys(PIPES))('does not touch what is sent to Tenantry: %s', async (name) => {
-      const host = await hostWith(APP_PIPE, PIPES[name]);
-      expect(await answersOf(host)).toEqual(without);
-      expect((await host.as().get('/host/tenant')).text).toBe('{"tenantId":"000000"}');
-      const own = await host.anonymous.post('/host', { count: 'x' });
-      if (name !== 'a pipe like that of nestjs-zod') expect(own.status).toBeGreaterThanOrEqual(400);
-      await host.stop();
-    });
+  describe('pipes', () => {
+    it.each(Object.keys(PIPES))(
+      'a pipe of the host does not touch what is sent to Tenantry: %s',
+      async (name) => {
+        const host = await hostWith(APP_PIPE, PIPES[name]);
+        expect(await answersOf(host)).toEqual(without);
+        expect((await host.as().get('/host/tenant')).text).toBe('{"tenantId":"000000"}');
+        const own = await host.anonymous.post('/host', { count: 'x' });
+        if (name !== 'a pipe like that of nestjs-zod') expect(own.status).toBeGreaterThanOrEqual(400);
+        await host.stop();
+      },
+    );
   });
 
-  describe('an interceptor', () => {
+  describe('interceptors', () => {
     @Injectable()
     class WrappingInterceptor implements NestInterceptor {
       intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -202,7 +205,7 @@ describe('what a host has for all of its routes', () => {
       }
     }
 
-    it('that takes every answer for an object finds one, also where the text is made already', async () => {
+    it('an interceptor that takes every answer for an object finds one, also where the text is made already', async () => {
       const host = await hostWith(APP_INTERCEPTOR, ObjectsOnlyInterceptor);
       expect(await answersOf(host)).toEqual(without);
       const api = host.as();
@@ -218,7 +221,7 @@ describe('what a host has for all of its routes', () => {
       await host.stop();
     });
 
-    it('wraps the answers of the host, not those of Tenantry', async () => {
+    it('an interceptor wraps the answers of the host, not those of Tenantry', async () => {
       const host = await hostWith(APP_INTERCEPTOR, WrappingInterceptor, ClassSerializerInterceptor);
       expect(JSON.parse((await host.anonymous.get('/host')).text)).toEqual({
         success: true,
@@ -241,7 +244,7 @@ describe('what a host has for all of its routes', () => {
       await host.stop();
     });
 
-    it('that keeps answers, and gives them again by itself, gives what was sent', async () => {
+    it('an interceptor that keeps answers, and gives them again by itself, gives what was sent', async () => {
       const kept = new Map<string, unknown>();
       @Injectable()
       class CachingInterceptor implements NestInterceptor {
@@ -262,7 +265,7 @@ describe('what a host has for all of its routes', () => {
     });
 
     it.each(['match-code', 'always-200'] as const)(
-      'that fails is never a 304: %s',
+      'an interceptor that fails is never a 304: %s',
       async (httpStatusMode) => {
         const host = await Host.start({
           imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), httpStatusMode })],
@@ -276,7 +279,7 @@ describe('what a host has for all of its routes', () => {
       },
     );
 
-    it('that fails is a failure, not the answer', async () => {
+    it('an interceptor that fails is a failure, not the answer', async () => {
       const host = await hostWith(APP_INTERCEPTOR, FailingInterceptor);
       const { status, refusal } = await host.as().get(`${PATH}?limit=1`);
       expect([status, refusal.reason]).toEqual([500, 'INTERNAL_ERROR']);
@@ -316,7 +319,7 @@ describe('what a host has for all of its routes', () => {
     await host.stop();
   });
 
-  it('a guard says itself how to sign in', async () => {
+  it('a guard of the host says itself how to sign in', async () => {
     class BasicGuard implements CanActivate {
       canActivate(context: ExecutionContext): boolean {
         context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', 'Basic realm="host"');
@@ -329,7 +332,7 @@ describe('what a host has for all of its routes', () => {
     await host.stop();
   });
 
-  it('a provider that allows no look at its fields, like the strict proxies of nestjs-cls', async () => {
+  it('a provider of the host may allow no look at its fields, like the strict proxies of nestjs-cls', async () => {
     const proxy = new Proxy(
       {},
       {
@@ -347,7 +350,7 @@ describe('what a host has for all of its routes', () => {
     await host.stop();
   });
 
-  it('a filter gets the errors of the host, not the refusals of Tenantry', async () => {
+  it('a filter of the host gets the errors of the host, not the refusals of Tenantry', async () => {
     @Catch()
     class EverythingFilter implements ExceptionFilter {
       catch(_: unknown, host: ArgumentsHost): void {

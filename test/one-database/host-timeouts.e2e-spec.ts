@@ -45,7 +45,7 @@ describe('an interceptor of a host that waits no longer', () => {
     }
   }
 
-  it('leaves a handler with @UsesQuota to end, and to pay or not', async () => {
+  it('a timeout of the host leaves a handler with @UsesQuota to end, and to pay or not', async () => {
     const quotaKinds = [{ name: 'report', defaultTotal: 9 }];
     const host = await Host.start({
       imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), quotaKinds })],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ALLOWED, licencesPage, productionDependencies } from '../support/licences';
 
 describe('the licences of what is installed in production', () => {
-  it('are all among those that may be', () => {
+  it('the licences of what is installed are all among those that may be', () => {
     const dependencies = productionDependencies();
     expect(dependencies.length).toBeGreaterThan(100);
     // One of several to choose from is enough.
@@ -17,7 +17,7 @@ describe('the licences of what is installed in production', () => {
     expect(forbidden).toEqual([]);
   });
 
-  it('are told in docs/licences.md as they are now (npm run licences)', () => {
+  it('the licences are told in docs/licences.md as they are now (npm run licences)', () => {
     const page = readFileSync(join(__dirname, '..', '..', 'docs', 'licences.md'), 'utf8');
     expect(page).toBe(licencesPage());
   });

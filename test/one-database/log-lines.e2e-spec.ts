@@ -43,7 +43,7 @@ describe('the log', () => {
     return lines;
   }
 
-  it('has a line per request with who asked for what, and no token and no body', async () => {
+  it('the log has a line per request with who asked for what, and no token and no body', async () => {
     const token = mintToken({ username: 'carol' });
     const carol = service.anonymous.as(token);
     const traced = { 'x-request-id': 'traced' };
@@ -66,7 +66,7 @@ describe('the log', () => {
     ['a pipe', 'GET', `${PATH}/x?secret=1`, undefined, 400, 'INVALID_INPUT', `${PATH}/:id`],
     ['the router', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND', undefined],
     ['the parser', 'POST', PATH, '{', 400, 'MALFORMED_REQUEST', PATH],
-  ])('has a warning of what %s refused', async (_, method, path, body, status, reason, route) => {
+  ])('the log has a warning of what %s refused', async (_, method, path, body, status, reason, route) => {
     const answer = await api.send(method, path, body);
     const lines = await linesAbout(answer.refusal.requestId);
     expect(lines).toEqual([
@@ -76,7 +76,7 @@ describe('the log', () => {
     expect(lines[0]).not.toHaveProperty('aborted');
   });
 
-  it('has a warning of sign-ins that were refused in the words of OAuth2', async () => {
+  it('the log has a warning of sign-ins that were refused in the words of OAuth2', async () => {
     const { headers } = await service.anonymous.send('POST', '/auth/token', 'grant_type=magic', {
       'content-type': 'application/x-www-form-urlencoded',
     });
@@ -84,31 +84,34 @@ describe('the log', () => {
     expect(line).toMatchObject({ level: WARN, status: 400, reason: 'unsupported_grant_type' });
   });
 
-  it('has a warning of bytes that never became a request', async () => {
+  it('the log has a warning of bytes that never became a request', async () => {
     await exchange(service.anonymous.baseUrl, 'NONSENSE\r\n\r\n');
     const [line] = linesOf(({ status, method }) => status === 400 && method === undefined);
     expect(line).toMatchObject({ level: WARN, reason: 'MALFORMED_REQUEST' });
     expect(line!.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it.each([undefined, 400, 429])('has the error of what failed, also with a status: %p', async (status) => {
-    const fault = Object.assign(new Error('a fault'), status && { status, statusCode: status });
-    jest.spyOn(DeptService.prototype, 'get').mockRejectedValue(fault);
-    jest.spyOn(SignInService.prototype, 'login').mockRejectedValue(fault);
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    for (const answer of [
-      await api.get(`${PATH}/1`),
-      await service.anonymous.post('/auth/token', 'grant_type=password&username=a&password=b', form),
-    ]) {
-      expect([answer.status, answer.text]).toEqual([500, expect.not.stringContaining('a fault')]);
-      const [error, end] = await linesAbout(String(answer.headers['x-request-id']));
-      expect(error).toMatchObject({ level: ERROR, err: { message: 'a fault' } });
-      expect(error!.err!.stack).toContain('log-lines.e2e-spec');
-      expect(end).toMatchObject({ level: ERROR, status: 500 });
-    }
-  });
+  it.each([undefined, 400, 429])(
+    'the log has the error of what failed, also with a status: %p',
+    async (status) => {
+      const fault = Object.assign(new Error('a fault'), status && { status, statusCode: status });
+      jest.spyOn(DeptService.prototype, 'get').mockRejectedValue(fault);
+      jest.spyOn(SignInService.prototype, 'login').mockRejectedValue(fault);
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      for (const answer of [
+        await api.get(`${PATH}/1`),
+        await service.anonymous.post('/auth/token', 'grant_type=password&username=a&password=b', form),
+      ]) {
+        expect([answer.status, answer.text]).toEqual([500, expect.not.stringContaining('a fault')]);
+        const [error, end] = await linesAbout(String(answer.headers['x-request-id']));
+        expect(error).toMatchObject({ level: ERROR, err: { message: 'a fault' } });
+        expect(error!.err!.stack).toContain('log-lines.e2e-spec');
+        expect(end).toMatchObject({ level: ERROR, status: 500 });
+      }
+    },
+  );
 
-  it('has the cause of what failed because of the database', async () => {
+  it('the log has the cause of what failed because of the database', async () => {
     const create = service.dataSource.createQueryRunner.bind(service.dataSource);
     const deadlock = Object.assign(new Error('Deadlock found'), { errno: 1213 });
     jest
@@ -124,7 +127,7 @@ describe('the log', () => {
     expect(end).toMatchObject({ level: ERROR, status: 503, reason: 'DATABASE_UNAVAILABLE', route: PATH });
   });
 
-  it('has a warning of clients that went away', async () => {
+  it('the log has a warning of clients that went away', async () => {
     const held = deferred<never>();
     const begun = deferred();
     jest.spyOn(DeptService.prototype, 'get').mockImplementation(() => {
@@ -145,7 +148,7 @@ describe('the log', () => {
     held.reject(new Error('nobody hears it'));
   });
 
-  describe('of an upload that breaks off', () => {
+  describe('an upload that breaks off', () => {
     const json = 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{';
     const file = 'Content-Type: application/x-ndjson\r\nContent-Length: 99\r\n\r\n{';
     const destroy = (socket: Socket) => socket.destroy();
@@ -161,7 +164,7 @@ describe('the log', () => {
       ['JSON, reset', PATH, json, reset],
       ['a file', `${PATH}/import`, file, destroy],
       ['a file, ended on one side', `${PATH}/import`, file, endHalf],
-    ])('has one warning: %s', async (name, path, rest, breakOff) => {
+    ])('the log has one warning of an upload that breaks off: %s', async (name, path, rest, breakOff) => {
       const requestId = `aborted-${name.replace(/[, ]+/g, '-')}`;
       const before = service.log.length;
       const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nX-Request-Id: ${requestId}\r\n`;
@@ -189,7 +192,7 @@ describe('the log', () => {
     });
   });
 
-  it('has one warning of a body that is no HTTP, under the id of its answer', async () => {
+  it('the log has one warning of a body that is no HTTP, under the id of its answer', async () => {
     const { socket, answer } = connectTo(api.baseUrl);
     const head = `Host: x\r\nAuthorization: Bearer ${mintToken()}\r\nX-Request-Id: bad-chunk\r\n`;
     const before = service.log.length;
@@ -204,7 +207,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('calls a failure one where every status is 200', async () => {
+  it('the log calls a failure one where every status is 200', async () => {
     const other = await ServiceUnderTest.on(service.database, { HTTP_STATUS_MODE: 'always-200' });
     jest.spyOn(DeptService.prototype, 'get').mockRejectedValue(new Error('a fault'));
     const answer = await other.as().get(`${PATH}/1`);

@@ -24,7 +24,7 @@ describe('the OpenAPI document', () => {
     Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
   );
 
-  it('is the one that npm run openapi writes, and so are the types of the client', () => {
+  it('the OpenAPI document is the one that npm run openapi writes, and so are the types of the client', () => {
     expect(run('dist/server/cli/main.js', 'openapi')).toBe(readFileSync(DOCUMENT, 'utf8'));
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-openapi-'));
     const types = join(folder, 'types.ts');
@@ -34,11 +34,11 @@ describe('the OpenAPI document', () => {
     expect(made).toBe(readFileSync(join(ROOT, 'src', 'client', 'schema.generated.ts'), 'utf8'));
   });
 
-  it('has no problem that a linter sees', () => {
+  it('the OpenAPI document has no problem that a linter sees', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('gives every operation a summary, and one of eight tags that are described', () => {
+  it('the OpenAPI document gives every operation a summary, and one of eight tags that are described', () => {
     expect(document.tags.map(({ name }) => name)).toEqual(TAGS);
     for (const { description } of document.tags) expect(description).toMatch(/\.$/);
     for (const { summary, tags } of operations) {
@@ -47,7 +47,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has the names that clients rely on', () => {
+  it('the OpenAPI document has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
       ...'changePassword commitReservation createDept createTenant createUser createWebhook deleteDepts deleteTenant deleteUsers deleteWebhook diffDepts'.split(
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('shows every reason of a refusal with an example', () => {
+  it('the OpenAPI document shows every reason of a refusal with an example', () => {
     for (const { name, responses } of operations.filter((each) => each.operationId !== 'token')) {
       for (const [status, own] of Object.entries(responses)) {
         if (status === '200' || status === '304') continue;
@@ -86,7 +86,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an example of every body that could name a tenant, and none names one', () => {
+  it('the OpenAPI document has an example of every body that could name a tenant, and none names one', () => {
     interface Body {
       content: Record<string, { schema: { $ref?: string }; examples?: { default: { value: object } } }>;
     }
@@ -105,7 +105,7 @@ describe('the OpenAPI document', () => {
     expect(bodies.filter(({ isMissing, names }) => isMissing || names.includes('tenantId'))).toEqual([]);
   });
 
-  it('knows no number without a width', () => {
+  it('the OpenAPI document knows no number without a width', () => {
     const text = JSON.stringify(document);
     expect(text).not.toContain('"type":"number"');
     const integers = text.match(/\{[^{}]*"type":"integer"[^{}]*\}/g)!;
@@ -121,7 +121,7 @@ describe('the OpenAPI document', () => {
     afterEach(() => database.drop());
     const start = (env: Record<string, string>) => ChildService.start(database, env);
 
-    it('is served as JSON and as YAML, beside Swagger UI', async () => {
+    it('the OpenAPI document is served as JSON and as YAML, beside Swagger UI', async () => {
       const service = await start({});
       expect(JSON.parse((await service.anonymous.get('/docs/openapi.json')).text)).toEqual(document);
       expect(load((await service.anonymous.get('/docs/openapi.yaml')).text)).toEqual(document);
@@ -129,7 +129,7 @@ describe('the OpenAPI document', () => {
       await service.stop();
     });
 
-    it('is closed with DOCS=off', async () => {
+    it('the OpenAPI document is closed with DOCS=off', async () => {
       const service = await start({ DOCS: 'off' });
       const paths = '/docs /docs/openapi.json /docs/openapi.yaml /docs-json /docs/swagger-ui.css'.split(' ');
       for (const path of paths) expect((await service.anonymous.get(path)).status).toBe(404);

@@ -77,7 +77,7 @@ describe('the examples of the document, on a fresh start', () => {
     .sort((a, b) => place(a) - place(b));
 
   it.each(tried.map((operation) => [operation.operationId, operation] as const))(
-    '%s works',
+    'the example of %s works',
     async (id, operation) => {
       // One after the other: a tenant runs one import at a time.
       for (const [type, body] of bodies(operation)) {

@@ -108,7 +108,7 @@ describe('an outside identity provider', () => {
 
   const status = async (token: string) => (await service.anonymous.as(token).get(PATH)).status;
 
-  it('is trusted beside local accounts, for RS256 and ES256, under the configured claims', async () => {
+  it('an outside provider is trusted beside local accounts, for RS256 and ES256, under the configured claims', async () => {
     for (const kid of ['rsa', 'ec']) {
       const me = await service.anonymous.as(provider.token(kid)).get('/auth/me');
       expect(me.body.data).toMatchObject({
@@ -121,7 +121,7 @@ describe('an outside identity provider', () => {
     expect(await status(mintToken())).toBe(404);
   });
 
-  it('cannot be impersonated', async () => {
+  it('an outside provider cannot be impersonated', async () => {
     const rsa = provider.keys.get('rsa')!;
     const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' });
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -168,7 +168,7 @@ describe('an outside identity provider', () => {
       expect([name, await status(token)]).toEqual([name, 401]);
   });
 
-  it('may rotate its keys under load: no valid token is refused', async () => {
+  it('an outside provider may rotate its keys under load: no valid token is refused', async () => {
     const rotating = await Provider.start();
     rotating.add('old');
     const other = await ServiceUnderTest.on(service.database, { JWT_JWKS_URI: rotating.uri, ...CLAIMS });
@@ -193,7 +193,7 @@ describe('an outside identity provider', () => {
     rotating.stop();
   });
 
-  it('alone closes local sign-in and local tokens', async () => {
+  it('an outside provider alone closes local sign-in and local tokens', async () => {
     const alone = await ServiceUnderTest.on(service.database, {
       JWT_JWKS_URI: provider.uri,
       LOCAL_ACCOUNTS: 'off',
@@ -229,7 +229,7 @@ describe('published keys, by the clock', () => {
     provider.stop();
   });
 
-  it('that are unknown are asked for once in 30 s, however many are made up', async () => {
+  it('published keys that are unknown are asked for once in 30 s, however many are made up', async () => {
     now = 31_000;
     await keys.find('a', 'RS256');
     provider.asked = 0;
@@ -240,7 +240,7 @@ describe('published keys, by the clock', () => {
     expect(provider.asked).toBeLessThanOrEqual(3);
   });
 
-  it('that were withdrawn are dead within a minute', async () => {
+  it('published keys that were withdrawn are dead within a minute', async () => {
     provider.keys.clear();
     provider.add('b');
     for (now = 1000; now <= 60_000; now += 1000) await keys.find('a', 'RS256');
@@ -248,7 +248,7 @@ describe('published keys, by the clock', () => {
     expect(await keys.find('b', 'RS256')).not.toBeNull();
   });
 
-  it('stay good for ten minutes while the provider is away, and no longer', async () => {
+  it('published keys stay good for ten minutes while the provider is away, and no longer', async () => {
     provider.down = true;
     for (const [at, known] of [
       [60_000, true],
@@ -263,7 +263,7 @@ describe('published keys, by the clock', () => {
     expect(await keys.find('a', 'RS256')).not.toBeNull();
   });
 
-  it('are not asked for with every token while the provider is away', async () => {
+  it('published keys are not asked for with every token while the provider is away', async () => {
     provider.down = true;
     const fresh = new JwksKeys(provider.uri);
     for (let n = 0; n < 100; n += 1) expect(await fresh.find('a', 'RS256')).toBeNull();

@@ -26,7 +26,7 @@ describe('a service with one place and one who waits', () => {
   });
   afterAll(() => house.stop());
 
-  it('refuses what is too much while others still wait, and the probes never', async () => {
+  it('a full service refuses what is too much while others still wait, and the probes never', async () => {
     const letGo = await house.fill();
     const third = await api.get(path);
     expect([told(third), third.headers['retry-after']]).toEqual([REFUSED, '1']);
@@ -37,7 +37,7 @@ describe('a service with one place and one who waits', () => {
     expect((await api.get(path)).status).toBe(200);
   });
 
-  it('refuses who waits too long while the place is still taken', async () => {
+  it('a full service refuses who waits too long while the place is still taken', async () => {
     const impatient = await FullHouse.start({ MAX_WAIT_MS: '50' });
     const { letGo } = impatient.holding();
     const first = impatient.api.get(impatient.path);
@@ -49,7 +49,7 @@ describe('a service with one place and one who waits', () => {
     await impatient.stop();
   });
 
-  it('gives a place in the queue to the tenant that has fewer in it', async () => {
+  it('a full queue gives a place to the tenant that has fewer in it', async () => {
     const wide = await FullHouse.start({ MAX_WAITING: '2' });
     const rival = wide.service.as({ tenantId: await aTenantRow(wide.service.dataSource) });
     const rivalPath = `${PATH}/${await aDept(rival)}`;
@@ -67,7 +67,7 @@ describe('a service with one place and one who waits', () => {
     await wide.stop();
   });
 
-  it('counts a tenant and all tenants below it as one', async () => {
+  it('a full queue counts a tenant and all tenants below it as one', async () => {
     const wide = await FullHouse.start({ MAX_WAITING: '2' });
     const top = wide.service.as({ tenantId: await aTenantRow(wide.service.dataSource) });
     const child = wide.service.as({ tenantId: (await aTenant(top)).tenantId });
@@ -85,7 +85,7 @@ describe('a service with one place and one who waits', () => {
     await wide.stop();
   });
 
-  it('has places of their own for callers whose tokens it has not seen', async () => {
+  it('callers whose tokens the service has not seen have places of their own', async () => {
     const { letGo } = house.holding();
     const strangers = ['ada', 'bob'].map((username) => house.service.as({ username }).get(path));
     await house.until({ inWork: 1, waiting: 1 });
@@ -97,7 +97,7 @@ describe('a service with one place and one who waits', () => {
     for (const each of [known, ...strangers]) expect((await each).status).toBe(200);
   });
 
-  it('serves sign-ins although all other places are taken', async () => {
+  it('a full service serves sign-ins although all other places are taken', async () => {
     const empty = await house.fill();
     expect(told(await api.get(path))).toEqual(REFUSED);
     const login = { username: 'admin', password: 'admin-password' };
@@ -105,13 +105,13 @@ describe('a service with one place and one who waits', () => {
     await empty();
   });
 
-  it('has its place back after an answer that is given at once', async () => {
+  it('an answer that is given at once gives its place back', async () => {
     for (let n = 0; n < 3; n += 1) expect((await api.send('OPTIONS', path)).status).toBe(404);
     expect(house.counts).toMatchObject({ inWork: 0, waiting: 0 });
     expect((await api.get(path)).status).toBe(200);
   });
 
-  it('does nothing for a client that has left while it waited', async () => {
+  it('nothing is done for a client that has left while it waited', async () => {
     const { letGo, calls } = house.holding();
     const first = api.get(path);
     await house.until({ inWork: 1 });
@@ -126,7 +126,7 @@ describe('a service with one place and one who waits', () => {
     await house.until({ inWork: 0 });
   });
 
-  it('keeps the place of a client that has left until the work is done', async () => {
+  it('the place of a client that has left is kept until the work is done', async () => {
     const { letGo } = house.holding();
     const leaving = house.wire();
     leaving.send(`GET ${path}`);
@@ -139,7 +139,7 @@ describe('a service with one place and one who waits', () => {
     await house.until({ inWork: 0 });
   });
 
-  it('has all its places back when a client leaves that had sent several at once', async () => {
+  it('all places come back when a client leaves that had sent several at once', async () => {
     const wide = await FullHouse.start({ MAX_IN_WORK: '6' });
     const { letGo } = wide.holding();
     const leaving = wide.wire();
@@ -154,7 +154,7 @@ describe('a service with one place and one who waits', () => {
   });
 
   it.each(['no request', 'CONNECT x:1 HTTP/1.1\r\nHost: x'])(
-    'answers what came before %j, and ends the connection then',
+    'what came before %j is answered, and the connection ends then',
     async (broken) => {
       const { letGo } = house.holding();
       const line = house.wire();
@@ -173,7 +173,7 @@ describe('a service with one place and one who waits', () => {
     },
   );
 
-  it('tells a client that expects something odd, and waits, that its connection ends when the service stops', async () => {
+  it('a client that expects something odd, and waits, is told that its connection ends when the service stops', async () => {
     const own = await FullHouse.start({ MAX_WAITING: '2' });
     const odd = own.wire();
     const letGo = await own.fill();
@@ -186,7 +186,7 @@ describe('a service with one place and one who waits', () => {
     await own.stop();
   });
 
-  it('lets a follower wait for a place again once there is something to look for, and refuses nobody for it', async () => {
+  it('a follower waits for a place again once there is something to look for, and nobody is refused for it', async () => {
     const after = await cursorNow(api);
     const waiters = house.service.app.get(ChangeWaiters, { strict: false });
     const followers = [1, 2].map(() => changePage(api, { after, wait: 25 }));
@@ -204,7 +204,7 @@ describe('a service with one place and one who waits', () => {
     expect(house.counts).toMatchObject({ inWork: 0, waiting: 0 });
   });
 
-  it('gives no place to a body that is still on its way', async () => {
+  it('a body that is still on its way takes no place', async () => {
     const slow = Array.from({ length: 5 }, () => house.wire());
     for (const each of slow)
       each.send(`POST ${PATH}`, 'Content-Type: application/json\r\nContent-Length: 9\r\n');

@@ -13,7 +13,7 @@ describe('the example platform, with the packed package', () => {
     return host;
   });
 
-  it('holds what was built and what documents it, and no tests', () => {
+  it('the package holds what was built and what documents it, and no tests', () => {
     const top = [...new Set(files.map((file) => file.split('/')[0]))].sort().join(' ');
     expect(top).toBe(
       '.env.example CHANGELOG.md CONTRIBUTING.md Dockerfile LICENSE README.md bench deploy dist docs examples package.json src',

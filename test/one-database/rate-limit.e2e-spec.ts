@@ -18,7 +18,7 @@ describe('rate limits', () => {
   });
   afterAll(() => service.stop());
 
-  it('count the requests of a user in its tenant, and tell how many are left', async () => {
+  it('rate limits count the requests of a user in its tenant, and tell how many are left', async () => {
     const api = service.as({ username: 'busy' });
     for (let left = 9; left >= 0; left -= 1) {
       const answer = await api.get('/system/dept-api/1');
@@ -37,7 +37,7 @@ describe('rate limits', () => {
     expect((await elsewhere.get('/system/dept-api/1')).status).toBe(404);
   });
 
-  it('count sign-ins by account and by address, for every door', async () => {
+  it('rate limits count sign-ins by account and by address, for every door', async () => {
     const login = (username: string) =>
       service.anonymous.post('/auth/login', { username, password: 'wrong-password' });
     for (let n = 0; n < 3; n += 1) expect((await login('victim')).status).toBe(401);
@@ -58,11 +58,11 @@ describe('rate limits', () => {
     expect((await token('grant_type=refresh_token&refresh_token=x')).status).toBe(429);
   });
 
-  it('leave probes alone', async () => {
+  it('rate limits leave probes alone', async () => {
     for (let n = 0; n < 20; n += 1) expect((await service.anonymous.get('/health/live')).status).toBe(200);
   });
 
-  it('begin anew when the minute is over', async () => {
+  it('rate limits begin anew when the minute is over', async () => {
     const api = service.as({ username: 'patient' });
     for (let n = 0; n < 10; n += 1) await api.get('/system/dept-api/1');
     expect((await api.get('/system/dept-api/1')).status).toBe(429);
@@ -72,7 +72,7 @@ describe('rate limits', () => {
     clock.mockRestore();
   });
 
-  it('go on per process when Redis was never there', async () => {
+  it('rate limits go on per process when Redis was never there', async () => {
     const node = await ServiceUnderTest.on(service.database, { ...LIMITS, REDIS_URL: 'redis://127.0.0.1:1' });
     const api = node.as({ username: 'unlucky' });
     const seen = [];
@@ -82,7 +82,7 @@ describe('rate limits', () => {
   });
 
   if (redisIsInstalled) {
-    it('are shared through Redis, and neither open nor close when it fails', async () => {
+    it('rate limits are shared through Redis, and neither open nor close when it fails', async () => {
       const redis = await RedisServer.start();
       const env = { ...LIMITS, REDIS_URL: redis.url };
       const nodes = [

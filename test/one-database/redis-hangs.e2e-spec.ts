@@ -31,7 +31,7 @@ describe('a Redis that stops answering', () => {
     }
   }
 
-  it('is asked a few times more, then not until it answers again, and counts again then', async () => {
+  it('a Redis that hangs is asked a few times more, then not until it answers again, and counts again then', async () => {
     await untilCounted();
     redis.hangs = true;
     const before = redis.counted;

@@ -344,7 +344,7 @@ describe('the catalogue of refusals', () => {
     },
   };
 
-  it('has each of its rows provoked, with its status, in both languages', async () => {
+  it('the catalogue of refusals has each of its rows provoked, with its status, in both languages', async () => {
     const rows = await catalogue();
     const keyOf = ({ reason, status }: ErrorRow) =>
       `${reason} ${status}` in provoke ? `${reason} ${status}` : reason;
@@ -363,7 +363,7 @@ describe('the catalogue of refusals', () => {
     }
   });
 
-  it('is the table in docs/api.md', async () => {
+  it('the catalogue of refusals is the table in docs/api.md', async () => {
     const guide = readFileSync(join(SRC, '..', 'docs', 'api.md'), 'utf8');
     const told = [...guide.matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map(
       ([, reason, status]) => `${reason!} ${status!}`,

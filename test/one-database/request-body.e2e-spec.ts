@@ -21,7 +21,7 @@ const UNREADABLE: [string, string | Buffer, Record<string, string>][] = [
 describe('the body of a request', () => {
   const service = ServiceUnderTest.use();
 
-  it.each(UNREADABLE)('does not matter without a token, or a route: %s', async (_, body, headers) => {
+  it.each(UNREADABLE)('a body does not matter without a token, or a route: %s', async (_, body, headers) => {
     const { anonymous } = service;
     for (const [method, path] of [
       ['POST', PATH],
@@ -35,7 +35,7 @@ describe('the body of a request', () => {
     expect((await service.as().post('/nowhere', body, headers)).refusal.reason).toBe('ROUTE_NOT_FOUND');
   });
 
-  it('is not waited for where it is not read', async () => {
+  it('a body is not waited for where it is not read', async () => {
     for (const [line, status] of [
       [`POST ${PATH} HTTP/1.1\r\n${HEAD}`, 401],
       [`POST /nowhere HTTP/1.1\r\n${HEAD}${bearer()}`, 404],
@@ -50,7 +50,7 @@ describe('the body of a request', () => {
     ['/auth/refresh', JSON_TYPE, (text: string) => JSON.stringify({ refreshToken: text })],
     ['/auth/token', JSON_TYPE, (text: string) => JSON.stringify({ grant_type: text })],
     ['/auth/token', FORM, (text: string) => `grant_type=${text}`],
-  ])('of a sign-in at %s is at most 16 KB', async (path, headers, bodyOf) => {
+  ])('a body of a sign-in at %s is at most 16 KB', async (path, headers, bodyOf) => {
     const post = (size: number, client = service.anonymous) =>
       client.post(path, bodyOf('x'.repeat(size - Buffer.byteLength(bodyOf('')))), headers);
     expect([400, 401]).toContain((await post(16_384)).status);
@@ -65,7 +65,7 @@ describe('the body of a request', () => {
   it.each([
     ['small', 100],
     ['large', 4_000_000],
-  ])('that is %s and not read leaves the connection in step', async (_, size) => {
+  ])('a body that is %s and not read leaves the connection in step', async (_, size) => {
     const inner = `GET ${PATH}/999999999 HTTP/1.1\r\nHost: x\r\n${bearer()}\r\n`;
     const body = inner.padEnd(size, '\n');
     const { socket, answer } = connectTo(service.anonymous.baseUrl);
@@ -82,7 +82,7 @@ describe('the body of a request', () => {
     ['a second byte order mark', '\ufeff\ufeff{}', 'body', 'is not valid JSON at line 1, column 1'],
     ['nothing', '', undefined, undefined],
     ['too many levels', '['.repeat(33), 'body', 'must have at most 32 levels and 20000 values'],
-  ])('is refused with the place where it is broken: %s', async (_, body, field, message) => {
+  ])('a body is refused with the place where it is broken: %s', async (_, body, field, message) => {
     const { status, refusal } = await service.as().with({ 'accept-language': 'en' }).post(PATH, body);
     const problem = field === undefined ? undefined : [{ field, message }];
     const reason = field === undefined ? 'INVALID_INPUT' : 'MALFORMED_REQUEST';
@@ -90,7 +90,7 @@ describe('the body of a request', () => {
     if (problem) expect(refusal.fields).toEqual(problem);
   });
 
-  it('is refused with the place of a byte that is no UTF-8', async () => {
+  it('a body is refused with the place of a byte that is no UTF-8', async () => {
     const bytes = Buffer.concat([Buffer.from('{\n"deptName":"研'), Buffer.from([0xe9]), Buffer.from('"}')]);
     const { refusal } = await service.as().with({ 'accept-language': 'en' }).post(PATH, bytes);
     expect(refusal).toMatchObject({
@@ -107,13 +107,16 @@ describe('the body of a request', () => {
       'must be application/merge-patch+json or application/json, in UTF-8',
     ],
     ['POST', '/auth/login', 'text/plain', 'Content-Type', 'must be application/json, in UTF-8'],
-  ])('of another type is told what is accepted: %s %s %s', async (method, path, type, field, message) => {
-    const english = { 'accept-language': 'en', 'content-type': type };
-    const { status, refusal } = await service.as().send(method, path, '{}', english);
-    expect([status, refusal.fields]).toEqual([415, [{ field, message }]]);
-  });
+  ])(
+    'a body of another type is told what is accepted: %s %s %s',
+    async (method, path, type, field, message) => {
+      const english = { 'accept-language': 'en', 'content-type': type };
+      const { status, refusal } = await service.as().send(method, path, '{}', english);
+      expect([status, refusal.fields]).toEqual([415, [{ field, message }]]);
+    },
+  );
 
-  it('of another encoding is told what is accepted', async () => {
+  it('a body of another encoding is told what is accepted', async () => {
     const odd = { 'accept-language': 'en', 'content-encoding': 'zip' };
     expect((await service.as().post(PATH, '{}', odd)).refusal.fields).toEqual([
       { field: 'Content-Encoding', message: 'must be gzip, deflate, br or identity' },
@@ -125,7 +128,7 @@ describe('the body of a request', () => {
     });
   });
 
-  it('is read to its end before a caller with a token is answered', async () => {
+  it('a body is read to its end before a caller with a token is answered', async () => {
     const { socket, answer } = connectTo(service.anonymous.baseUrl);
     socket.write(`POST ${PATH} HTTP/1.1\r\n${HEAD}${bearer()}Content-Length: 2\r\n\r\n{`);
     await service.as().get(`${PATH}/1`);

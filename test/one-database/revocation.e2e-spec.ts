@@ -22,7 +22,7 @@ interface Subject {
 if (!redisIsInstalled && process.env.REQUIRE_REDIS === '1') throw new Error('redis-server is not installed.');
 
 describe('a Redis that was never there', () => {
-  it('stops nobody, and is told of once', async () => {
+  it('a Redis that was never there stops nobody, and is told of once', async () => {
     const service = await ServiceUnderTest.start({ REDIS_URL: 'redis://127.0.0.1:1' });
     const told = () => service.log.filter((line) => line.includes('within 5 s'));
     await until(() => told().length > 0);
@@ -102,13 +102,16 @@ const withRedis = () => {
     ],
   };
 
-  it.each(Object.entries(revocations))('is refused by the other at once: %s', async (_, [revoke, status]) => {
-    const subject = await aSubject();
-    expect((await revoke(subject)).status).toBe(200);
-    expect(await refusalAt(subject.there)).toBe(status);
-  });
+  it.each(Object.entries(revocations))(
+    'what one replica revokes is refused by the other at once: %s',
+    async (_, [revoke, status]) => {
+      const subject = await aSubject();
+      expect((await revoke(subject)).status).toBe(200);
+      expect(await refusalAt(subject.there)).toBe(status);
+    },
+  );
 
-  it('is refused within five seconds while Redis is away, and at once when it is back', async () => {
+  it('what one replica revokes is refused within five seconds while Redis is away, and at once when it is back', async () => {
     const [away, disabled] = [await aSubject(), await aSubject()];
     await redis.kill();
     for (const { there } of [away, disabled]) expect((await there.get('/auth/me')).status).toBe(200);

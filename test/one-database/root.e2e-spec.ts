@@ -10,7 +10,7 @@ const LINKS = /href="([^"]+)"/g;
 describe('the root of the service', () => {
   const service = ServiceUnderTest.use({ DOCS: 'on' });
 
-  it('says what this is, in the envelope', async () => {
+  it('the root says what this is, in the envelope', async () => {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'image/png' }]) {
       const answer = await service.anonymous.get('/', headers);
       const expected = { 'content-type': 'application/json; charset=utf-8', vary: 'Accept' };
@@ -21,7 +21,7 @@ describe('the root of the service', () => {
     }
   });
 
-  it('is a page for browsers, whose links work', async () => {
+  it('the root is a page for browsers, whose links work', async () => {
     const page = await service.anonymous.get('/', BROWSER);
     const expected = { 'content-type': 'text/html; charset=utf-8', vary: 'Accept' };
     expect([page.status, page.headers]).toMatchObject([200, expected]);
@@ -33,7 +33,7 @@ describe('the root of the service', () => {
       expect([link, (await service.anonymous.get(`/${link}`)).status]).toEqual([link, 200]);
   });
 
-  it('lets the page load nothing and run nothing', async () => {
+  it('the root lets the page load nothing and run nothing', async () => {
     const { headers, text } = await service.anonymous.get('/', BROWSER);
     const style = /<style>(.*)<\/style>/s.exec(text)![1]!;
     const hash = createHash('sha256').update(style).digest('base64');
@@ -44,14 +44,14 @@ describe('the root of the service', () => {
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' });
   });
 
-  it('does not name documents that are not there', async () => {
+  it('the root does not name documents that are not there', async () => {
     const closed = await ServiceUnderTest.on(service.database, { DOCS: 'off' });
     expect((await closed.anonymous.get('/')).body.data).toMatchObject({ name: 'Tenantry', docs: null });
     expect((await closed.anonymous.get('/', BROWSER)).text).not.toContain('docs');
     await closed.leave();
   });
 
-  it('takes GET and HEAD alone, of a path', async () => {
+  it('the root takes GET and HEAD alone, of a path', async () => {
     expect((await service.anonymous.send('HEAD', '/')).status).toBe(200);
     expect((await service.anonymous.post('/', {})).refusal.reason).toBe('ROUTE_NOT_FOUND');
     const statusOf = async (target: string) =>

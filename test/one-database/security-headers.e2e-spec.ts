@@ -29,7 +29,7 @@ describe('what answers tell browsers', () => {
     expect(headers).not.toHaveProperty('x-powered-by');
   }
 
-  it('is on every answer, and lets only reads be kept, under their tags', async () => {
+  it('security headers are on every answer, and let only reads be kept, under their tags', async () => {
     const read = await api.get(`${PATH}/${deptId}`);
     expectAlways(read, 'private, no-cache');
     const unchanged = await api.get(`${PATH}/${deptId}`, { 'if-none-match': read.headers.etag! });
@@ -47,7 +47,7 @@ describe('what answers tell browsers', () => {
     expectAlways(await service.anonymous.post('/auth/login', credentials), 'no-store');
   });
 
-  it('is on answers to what never became a request', async () => {
+  it('security headers are on answers to what never became a request', async () => {
     const { head } = await exchange(service.anonymous.baseUrl, 'NONSENSE\r\n\r\n');
     const lines = head.split('\r\n').slice(1);
     const headers = Object.fromEntries(
@@ -56,7 +56,7 @@ describe('what answers tell browsers', () => {
     expectAlways({ headers }, 'no-store');
   });
 
-  it('lets Swagger UI be a page that loads only from here', async () => {
+  it('security headers let Swagger UI be a page that loads only from here', async () => {
     for (const path of ['/docs', '/docs/', '/docs/swagger-ui-bundle.js', '/docs/openapi.json']) {
       const { status, headers } = await service.anonymous.get(path);
       expect([path, status]).toEqual([path, 200]);
@@ -70,7 +70,7 @@ describe('what answers tell browsers', () => {
     }
   });
 
-  it('insists on TLS where a proxy says that there is some', async () => {
+  it('security headers insist on TLS where a proxy says that there is some', async () => {
     for (const proto of ['https', 'https, http']) {
       const { headers } = await api.get(`${PATH}/${deptId}`, { 'x-forwarded-proto': proto });
       expect(headers['strict-transport-security']).toBe('max-age=31536000');
@@ -79,10 +79,10 @@ describe('what answers tell browsers', () => {
       expectAlways(await api.get('/health/live', { 'x-forwarded-proto': proto }), 'no-store');
   });
 
-  describe('pages of other origins', () => {
+  describe('CORS', () => {
     const asks = { origin: PAGE, 'access-control-request-method': 'PUT' };
 
-    it('may ask in advance, and are told what they may send', async () => {
+    it('pages of an allowed origin may ask in advance, and are told what they may send', async () => {
       const { status, headers, text } = await service.anonymous.send('OPTIONS', PATH, undefined, asks);
       expect([status, text]).toEqual([204, '']);
       expect(headers).toMatchObject({
@@ -96,7 +96,7 @@ describe('what answers tell browsers', () => {
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
     });
 
-    it('may read answers and refusals, with the headers that are worth reading', async () => {
+    it('pages of an allowed origin may read answers and refusals, with the headers that are worth reading', async () => {
       for (const path of [`${PATH}/${deptId}`, `${PATH}/999999999`]) {
         const { headers } = await api.get(path, { origin: PAGE });
         expect(headers).toMatchObject({ 'access-control-allow-origin': PAGE, vary: 'Origin' });
@@ -114,7 +114,7 @@ describe('what answers tell browsers', () => {
     });
 
     it.each(['https://evil.example', 'https://app.example.evil', 'http://app.example', 'null'])(
-      'of %s may not',
+      'pages of %s may not read answers',
       async (origin) => {
         const preflight = await service.anonymous.send('OPTIONS', PATH, undefined, { ...asks, origin });
         for (const { headers } of [preflight, await api.get(`${PATH}/${deptId}`, { origin })]) {
@@ -124,7 +124,7 @@ describe('what answers tell browsers', () => {
       },
     );
 
-    it('may not unless somebody has said so', async () => {
+    it('pages of other origins may not read answers unless somebody has said so', async () => {
       const closed = await ServiceUnderTest.on(service.database);
       const preflight = await closed.anonymous.send('OPTIONS', PATH, undefined, asks);
       expect([preflight.status, preflight.headers.vary]).toEqual([404, undefined]);

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 describe('the settings of a start', () => {
   const place = new FreshPlace();
 
-  it('makes a secret that only its owner can read, and signs tokens with it', async () => {
+  it('a start makes a secret that only its owner can read, and signs tokens with it', async () => {
     const service = ChildService.spawn(place.settings(), place.database.folder);
     await service.untilReady();
     const file = join(place.database.folder, 'data', 'jwt-secret');
@@ -36,7 +36,7 @@ describe('the settings of a start', () => {
     await service.stop();
   });
 
-  it('of several processes at once makes one secret', async () => {
+  it('a start of several processes at once makes one secret', async () => {
     const script = `process.stdout.write(require('${join(ROOT, 'dist/server/auth/jwt-settings.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
     for (let round = 0; round < 5; round += 1) {
       const folder = join(place.database.folder, `secret-${round}`);
@@ -47,7 +47,7 @@ describe('the settings of a start', () => {
     }
   });
 
-  it('reads .env, and lets the environment win', async () => {
+  it('a start reads .env, and lets the environment win', async () => {
     writeFileSync(join(place.database.folder, '.env'), `PORT=1\nJWT_ISSUER=from-file\nLOG_LEVEL=silent\n`);
     const service = ChildService.spawn(place.settings({ JWT_SECRET: TEST_SECRET }), place.database.folder);
     await service.untilReady();
@@ -56,7 +56,7 @@ describe('the settings of a start', () => {
     await service.stop();
   });
 
-  it('with a bad environment ends with one message that lists every problem', async () => {
+  it('a start with a bad environment ends with one message that lists every problem', async () => {
     const bad = {
       PORT: 'x',
       TIME_ZONE: 'nowhere',
@@ -73,7 +73,7 @@ describe('the settings of a start', () => {
     expect(service.printed).not.toMatch(/\bat .*\.js/);
   });
 
-  it('in production wants a secret, and a password for the first administrator', async () => {
+  it('a start in production wants a secret, and a password for the first administrator', async () => {
     const withoutSecret = ChildService.spawn(
       place.settings({ NODE_ENV: 'production' }),
       place.database.folder,
@@ -96,7 +96,7 @@ describe('the settings of a start', () => {
 });
 
 describe('a stop while clients dawdle', () => {
-  it('does not wait for connections on which nothing was asked, nor for ever for half a body', async () => {
+  it('a stop does not wait for connections on which nothing was asked, nor for ever for half a body', async () => {
     const database = await emptyDatabase();
     const service = await ChildService.start(database);
     const port = Number(new URL(service.anonymous.baseUrl).port);

@@ -36,7 +36,7 @@ describe('the shell examples', () => {
   }
   const codesIn = (output: string) => [...output.matchAll(/"code":(\d+)/g)].map((match) => Number(match[1]));
 
-  it('of README work, and the last is refused as it shows', async () => {
+  it('the shell examples of README work, and the last is refused as it shows', async () => {
     const readme = read('README.md');
     const [output] = await runAll(blocks(readme, 'sh').filter((block) => block.includes('curl')));
     expect(codesIn(output!)).toEqual([200, 200, 200, 200, 409]);
@@ -46,7 +46,7 @@ describe('the shell examples', () => {
     expect(output!.trim().endsWith(after!)).toBe(true);
   });
 
-  it('of the API guide work from the top down, on an empty database', async () => {
+  it('the shell examples of the API guide work from the top down, on an empty database', async () => {
     const examples = blocks(read('docs/api.md'), 'sh');
     const outputs = await runAll(examples);
     expect(outputs.map(codesIn)).toEqual([

@@ -4,7 +4,7 @@ import { aDept } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 describe('the SQLite file', () => {
-  it('has everything in itself once the service has stopped', async () => {
+  it('the SQLite file has everything in itself once the service has stopped', async () => {
     const service = await ServiceUnderTest.start();
     await aDept(service.as());
     const path = service.database.url.slice('sqlite:'.length);
@@ -17,7 +17,7 @@ describe('the SQLite file', () => {
     await service.stop();
   });
 
-  it('takes no writes that would be lost: when it was moved away they are a 503', async () => {
+  it('the SQLite file takes no writes that would be lost: when it was moved away they are a 503', async () => {
     const service = await ServiceUnderTest.start();
     const api = service.as();
     await aDept(api);

@@ -10,7 +10,7 @@ import { postgresFolder } from '../support/server-binaries.js';
 describe('a start', () => {
   const place = new FreshPlace();
 
-  it('says where it is, and the first one says the password it made, once', async () => {
+  it('a start says where it is, and the first one says the password it made, once', async () => {
     const first = ChildService.spawn(place.settings(), place.database.folder);
     await first.untilReady();
     expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${place.port}\n`));
@@ -27,7 +27,7 @@ describe('a start', () => {
     await second.stop();
   });
 
-  it('that fails at the port still tells the password it made', async () => {
+  it('a start that fails at the port still tells the password it made', async () => {
     const taken = createServer().listen(Number(place.port), '127.0.0.1');
     const service = ChildService.spawn(place.settings(), place.database.folder);
     expect(await service.ended()).toBe(1);
@@ -37,7 +37,7 @@ describe('a start', () => {
 
   const bin = postgresFolder();
   if (bin !== undefined)
-    it('without the password that PostgreSQL asks for says so', async () => {
+    it('a start without the password that PostgreSQL asks for says so', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'tenantry-hba-'));
       chmodSync(folder, 0o755);
       writeFileSync(join(folder, 'hba'), 'host all somebody all scram-sha-256\nhost all all all trust\n');

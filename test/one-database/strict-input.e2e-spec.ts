@@ -27,7 +27,7 @@ describe('names that an operation does not know', () => {
   const namesIn = async (client: ApiClient, filter: string) =>
     ((await client.get(`${DEPTS}?${filter}`)).body.data as { rows: { deptName: string }[] }).rows;
 
-  it('are ignored and named in a header, as ever', async () => {
+  it('unknown names are ignored and named in a header', async () => {
     const made = await api.post(`${DEPTS}?dryrun=true`, { deptname: 'Sales', deptName: 'x', leadr: '张三' });
     expect([made.status, made.headers['x-ignored-fields']]).toEqual([200, 'dryrun, deptname, leadr']);
     expect(made.headers).not.toHaveProperty('preference-applied');
@@ -40,7 +40,7 @@ describe('names that an operation does not know', () => {
     expect((await api.get(`${DEPTS}?limit=1`)).headers).not.toHaveProperty('x-ignored-fields');
   });
 
-  it('are refused with handling=strict, each with the nearest known name, and nothing is written', async () => {
+  it('unknown names are refused with handling=strict, each with the nearest known name, and nothing is written', async () => {
     const before = await namesIn(api, 'limit=500');
     const refused = await strict.post(DEPTS, { deptname: 'Sales', leadr: 'x', colour: 'x', orderNum: 'x' });
     expect([refused.status, refused.refusal.reason]).toEqual([400, 'INVALID_INPUT']);
@@ -72,19 +72,19 @@ describe('names that an operation does not know', () => {
     ['a quota', 'POST', '/system/quota-api/riskReport/use', { key: 'x', amuont: 2 }, 'amount'],
     ['the feed', 'GET', '/system/change-api?cursor=now', undefined, ''],
     ['a sign-in', 'POST', '/auth/login', { username: 'x', password: 'x', tenantID: '1' }, 'tenantId'],
-  ])('are refused in %s', async (_, method, path, body, near) => {
+  ])('unknown names are refused in %s', async (_, method, path, body, near) => {
     const { status, refusal } = await strict.send(method, path, body);
     expect([status, refusal.reason, refusal.fields?.length]).toEqual([400, 'INVALID_INPUT', 1]);
     const message = near === '' ? 'is not known here' : `is not known here; did you mean ${near}?`;
     expect(refusal.fields![0]!.message).toBe(message);
   });
 
-  it('are told in Chinese, too', async () => {
+  it('unknown names are told in Chinese, too', async () => {
     const { refusal } = await api.post(DEPTS, { deptname: 'x' }, { prefer: 'handling=strict' });
     expect(refusal.fields).toEqual([{ field: 'deptname', message: '未知的字段或参数，是否为 deptName？' }]);
   });
 
-  it('are not the fields of what was read: it can be sent back', async () => {
+  it('fields of what was read are known: it can be sent back', async () => {
     const deptId = await aDept(api, { deptName: 'a' });
     const { id } = await aTenant(api);
     const user = await api.post(USERS, { username: 'back', password: 'a-long-password' });
@@ -113,7 +113,7 @@ describe('names that an operation does not know', () => {
     expect((await strict.post(DEPTS, await read(`${DEPTS}/${deptId}`))).status).toBe(200);
   });
 
-  it('are many and odd, and neither the header nor the refusal grows beyond a bound', async () => {
+  it('unknown names are many and odd, and neither the header nor the refusal grows beyond a bound', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`字段 ${n}, "x"\r\n`, 1]));
     const lenient = await api.post(DEPTS, { ...many, ['__proto__']: 1, ['x'.repeat(5000)]: 1 });
     const header = String(lenient.headers['x-ignored-fields']);
@@ -135,19 +135,19 @@ describe('names that an operation does not know', () => {
     ['handling=strictly', 200],
     ['return=minimal', 200],
     ['', 200],
-  ])('count by the first handling of Prefer: %s', async (prefer, status) => {
+  ])('unknown names are judged by the first handling of Prefer: %s', async (prefer, status) => {
     expect((await api.get(`${DEPTS}?x=1`, { prefer })).status).toBe(status);
   });
 
-  it('are ignored by the token endpoint, as RFC 6749 wants it, and by the page of the service', async () => {
+  it('unknown names are ignored by the token endpoint, as RFC 6749 wants it, and by the page of the service', async () => {
     const grant = { grant_type: 'password', username: 'admin', password: 'admin-password', scope: 'x' };
     const signedIn = await service.anonymous.with(STRICT).post('/auth/token', grant);
     expect(signedIn.status).toBe(200);
     expect((await service.anonymous.with(STRICT).get('/?x=1')).status).toBe(200);
   });
 
-  describe('in a file', () => {
-    it('are columns, told in the header or refused with their line', async () => {
+  describe('unknown names in a file', () => {
+    it('unknown columns of a file are told in the header or refused with their line', async () => {
       const file = 'path,leadr,deptId\r\ncolumns,x,1\r\n';
       const ignored = await api.post(`${DEPTS}/import`, file, CSV);
       expect([ignored.status, ignored.headers['x-ignored-fields']]).toEqual([200, 'leadr']);
@@ -158,7 +158,7 @@ describe('names that an operation does not know', () => {
       ]);
     });
 
-    it('are keys of lines', async () => {
+    it('unknown keys of lines of a file are told in the header or refused', async () => {
       const file = '{"path":"keys","oderNum":1,"parentId":0}\n{"path":"keys2","oderNum":1}\n';
       const ignored = await api.post(`${DEPTS}/import`, file, NDJSON);
       expect([ignored.status, ignored.headers['x-ignored-fields']]).toEqual([200, 'oderNum']);
@@ -170,7 +170,7 @@ describe('names that an operation does not know', () => {
     });
   });
 
-  it('are refused by default with STRICT_INPUT=on, unless the caller prefers otherwise', async () => {
+  it('unknown names are refused by default with STRICT_INPUT=on, unless the caller prefers otherwise', async () => {
     const closed = await ServiceUnderTest.on(service.database, { STRICT_INPUT: 'on' });
     const { status, headers } = await closed.as().post(DEPTS, { deptname: 'x' });
     expect([status, headers['preference-applied']]).toEqual([400, undefined]);
@@ -182,7 +182,7 @@ describe('names that an operation does not know', () => {
   it.each([
     [undefined, 200],
     [true, 400],
-  ])('are what a host makes of them with strictInput: %s', async (strictInput, status) => {
+  ])('unknown names are what a host makes of them with strictInput: %s', async (strictInput, status) => {
     const options = { principalResolver: new HeaderResolver(), ...(strictInput && { strictInput }) };
     const host = await Host.start({ imports: [TenantryModule.forRoot(options)] });
     const answer = await host.as().post(DEPTS, { deptname: 'x' });

@@ -65,8 +65,8 @@ describe('who may do what with tenants', () => {
     ),
   );
 
-  describe.each(OPERATIONS)('%s', (name, own, outside, send) => {
-    it.each(cases)('by a %s of %s', async (role, actor) => {
+  describe.each(OPERATIONS)('to %s a tenant', (name, own, outside, send) => {
+    it.each(cases)('tenants at every place are open or closed to a %s of %s', async (role, actor) => {
       for (const target of PLACES) {
         tenants = await family();
         const before = await stored();
@@ -85,7 +85,7 @@ describe('who may do what with tenants', () => {
     });
   });
 
-  it('outside reads to the byte as never existed', async () => {
+  it('tenants outside read to the byte as ones that never existed', async () => {
     tenants = await family();
     const api = service.as({ tenantId: tenants.sibling.tenantId }).with({ 'x-request-id': 'same' });
     const never = '1234567890123456789';

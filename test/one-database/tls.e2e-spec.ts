@@ -22,18 +22,18 @@ async function refusal(DATABASE_URL: string): Promise<string> {
 }
 
 describe('TLS to the database', () => {
-  it('does not start with a file of authorities that cannot be read', async () => {
+  it('a service does not start with a file of authorities that cannot be read', async () => {
     const printed = await refusal('mysql://u:p@localhost/d?ssl=true&ssl-ca=/nowhere/ca.pem');
     expect(printed).toMatch(/did not start.*ssl-ca cannot be read.*ENOENT.*\/nowhere\/ca\.pem/);
   });
 
-  it('does not start with both names of the same option', async () => {
+  it('a service does not start with both names of the same option', async () => {
     const printed = await refusal('postgres://u:pw-123@localhost/d?sslmode=require&ssl=false');
     expect(printed).toMatch(/DATABASE_URL: may have one sslmode of disable, require/);
     expect(printed).not.toContain('pw-123');
   });
 
-  it('does not start with an option that it does not know, and names it', async () => {
+  it('a service does not start with an option that it does not know, and names it', async () => {
     const printed = await refusal('mysql://u:pw-123@localhost/d?sslmode=require');
     expect(printed).toMatch(/DATABASE_URL: has the unknown option sslmode/);
     expect(printed).not.toContain('pw-123');
@@ -74,7 +74,7 @@ describe('TLS to the database', () => {
   ];
   if (servers.length === 0) return;
 
-  describe.each(servers)('of a $name that takes nothing else', (kind) => {
+  describe.each(servers)('a $name that takes nothing but TLS', (kind) => {
     let folder: string;
     let authority: Authority;
     let stranger: Authority;
@@ -93,7 +93,7 @@ describe('TLS to the database', () => {
     });
 
     it.each([kind.trusting, kind.trustingAnyHost])(
-      'serves, migrates and examines, all encrypted (%p)',
+      'a service serves, migrates and examines, all encrypted (%p)',
       async (options) => {
         const database = await throwAwayDatabase({ server: address(`?${options}${authority.file}`) });
         const service = await ServiceUnderTest.on(database);
@@ -112,18 +112,18 @@ describe('TLS to the database', () => {
       },
     );
 
-    it('is asked for: without it the server refuses the same user', async () => {
+    it('a server that asks for TLS refuses the same user without it', async () => {
       const told = /did not start.*(insecure transport|Access denied|no encryption)/;
       expect(await refusal(address(kind.database))).toMatch(told);
     });
 
-    it('refuses a certificate of an authority that is not trusted, and says what to do', async () => {
+    it('a service refuses a certificate of an authority that is not trusted, and says what to do', async () => {
       const told = /certificate of the database server was refused:.*certificate.*ssl-ca=/;
       for (const options of ['ssl=true', `ssl=true&ssl-ca=${stranger.file}`])
         expect(await refusal(address(`${kind.database}?${options}`))).toMatch(told);
     });
 
-    it('refuses a certificate for another host, unless told not to look', async () => {
+    it('a service refuses a certificate for another host, unless told not to look', async () => {
       const other = await kind.start(authority.issue('db.example.com'));
       const url = other.url.replace('127.0.0.1', 'localhost');
       const told = /was refused: Hostname\/IP does not match.*db\.example\.com/;

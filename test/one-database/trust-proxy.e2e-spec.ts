@@ -29,7 +29,7 @@ describe('the address of a client', () => {
     return found().map(({ address }) => address);
   };
 
-  it('is that of the connection, whatever X-Forwarded-For says, unless a proxy is trusted', async () => {
+  it('the address of a client is that of the connection, whatever X-Forwarded-For says, unless a proxy is trusted', async () => {
     await start({});
     const seen = [];
     for (let n = 0; n < 5; n += 1) seen.push(await login(`user-${n}`, `203.0.113.${n}`));
@@ -37,7 +37,7 @@ describe('the address of a client', () => {
     expect(await logged(5)).toEqual(Array.from({ length: 5 }, () => '127.0.0.1'));
   });
 
-  it('is the one that a trusted proxy names: one client uses up nothing of the others', async () => {
+  it('the address of a client is the one that a trusted proxy names: one client uses up nothing of the others', async () => {
     await start({ TRUST_PROXY: '1' });
     for (let n = 0; n < 5; n += 1) await login(`user-${n}`, '203.0.113.1');
     expect(await login('user-6', '203.0.113.1')).toBe(429);
@@ -47,7 +47,7 @@ describe('the address of a client', () => {
     expect((await logged(8)).slice(-2)).toEqual(['203.0.113.2', '203.0.113.1']);
   });
 
-  it('may come through proxies that are told by their addresses', async () => {
+  it('the address of a client may come through proxies that are told by their addresses', async () => {
     await start({ TRUST_PROXY: 'loopback, 10.0.0.0/8' });
     for (let n = 0; n < 4; n += 1) await login(`user-${n}`, '203.0.113.1, 10.1.2.3');
     expect(await login('user-5', '203.0.113.1, 10.9.9.9')).toBe(429);
@@ -55,13 +55,13 @@ describe('the address of a client', () => {
     expect((await logged(6)).at(-1)).toBe('203.0.113.2');
   });
 
-  it('is the connection again when the proxy names none', async () => {
+  it('the address of a client is that of the connection when the proxy names none', async () => {
     await start({ TRUST_PROXY: '1' });
     for (const nonsense of ["' OR 1=1", 'unknown', 'x'.repeat(500)]) await login('somebody', nonsense);
     expect(await logged(3)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   });
 
-  it('counts an IPv6 network as one client', async () => {
+  it('an IPv6 network counts as one client', async () => {
     await start({ TRUST_PROXY: '1' });
     const seen = [];
     for (let n = 0; n < 5; n += 1) seen.push(await login(`user-${n}`, `2001:db8:1:2:${n}::1`));
@@ -70,7 +70,7 @@ describe('the address of a client', () => {
     expect(await login('user-7', '::ffff:203.0.113.7')).toBe(401);
   });
 
-  it('limits refreshes apart from sign-ins', async () => {
+  it('refreshes are limited apart from sign-ins', async () => {
     await start({});
     const seen = [];
     for (let n = 0; n < 6; n += 1) seen.push(await refresh('made-up'));
@@ -78,7 +78,7 @@ describe('the address of a client', () => {
     expect(await signIn()).toBe(200);
   });
 
-  it('limits refreshes of one session, whoever else is at that address', async () => {
+  it('refreshes of one session are limited, whoever else is at that address', async () => {
     await start({});
     const seen = [];
     for (let n = 0; n < 3; n += 1) seen.push(await refresh(MADE_UP));
@@ -86,7 +86,7 @@ describe('the address of a client', () => {
     expect(await refresh(MADE_UP.replace('0', '1'))).toBe(401);
   });
 
-  it('limits the tries for one account only where they come from, however the name is written', async () => {
+  it('tries for one account are limited only where they come from, however the name is written', async () => {
     await start({ TRUST_PROXY: '1' });
     const seen = [];
     for (const name of ['admin', 'ａｄｍｉｎ', 'admin']) seen.push(await login(name, '203.0.113.1'));

@@ -19,7 +19,7 @@ describe('the usage of the command line', () => {
   });
   afterAll(() => database.drop());
 
-  it('lists every command with --help, -h and help', async () => {
+  it('the command line lists every command with --help, -h and help', async () => {
     const { code, out, err } = await cli(['--help']);
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(/^Usage: tenantry /);
@@ -30,13 +30,13 @@ describe('the usage of the command line', () => {
     for (const args of [['-h'], ['help']]) expect(await cli(args)).toEqual({ code, out, err });
   });
 
-  it('without a command shows the help as an error', async () => {
+  it('the command line shows the help as an error without a command', async () => {
     const { code, out, err } = await cli([]);
     expect([code, out, err]).toEqual([2, '', (await cli(['--help'])).out]);
   });
 
   it.each(commands.map((command) => [command.name(), command] as const))(
-    'explains %s, with an example',
+    'the command line explains %s, with an example',
     async (name, { options }) => {
       const { code, out, err } = await cli([name, '--help']);
       expect([code, err]).toEqual([0, '']);
@@ -47,7 +47,7 @@ describe('the usage of the command line', () => {
     },
   );
 
-  it('explains a command with -h and with help, too', async () => {
+  it('the command line explains a command with -h and with help, too', async () => {
     const asked = await cli(['doctor', '--help']);
     for (const args of [
       ['doctor', '-h'],
@@ -56,7 +56,7 @@ describe('the usage of the command line', () => {
       expect(await cli(args)).toEqual(asked);
   });
 
-  it('tells its version', async () => {
+  it('the command line tells its version', async () => {
     for (const flag of ['--version', '-V'])
       expect(await cli([flag])).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
@@ -85,7 +85,7 @@ describe('the usage of the command line', () => {
     [['token', '--roles', ','], "argument ',' is invalid"],
     [['token', '--user', ' '], "argument ' ' is invalid"],
     [['token', '--tenant', '100001', '--roles', 'superadmin'], 'superadmin', '000000', "'100001'"],
-  ])('refuses %j with 2 and says what was typed', async (args, ...texts) => {
+  ])('the command line refuses %j with 2 and says what was typed', async (args, ...texts) => {
     const { code, out, err } = await cli(args);
     expect([code, out]).toEqual([2, '']);
     for (const text of texts) expect(err).toContain(text);
@@ -93,7 +93,7 @@ describe('the usage of the command line', () => {
     expect(err).not.toMatch(/Usage:|\bat .*\.js/);
   });
 
-  it('refuses with 1, in one line, what the command line cannot be blamed for', async () => {
+  it('the command line refuses with 1, in one line, what it cannot be blamed for', async () => {
     const missing = await cli(['doctor']);
     expect([missing.code, missing.out, missing.err]).toEqual([
       1,
@@ -110,7 +110,7 @@ describe('the usage of the command line', () => {
     ]);
   });
 
-  it('is in docs/operations.md as it is', () => {
+  it('every command is in docs/operations.md as it is', () => {
     const guide = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
     for (const command of commands) {
       const row = guide.split('\n').find((line) => line.startsWith(`| \`${command.name()}`)) ?? '';
@@ -120,7 +120,7 @@ describe('the usage of the command line', () => {
     }
   });
 
-  it.each(['cli', 'token'])('says that nothing is built, where it is so: npm run %s', async (script) => {
+  it.each(['cli', 'token'])('npm run %s says that nothing is built, where it is so', async (script) => {
     copyFileSync(join(ROOT, 'package.json'), join(database.folder, 'package.json'));
     expect(existsSync(join(database.folder, 'dist'))).toBe(false);
     const { code, out, err } = await new Promise<{ code: unknown; out: string; err: string }>((resolve) => {

@@ -30,7 +30,7 @@ describe('the documents for hosts', () => {
     writeFileSync(join(host, name), text);
   };
 
-  it('have code that compiles as pasted, strictly, and a client that knows its fields', async () => {
+  it('the code of documents compiles as pasted, strictly, and the client knows its fields', async () => {
     const port = await freePort();
     const database = await emptyDatabase();
     const all = DOCUMENTS.map(read).flatMap(snippets);
@@ -102,20 +102,20 @@ describe('the documents for hosts', () => {
     ],
     ['--input-type=commonjs', "console.log(typeof require('tenantry/testing').aDept)"],
     ['--input-type=module', "import { aDept } from 'tenantry/testing'; console.log(typeof aDept)"],
-  ])('name entries that load: %s %s', (type, code) => {
+  ])('the package has entries that load: %s %s', (type, code) => {
     expect(execFileSync(process.execPath, [type, '-e', code], { cwd: host, encoding: 'utf8' })).toBe(
       'function\n',
     );
   });
 
-  it('have no other entry', () => {
+  it('the package has no other entry', () => {
     const code = "require('tenantry/dist/dept/dept.service.js')";
     expect(() => execFileSync(process.execPath, ['-e', code], { cwd: host, stdio: 'pipe' })).toThrow(
       'ERR_PACKAGE_PATH_NOT_EXPORTED',
     );
   });
 
-  it('tell how to install from a packed file, and how to run the example with it', () => {
+  it('README tells how to install from a packed file, and how to run the example with it', () => {
     const place = mkdtempSync(join(tmpdir(), 'tenantry-packed-'));
     packTarball(place);
     const platform = join(place, 'examples', 'platform');
@@ -134,7 +134,7 @@ describe('the documents for hosts', () => {
     rmSync(place, { recursive: true });
   });
 
-  it('tell every option', () => {
+  it('every option is documented', () => {
     const source = readFileSync(join(ROOT, 'src', 'tenantry-options.ts'), 'utf8');
     const options = [...source.matchAll(/^ {2}readonly (\w+)\??:/gm)].map((match) => match[1]);
     const told = [...section(read('docs/embedding.md'), 'Options').matchAll(/^\| `(\w+)` \|/gm)].map(

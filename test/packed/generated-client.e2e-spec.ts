@@ -62,14 +62,14 @@ describe('a client that openapi-generator makes', () => {
   const named = (text: string) =>
     [...text.matchAll(/"?operationId"?: ?"?(\w+)/g)].map((match) => match[1]!).sort();
 
-  it('of the service compiles and has every operation', () => {
+  it('a generated client of the service compiles and has every operation', () => {
     cpSync(join(ROOT, 'docs', 'openapi.yaml'), join(folder, 'openapi.yaml'));
     const wanted = named(readFileSync(join(folder, 'openapi.yaml'), 'utf8'));
     expect(wanted.length).toBeGreaterThan(25);
     expect(operationsFrom('openapi.yaml').sort()).toEqual(wanted);
   });
 
-  it('of a host compiles and has every operation', () => {
+  it('a generated client of a host compiles and has every operation', () => {
     installOffline(folder);
     put('host.cjs', HOST);
     run(process.execPath, ['host.cjs'], folder);

@@ -45,7 +45,7 @@ describe('the package', () => {
     return host;
   }
 
-  it('has every package of the service as an optional peer, so that hosts choose', () => {
+  it('the package has every package of the service as an optional peer, so that hosts choose', () => {
     const { peerDependencies: peers, peerDependenciesMeta: meta } = manifest;
     expect(Object.keys(meta)).toEqual(Object.keys(peers));
     expect(Object.values(meta).filter(({ optional }) => !optional)).toEqual([]);
@@ -53,7 +53,7 @@ describe('the package', () => {
     expect(Object.keys(manifest.dependencies).filter((name) => name in peers)).toEqual([]);
   });
 
-  it('holds every file that its documents link to', () => {
+  it('the package holds every file that its documents link to', () => {
     const files = run('tar', ['-tzf', tarball], folder)
       .trim()
       .split('\n')
@@ -71,7 +71,7 @@ describe('the package', () => {
     expect(missing).toEqual([]);
   });
 
-  it('costs a front end that uses tenantry/client no package of the service, and no Nest', () => {
+  it('the package costs a front end that uses tenantry/client no package of the service, and no Nest', () => {
     const host = emptyHost('front-end');
     install(host, tarball);
     const { packages, bytes } = installedIn(host);
@@ -111,7 +111,7 @@ describe('the package', () => {
       );
     }
 
-    it('adds at most 25 packages and 8 MB, and asks for no other Nest', () => {
+    it('the package adds at most 25 packages and 8 MB to a platform, and asks for no other Nest', () => {
       const before = installedIn(host);
       install(host, tarball);
       const after = installedIn(host);
@@ -120,7 +120,7 @@ describe('the package', () => {
       expect(LINE).toContain('@11');
     });
 
-    it('serves, and its database is examined with the driver that it has', async () => {
+    it('a platform serves, and its database is examined with the driver that it has', async () => {
       const { url } = database;
       expect(runHost(host, { database: 'mysql', type: 'commonjs', url })).toContain('Sales');
       const { stdout, stderr } = await runNode([CLI, 'doctor'], url);
@@ -136,13 +136,13 @@ describe('the package', () => {
       ['TestService of tenantry/testing', 'pino', ['-e', `${kit} kit.TestService.start()`]],
       ['tenantry token', 'jsonwebtoken', [CLI, 'token']],
       ['tenantry demo', '@node-rs/argon2', [CLI, 'demo']],
-    ])('says in one sentence what %s needs: %s', async (part, name, args) => {
+    ])('a platform is told in one sentence what %s needs: %s', async (part, name, args) => {
       const said = sentenceIn(await runNode(args));
       expect(said).toContain(`${part} needs `);
       expect(said).toContain(` ${name}@${service.dependencies[name]}`);
     });
 
-    it('names all that the service needs', async () => {
+    it('a platform is told all that the service needs', async () => {
       const make = 'kit.throwAwayDatabase({ server: process.env.DATABASE_URL })';
       const start = 'kit.TestService.start({ database })';
       const code = `${kit} ${make}.then((database) => ${start}).then((it) => it.stop())`;

@@ -76,7 +76,7 @@ describe.each([
   { nest: 11, type: 'commonjs' },
   { nest: 12, type: 'module' },
 ])('a host on Nest $nest ($type)', ({ nest, type }) => {
-  it.each(SHAPES)('works with %s', async (_, shape, printed) => {
+  it.each(SHAPES)('a host works with %s', async (_, shape, printed) => {
     const { url, drop } = await databaseOf(shape.database);
     try {
       expect(runHost(folderOf(nest), { ...shape, type, url })).toBe(printed);

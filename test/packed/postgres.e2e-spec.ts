@@ -25,14 +25,14 @@ describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (ty
     ['on its own', {}],
     ['in a schema of its choice', { schema: 'org' }],
     ['with a snake-case naming strategy', { snakeCase: true }],
-  ])('works %s', async (_, shape) => {
+  ])('a host on PostgreSQL works %s', async (_, shape) => {
     const database = await throwAwayDatabase({ server: server.url });
     const all = { ...shape, database: 'postgres', type: 'commonjs', url: database.url } as const;
     expect(runHost(folder, all)).toBe('/system/dept-api/1 Sales\n');
     await database.drop();
   });
 
-  it('compiles against the types of the package, without those of drivers', () => {
+  it('a host on PostgreSQL compiles against the types of the package, without those of drivers', () => {
     const strict = join(folder, 'strict');
     mkdirSync(strict);
     const compilerOptions = {

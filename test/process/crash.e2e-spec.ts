@@ -8,7 +8,7 @@ import { emptyDatabase, onInnodb, onMysql, onPostgres, onServer } from '../suppo
 
 // How long it takes until everything works again is measured by `npm run test:faults`.
 describe('a crash under write load loses and doubles nothing', () => {
-  it('of the service', async () => {
+  it('a crash of the service under write load loses and doubles nothing', async () => {
     const database = await emptyDatabase();
     const random = new Chance(faultsSeed('kill -9 of the service'));
     await killServiceOften(database, 1, random);
@@ -16,7 +16,7 @@ describe('a crash under write load loses and doubles nothing', () => {
   });
 
   if (onPostgres && postgresFolder()) {
-    it('of the database server, and of one of its sessions', async () => {
+    it('a crash of the database server, and of one of its sessions, loses and doubles nothing', async () => {
       const server = await startPostgres(postgresFolder()!, { isDurable: true });
       const random = new Chance(faultsSeed('kill -9 of PostgreSQL'));
       for (const killed of ['server', 'session']) {
@@ -31,7 +31,7 @@ describe('a crash under write load loses and doubles nothing', () => {
 
   const binary = onMysql ? mysqlBinary() : mariadbBinary();
   if (onInnodb && binary !== undefined) {
-    it('of the database server', async () => {
+    it('a crash of the database server under write load loses and doubles nothing', async () => {
       const server = await startInnodb(binary, { isDurable: true });
       const database = await throwAwayDatabase({ server: server.url });
       const random = new Chance(faultsSeed('kill -9 of MariaDB or MySQL'));
@@ -44,7 +44,7 @@ describe('a crash under write load loses and doubles nothing', () => {
 
 if (onServer) {
   describe('answers to COMMIT that are swallowed under load', () => {
-    it('double nothing, lose nothing, and nobody is told the opposite', async () => {
+    it('swallowed answers to COMMIT double nothing, lose nothing, and nobody is told the opposite', async () => {
       const database = await emptyDatabase();
       const random = new Chance(faultsSeed('unknown commits'));
       const { swallowed, problems, untold } = await swallowCommits(database, 8, random);

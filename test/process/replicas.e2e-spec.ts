@@ -12,7 +12,7 @@ describe('three replicas that start together', () => {
     expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0]);
   };
 
-  it('on an empty database migrate once, make one superadmin, and all become ready; and so on an older one', async () => {
+  it('three replicas that start on an empty or an older database migrate once, make one superadmin, and all become ready', async () => {
     const database = await emptyDatabase();
     await startThree(database);
     const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();

@@ -15,7 +15,7 @@ const ROOT = join(__dirname, '..', '..');
 const run = promisify(execFile);
 
 describe('a stop by SIGTERM', () => {
-  it('finishes the request in flight, closes idle connections, takes no new ones, and exits with 0', async () => {
+  it('SIGTERM finishes the request in flight, closes idle connections, takes no new ones, and exits with 0', async () => {
     const database = await emptyDatabase();
     const METRICS_PORT = String(await freePort());
     const service = await ChildService.start(database, { METRICS_PORT });
@@ -53,7 +53,7 @@ describe('a stop by SIGTERM', () => {
 });
 
 describe('a stop while receivers of webhooks hang', () => {
-  it('cuts off messages and pings, and exits with 0', async () => {
+  it('a stop cuts off messages and pings of webhooks whose receivers hang, and exits with 0', async () => {
     const database = await emptyDatabase();
     const receiver = await Receiver.start();
     const service = await ChildService.start(database, { WEBHOOK_ALLOW_PRIVATE: 'on' });
@@ -78,7 +78,7 @@ describe('a stop while receivers of webhooks hang', () => {
 });
 
 describe('a stop under load', () => {
-  it('fails no request in flight, and none at all behind a balancer that asks whether it is ready', async () => {
+  it('a stop under load fails no request in flight, and none at all behind a balancer that asks whether it is ready', async () => {
     const database = await emptyDatabase();
     const { failed, doneUnread, exits } = await stopUnderLoad(database, 1, 'by hand');
     expect({ failed, doneUnread, exits }).toEqual({ failed: [], doneUnread: 0, exits: [0] });
@@ -87,7 +87,7 @@ describe('a stop under load', () => {
 });
 
 describe('the TypeORM CLI', () => {
-  it('works on the same database through ormconfig.ts', async () => {
+  it('the TypeORM CLI works on the same database through ormconfig.ts', async () => {
     const database = await emptyDatabase();
     const cli = async (command: string) => {
       const { stdout } = await run(

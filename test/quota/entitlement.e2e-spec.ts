@@ -38,7 +38,7 @@ describe('what a tenant may do', () => {
 
   const change = (fields: object) => root.patch(`${TENANTS}/${made.id}`, fields);
 
-  it('is told in one answer, to every role', async () => {
+  it('an entitlement is told in one answer, to every role', async () => {
     await aUser(api);
     await use(api, 'k', 3);
     const member = service.as({ tenantId: made.tenantId, roles: ['member'] });
@@ -52,7 +52,7 @@ describe('what a tenant may do', () => {
     expect((await api.get(ENTITLEMENTS)).body.data).toMatchObject(told);
   });
 
-  it('is told of tenants at and below the own to administrators, and of no others', async () => {
+  it('entitlements of tenants at and below the own are told to administrators, and of no others', async () => {
     const below = await aTenant(api, {});
     const foreign = await aTenantRow(service.dataSource);
     const codeOf = async (id: string) =>
@@ -65,7 +65,7 @@ describe('what a tenant may do', () => {
     expectRefused(await member.get(`${ENTITLEMENTS}/${made.id}`), 403, 'ROLE_REQUIRED');
   });
 
-  it('counts the days that are left, of an open period none, and tells those above when it is over', async () => {
+  it('an entitlement counts the days that are left, of an open period none, and tells those above when it is over', async () => {
     const of = async () => {
       const { state, daysLeft } = (await root.get(`${ENTITLEMENTS}/${made.id}`)).body.data as {
         state: string;
@@ -89,7 +89,7 @@ describe('what a tenant may do', () => {
     clock.set('2030-03-01T12:00:00Z');
   });
 
-  it('has a tag that changes when any of it does', async () => {
+  it('an entitlement has a tag that changes when any of it does', async () => {
     let tag = (await api.get(ENTITLEMENTS)).headers.etag!;
     const isNew = async (): Promise<boolean> => {
       const { status, headers } = await api.get(ENTITLEMENTS, { 'if-none-match': tag });
@@ -158,7 +158,7 @@ describe('ceilings', () => {
     expect(answer.refusal.fields?.map(({ field }) => field)).toEqual(['quotaBo.riskReport']);
   };
 
-  it('hold when a tenant is made', async () => {
+  it('ceilings hold when a tenant is made', async () => {
     expectMenus(await create(licensed('5,2,4', 0)), [4, 5]);
     expectQuota(await create(licensed('', 11)));
     expectQuota(await create(licensed('', -1)));
@@ -169,7 +169,7 @@ describe('ceilings', () => {
     expect(outcome(await create(licensed('7', -1), '000000'))).toBe(200);
   });
 
-  it('hold when a tenant is changed, as a whole or in part', async () => {
+  it('ceilings hold when a tenant is changed, as a whole or in part', async () => {
     const { id } = await child('1', 5);
     await child('', 3);
     expectMenus(await patch(id, { packageBo: { menuIds: '1,4' } }), [4]);
@@ -180,7 +180,7 @@ describe('ceilings', () => {
     expect(outcome(await patch(id, { tenantName: 'y' }))).toBe(200);
   });
 
-  it('hold when something is taken from a parent', async () => {
+  it('ceilings hold when something is taken from a parent', async () => {
     const first = await child('1,2', 5);
     await child('2', 3);
     expectMenus(await patch(parent.id, { packageBo: { menuIds: '3' } }), [1, 2]);
@@ -196,7 +196,7 @@ describe('ceilings', () => {
     expect(outcome(await patch(parent.id, { quotaBo: { riskReport: 3 } }))).toBe(200);
   });
 
-  it('hold when a tenant is moved or restored', async () => {
+  it('ceilings hold when a tenant is moved or restored', async () => {
     const outside = await aTenant(api, licensed('1,4', 8));
     const below = await aTenant(api, { tenantParent: outside.tenantId, ...licensed('1', 2) });
     const move = { tenantParent: parent.tenantId };
@@ -215,7 +215,7 @@ describe('ceilings', () => {
     expect(outcome(await restore({ tenantParent: parent.tenantId }))).toBe(200);
   });
 
-  it('hold when both ends are changed at once', async () => {
+  it('ceilings hold when both ends are changed at once', async () => {
     const there = other.as();
     for (let round = 0; round < times(50, 8); round += 1) {
       await patch(parent.id, licensed('1,2,3', 10));
@@ -233,7 +233,7 @@ describe('ceilings', () => {
     }
   });
 
-  it('are found by the doctor where they did not hold before', async () => {
+  it('ceilings that did not hold before are found by the doctor', async () => {
     const { id, tenantId } = await child('1', 5);
     const set = (menuIds: string, riskReport: number) =>
       service.dataSource.manager.update(TenantEntity, { id }, { menuIds, quota: { riskReport } });
@@ -257,7 +257,7 @@ describe('ceilings', () => {
 describe('without ceilings', () => {
   const service = ServiceUnderTest.use();
 
-  it('a child may have more than its parent', async () => {
+  it('a child may have more than its parent without ceilings', async () => {
     const { tenantId } = await aTenant(service.as(), {});
     const more = { packageBo: { menuIds: '1' }, quotaBo: { riskReport: 5 } };
     await aTenant(service.as(), { tenantParent: tenantId, ...more });

@@ -32,8 +32,8 @@ describe('quotas', () => {
     api = service.as({ tenantId, username: 'ada' });
   });
 
-  describe('are read', () => {
-    it('all six of the own tenant, by every role', async () => {
+  describe('reading', () => {
+    it('all six quotas of the own tenant are read by every role', async () => {
       const member = service.as({ tenantId, roles: ['member'] });
       const none = { total: 0, used: 0, reserved: 0, available: 0 };
       const expected = [
@@ -47,7 +47,7 @@ describe('quotas', () => {
       for (const each of [api, member]) expect((await each.get(QUOTAS)).body.data).toEqual(expected);
     });
 
-    it('of tenants at and below the own by administrators, and of no others', async () => {
+    it('quotas of tenants at and below the own are read by administrators, and of no others', async () => {
       const quotaBo = { riskReport: 3 };
       const below = await aTenant(api, { quotaBo });
       const foreign = await aTenantWith(service.dataSource, {});
@@ -65,7 +65,7 @@ describe('quotas', () => {
     });
   });
 
-  it('are spent by administrators alone', async () => {
+  it('quotas are spent by administrators alone', async () => {
     const member = service.as({ tenantId, roles: ['member'] });
     const sent = await Promise.all([
       use(member, 'k'),
@@ -79,7 +79,7 @@ describe('quotas', () => {
     expect(await numbersOf(api)).toEqual([10, 0, 0, 10]);
   });
 
-  it('are unknown under other names, in every route', async () => {
+  it('quotas are unknown under other names, in every route', async () => {
     for (const kind of ['riskreport', 'toString', '__proto__', 'risk%20Report', '%00']) {
       const at = `${QUOTAS}/${kind}`;
       const sent = await Promise.all([
@@ -94,8 +94,8 @@ describe('quotas', () => {
     }
   });
 
-  describe('are used', () => {
-    it('down to the last, and not beyond', async () => {
+  describe('using', () => {
+    it('a quota is used down to the last, and not beyond', async () => {
       expect(outcome(await use(api, 'a', 9))).toBe(200);
       const answer = await use(api, 'b', 2);
       expectRefused(answer, 409, 'QUOTA_EXCEEDED');
@@ -106,12 +106,12 @@ describe('quotas', () => {
       expect(await numbersOf(api)).toEqual([10, 10, 0, 0]);
     });
 
-    it('one at a time when no amount is sent', async () => {
+    it('a quota is used one at a time when no amount is sent', async () => {
       for (const body of [{ key: 'a' }, { key: 'b', amount: null }])
         expect((await api.post(`${RISK}/use`, body)).body.data).toMatchObject({ amount: 1 });
     });
 
-    it('once for a key: the same again gives the first answer', async () => {
+    it('a quota is used once for a key: the same again gives the first answer', async () => {
       const first = await api.post(`${RISK}/use`, { key: 'k', amount: 3, note: 'why' });
       await use(api, 'other', 7);
       const again = await use(api, ' k ', 3);
@@ -132,7 +132,7 @@ describe('quotas', () => {
       expect(outcome(await use(api, 'K', 1))).toBe('QUOTA_EXCEEDED');
     });
 
-    it('without end where they are unlimited', async () => {
+    it('an unlimited quota is used without end', async () => {
       const most = 2 ** 31 - 1;
       for (const key of ['a', 'b', 'c'])
         expect((await api.post(`${QUOTAS}/merchant/use`, { key, amount: most })).body.data).toMatchObject({
@@ -152,13 +152,13 @@ describe('quotas', () => {
       [{ key: 'k', amount: 1.5 }, 'amount'],
       [{ key: 'k', amount: 2 ** 31 }, 'amount'],
       [{ key: 'k', note: 'n'.repeat(501) }, 'note'],
-    ])('not with %j', async (body, field) => {
+    ])('a use is refused with %j', async (body, field) => {
       const answer = await api.post(`${RISK}/use`, body);
       expectRefused(answer, 400, 'INVALID_INPUT');
       expect(answer.refusal.fields?.map((each) => each.field)).toEqual([field]);
     });
 
-    it('under the longest key, of whatever letters', async () => {
+    it('a quota is used under the longest key, of whatever letters', async () => {
       const key = '😀'.repeat(127);
       expect(outcome(await reserve(api, key))).toBe(200);
       expect(outcome(await commit(api, key))).toBe(200);
@@ -166,8 +166,8 @@ describe('quotas', () => {
     });
   });
 
-  describe('are reserved', () => {
-    it('and committed, as a whole or in part: the rest is released', async () => {
+  describe('reserving', () => {
+    it('a reservation is committed as a whole or in part: the rest is released', async () => {
       await reserve(api, 'a', 4);
       expect(await numbersOf(api)).toEqual([10, 0, 4, 6]);
       expectRefused(await reserve(api, 'b', 7), 409, 'QUOTA_EXCEEDED');
@@ -186,7 +186,7 @@ describe('quotas', () => {
       expect(await numbersOf(api)).toEqual([10, 7, 0, 3]);
     });
 
-    it('once for a key, with the first answer', async () => {
+    it('a quota is reserved once for a key, with the first answer', async () => {
       const first = await reserve(api, 'a', 4, 60);
       clock.pass(1000);
       const again = await reserve(api, 'a', 4, 90);
@@ -197,7 +197,7 @@ describe('quotas', () => {
       expect(await numbersOf(api)).toEqual([10, 0, 4, 6]);
     });
 
-    it('and released', async () => {
+    it('a reservation is released', async () => {
       await reserve(api, 'a/b?', 4);
       expect(outcome(await release(api, 'a/b?'))).toBe(200);
       expect(await numbersOf(api)).toEqual([10, 0, 0, 10]);
@@ -207,14 +207,14 @@ describe('quotas', () => {
       expect(await ledgerOf(api)).toEqual([]);
     });
 
-    it('and not committed beyond what was reserved', async () => {
+    it('a reservation is not committed beyond what was reserved', async () => {
       await reserve(api, 'a', 4);
       expectRefused(await commit(api, 'a', 5), 400, 'INVALID_INPUT');
       expectRefused(await commit(api, 'a', 0), 400, 'INVALID_INPUT');
       expect(await numbersOf(api)).toEqual([10, 0, 4, 6]);
     });
 
-    it('and committed once for a request that is sent again', async () => {
+    it('a reservation is committed once for a request that is sent again', async () => {
       await reserve(api, 'a', 4);
       const headers = { 'idempotency-key': 'once' };
       const send = () => api.post(`${RISK}/reservations/a/commit`, { amount: 2 }, headers);
@@ -227,13 +227,13 @@ describe('quotas', () => {
       [{ key: 'k', seconds: 1 }, 'amount'],
       [{ key: 'k', amount: 1, seconds: 0 }, 'seconds'],
       [{ key: 'k', amount: 1, seconds: 86_401 }, 'seconds'],
-    ])('not with %j', async (body, field) => {
+    ])('a reservation is refused with %j', async (body, field) => {
       const answer = await api.post(`${RISK}/reservations`, body);
       expectRefused(answer, 400, 'INVALID_INPUT');
       expect(answer.refusal.fields?.map((each) => each.field)).toEqual([field]);
     });
 
-    it('until they run out, which is told at once', async () => {
+    it('a reservation lasts until it runs out, which is told at once', async () => {
       await reserve(api, 'a', 4, 10);
       await reserve(api, 'b', 3, 86_400);
       clock.pass(9000);
@@ -248,7 +248,7 @@ describe('quotas', () => {
       expect(await numbersOf(api)).toEqual([10, 7, 3, 0]);
     });
 
-    it('by a clock that jumps: there is never more than the total', async () => {
+    it('reservations never give more than the total, though the clock jumps', async () => {
       const hour = 3_600_000;
       await reserve(api, 'a', 6, 60);
       clock.pass(hour);
@@ -268,8 +268,8 @@ describe('quotas', () => {
     });
   });
 
-  describe('are refunded', () => {
-    it('at most what a key has spent, in all', async () => {
+  describe('refunding', () => {
+    it('a refund gives back at most what a key has spent, in all', async () => {
       await use(api, 'a', 5);
       const first = await refund(api, 'a', 'r1', 2);
       expect(first.body.data).toMatchObject({
@@ -297,7 +297,7 @@ describe('quotas', () => {
       expect(await numbersOf(api)).toEqual([10, 0, 0, 10]);
     });
 
-    it('of a committed reservation, but not of one that is none', async () => {
+    it('a refund is of a committed reservation, but not of one that is none', async () => {
       await reserve(api, 'a', 4);
       expectRefused(await refund(api, 'a', 'r1'), 404, 'QUOTA_KEY_NOT_FOUND');
       await commit(api, 'a', 3);
@@ -307,7 +307,7 @@ describe('quotas', () => {
       expectRefused(await refund(api, 'a', 'b', 1), 422, 'QUOTA_KEY_REUSED');
     });
 
-    it('not of a refund: that would spend beyond the total', async () => {
+    it('a refund of a refund is refused: that would spend beyond the total', async () => {
       await use(api, 'a', 10);
       await refund(api, 'a', 'r1', 10);
       await use(api, 'b', 10);
@@ -317,7 +317,7 @@ describe('quotas', () => {
     });
   });
 
-  it('have a ledger: a page, the newest first, with who and when', async () => {
+  it('a quota has a ledger: a page, the newest first, with who and when', async () => {
     await use(api, 'a', 1);
     await reserve(api, 'b', 2);
     await commit(service.as({ tenantId, username: 'bob' }), 'b');
@@ -351,7 +351,7 @@ describe('quotas', () => {
     );
   });
 
-  it('keep what is spent when the total is lowered below it, and have nothing left', async () => {
+  it('a quota keeps what is spent when the total is lowered below it, and has nothing left', async () => {
     const root = service.as();
     const setTotal = (riskReport: number) =>
       root.patch(`${TENANTS}/${tenantId}`, { quotaBo: { riskReport } });
@@ -376,7 +376,7 @@ describe('quotas', () => {
     expect(rows).toHaveLength(4);
   });
 
-  it('of a new tenant are those it was made with, and a deleted one spends nothing', async () => {
+  it('quotas of a new tenant are those it was made with, and a deleted one spends nothing', async () => {
     const quotaBo = { riskReport: 2 };
     const made = await aTenant(service.as(), { quotaBo });
     const own = service.as({ tenantId: made.tenantId });
@@ -389,7 +389,7 @@ describe('quotas', () => {
     expect(await quotaOf(own)).toMatchObject({ total: 2, used: 1, reserved: 1 });
   });
 
-  it('have a tag: 304 while nothing changes', async () => {
+  it('quotas have a tag: 304 while nothing changes', async () => {
     const { headers } = await api.get(QUOTAS);
     const ask = async () => (await api.get(QUOTAS, { 'if-none-match': headers.etag! })).status;
     expect(await ask()).toBe(304);

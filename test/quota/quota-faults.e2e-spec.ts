@@ -32,16 +32,19 @@ describe('a quota takes one effect for each key', () => {
   /** After all of them, each once. */
   const DONE = [20, 9, 2, 9];
 
-  it.each<Fate>(['conflict', 'unheard'])('when its COMMIT ends in: %s', async (fate) => {
-    for (const [name, send] of deeds) {
-      const left = nextCommits(service.dataSource, fate);
-      expect([name, outcome(await send(api)), left()]).toEqual([name, 200, 0]);
-    }
-    expect(await numbersOf(api)).toEqual(DONE);
-    expect(await ledgerOf(api)).toHaveLength(4);
-  });
+  it.each<Fate>(['conflict', 'unheard'])(
+    'a quota takes one effect for each key when its COMMIT ends in: %s',
+    async (fate) => {
+      for (const [name, send] of deeds) {
+        const left = nextCommits(service.dataSource, fate);
+        expect([name, outcome(await send(api)), left()]).toEqual([name, 200, 0]);
+      }
+      expect(await numbersOf(api)).toEqual(DONE);
+      expect(await ledgerOf(api)).toHaveLength(4);
+    },
+  );
 
-  it('when one of its statements is done and not answered', async () => {
+  it('a quota takes one effect for each key when one of its statements is done and not answered', async () => {
     for (const statement of [/UPDATE \S*tenantry_quota\W/, /INSERT INTO \S*tenantry_quota_entry/]) {
       const isLost = loseNextAnswer(service.dataSource, statement);
       expect(outcome(await use(api, String(statement)))).toBe(200);
@@ -50,7 +53,7 @@ describe('a quota takes one effect for each key', () => {
     expect(await numbersOf(api)).toEqual([20, 7, 7, 6]);
   });
 
-  it('when its process dies between the commit and the answer, and it is sent again', async () => {
+  it('a quota takes one effect for each key when its process dies between the commit and the answer', async () => {
     const flag = join(service.database.folder, 'die');
     const hook = join(__dirname, '..', 'support', 'kill-after-commit.js');
     const env = { NODE_OPTIONS: `--require ${hook}`, DIE_AFTER_COMMIT: flag };

@@ -101,7 +101,7 @@ describe('quotas of a host', () => {
   ];
   const entries = async () => (await quotas.entries(system(tenantId), 'riskReport', {})).rows;
 
-  describe('in one transaction with its rows', () => {
+  describe('in one transaction with rows of the host', () => {
     const order = (key: string, fails?: Error) =>
       host.app.get(TenantryTransaction).run(system(tenantId), async (unit) => {
         const { available } = await unit.quotas.use('riskReport', { key, amount: 2 });
@@ -112,7 +112,7 @@ describe('quotas of a host', () => {
       });
     const orders = () => host.dataSource.manager.countBy(OrderEntity, { tenantId });
 
-    it('are spent with them, or not at all', async () => {
+    it('quotas are spent with rows of the host, or not at all', async () => {
       await expect(order('a', new Error('a bug of the host'))).rejects.toThrow('a bug of the host');
       expect([await numbersOf(api), await entries(), await orders()]).toEqual([[5, 0, 0, 5], [], 0]);
       expect(await order('a')).toBe(3);
@@ -124,13 +124,13 @@ describe('quotas of a host', () => {
       expect([await numbersOf(api), await orders()]).toEqual([[5, 4, 0, 1], 2]);
     });
 
-    it('are spent once when the COMMIT is not heard of', async () => {
+    it('quotas are spent once with rows of the host when the COMMIT is not heard of', async () => {
       const left = nextCommits(host.dataSource, 'unheard');
       await order('a');
       expect([left(), await numbersOf(api), await orders()]).toEqual([0, [5, 2, 0, 3], 1]);
     });
 
-    it('are reserved, committed, released and refunded there', async () => {
+    it('quotas are reserved, committed, released and refunded in a transaction of the host', async () => {
       await host.app.get(TenantryTransaction).run(system(tenantId), async ({ quotas: own }) => {
         await own.reserve('riskReport', { key: 'a', amount: 2, seconds: 60 });
         await own.reserve('riskReport', { key: 'b', amount: 2, seconds: 60 });
@@ -145,7 +145,7 @@ describe('quotas of a host', () => {
       expect(await numbersOf(api)).toEqual([5, 1, 0, 4]);
     });
 
-    it('are exact beside those who spend without one, from the first counter on', async () => {
+    it('quotas are exact beside those who spend without a transaction, from the first counter on', async () => {
       const inUnit = (n: number) =>
         host.app.get(TenantryTransaction).run(system(tenantId), async (unit) => {
           await unit.quotas.use('sms_2-x', { key: `unit ${n}` });
@@ -158,7 +158,7 @@ describe('quotas of a host', () => {
     });
   });
 
-  it('are checked when code calls with anything', async () => {
+  it('quotas check what code of the host calls them with', async () => {
     const calls: (() => Promise<unknown>)[] = [
       () => quotas.use(system(tenantId), 'riskReport', { key: '', amount: 1 }),
       () => quotas.use(system(tenantId), 'riskReport', { key: 'k', amount: -5 }),
@@ -176,8 +176,8 @@ describe('quotas of a host', () => {
     expect(await numbersOf(api)).toEqual([5, 0, 0, 5]);
   });
 
-  describe('that its handlers use', () => {
-    it('are spent when a handler succeeds, and released when it throws', async () => {
+  describe('@UsesQuota', () => {
+    it('@UsesQuota spends when a handler succeeds, and releases when it throws', async () => {
       expect(json(await api.post('/reports', {}))).toEqual([201, { report: 1 }]);
       expect(await numbersOf(api)).toEqual([5, 1, 0, 4]);
       expect((await api.post('/reports?fails', {})).status).toBe(400);
@@ -191,21 +191,21 @@ describe('quotas of a host', () => {
       ]);
     });
 
-    it('are reserved while it runs', async () => {
+    it('@UsesQuota reserves while the handler runs', async () => {
       const seen: unknown[] = [];
       onCall = async () => void seen.push(await numbersOf(api));
       await api.post('/reports', {});
       expect(seen).toEqual([[5, 0, 1, 4]]);
     });
 
-    it('refuse the call when they are used up: it does not run', async () => {
+    it('@UsesQuota refuses the call when the quota is used up: the handler does not run', async () => {
       await quotas.use(system(tenantId), 'riskReport', { key: 'all', amount: 5 });
       const [status, told] = json(await api.post('/reports', {}));
       expect([status, told]).toMatchObject([409, { reason: 'QUOTA_EXCEEDED', available: 0 }]);
       expect(ReportController.calls).toBe(0);
     });
 
-    it('are spent once for an Idempotency-Key, and for each call without one', async () => {
+    it('@UsesQuota spends once for an Idempotency-Key, and for each call without one', async () => {
       const once = { 'idempotency-key': 'report 7' };
       expect((await api.post('/reports?fails', {}, once)).status).toBe(400);
       expect((await api.post('/reports', {}, once)).status).toBe(201);
@@ -218,7 +218,7 @@ describe('quotas of a host', () => {
       expect((await api.post('/reports', {}, { 'idempotency-key': 'k'.repeat(256) })).status).toBe(400);
     });
 
-    it('let a handler that gives the same again do so, for nothing', async () => {
+    it('@UsesQuota lets a handler that gives the same again do so, for nothing', async () => {
       const once = { 'idempotency-key': 'picture 7' };
       for (let n = 0; n < 3; n += 1)
         expect(json(await api.post('/reports/render', {}, once))).toEqual([201, { tenantId }]);
@@ -226,7 +226,7 @@ describe('quotas of a host', () => {
       expect(ReportController.calls).toBe(3);
     });
 
-    it('let no call run beside an equal one that is under way: it would be for nothing', async () => {
+    it('@UsesQuota lets no call run beside an equal one that is under way: it would be for nothing', async () => {
       const once = { 'idempotency-key': 'both' };
       const [reached, ended] = [deferred(), deferred()];
       onCall = async () => {
@@ -242,21 +242,21 @@ describe('quotas of a host', () => {
       expect(await numbersOf(api)).toEqual([5, 1, 0, 4]);
     });
 
-    it('are spent once by equal calls at the same time that give the same', async () => {
+    it('@UsesQuota spends once for equal calls at the same time that give the same', async () => {
       const once = { 'idempotency-key': 'both' };
       const answers = await Promise.all([1, 2, 3].map(() => api.post('/reports/render', {}, once)));
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
       expect(await numbersOf(api, 'render')).toEqual([2, 1, 0, 1]);
     });
 
-    it('are not spared by an id of the request that is sent twice', async () => {
+    it('@UsesQuota spends again for an id of the request that is sent twice', async () => {
       const same = { 'x-request-id': 'the-same-id' };
       expect((await api.post('/reports/render', {}, same)).status).toBe(201);
       expect((await api.post('/reports/render', {}, same)).status).toBe(409);
       expect(ReportController.calls).toBe(1);
     });
 
-    it('are spent though it took longer than they were reserved, if there is enough', async () => {
+    it('@UsesQuota spends though the handler took longer than the reservation, if there is enough', async () => {
       onCall = async () => {
         clock.pass(601_000);
         await quotas.use(system(tenantId), 'riskReport', { key: 'meanwhile', amount: 4 });
@@ -272,7 +272,7 @@ describe('quotas of a host', () => {
       expect(await numbersOf(api)).toEqual([5, 5, 0, 0]);
     });
 
-    it('ask who is calling', async () => {
+    it('@UsesQuota asks who is calling', async () => {
       expect((await host.anonymous.post('/reports', {})).status).toBe(401);
       const disabled = await aTenantWith(host.dataSource, { riskReport: 5 }, { status: '1' });
       expect((await host.as({ tenantId: disabled }).post('/reports', {})).status).toBe(403);
@@ -280,8 +280,8 @@ describe('quotas of a host', () => {
     });
   });
 
-  describe('of kinds of its own', () => {
-    it('are beside the six, with the total that every tenant has', async () => {
+  describe('kinds of the host', () => {
+    it('kinds of quotas of the host are beside the six, with the total that every tenant has', async () => {
       expect(await numbersOf(api, 'render')).toEqual([2, 0, 0, 2]);
       expect(await numbersOf(api, 'sms_2-x')).toEqual([-1, 0, 0, null]);
       const spend = (key: string) => api.post(`${QUOTAS}/render/use`, { key });
@@ -291,7 +291,7 @@ describe('quotas of a host', () => {
     });
   });
 
-  it('open handlers to tenants whose package has the menus', async () => {
+  it('@RequireMenu opens handlers to tenants whose package has the menus', async () => {
     expect(json(await api.get('/menus'))).toEqual([200, { seen: true }]);
     const refused = { reason: 'MENU_NOT_LICENSED', ids: [200] };
     expect(json(await api.get('/menus/more/7'))).toMatchObject([403, refused]);
@@ -309,7 +309,7 @@ describe('quotas of a host', () => {
 });
 
 describe('a host', () => {
-  it('does not start with a kind that is none, or a handler that uses one that there is not', async () => {
+  it('a host does not start with a kind that is none, or a handler that uses one that there is not', async () => {
     const again = tenantry({ quotaKinds: [{ name: 'riskReport', defaultTotal: 1 }] });
     await expect(Host.start({ imports: [again] })).rejects.toThrow("'riskReport' is there already");
     const start = Host.start({ imports: [tenantry({ quotaKinds: [] })], controllers: [ReportController] });
@@ -318,7 +318,7 @@ describe('a host', () => {
     );
   });
 
-  it('without the routes of the library has quotas for its code and its handlers', async () => {
+  it('a host without the routes of the library has quotas for its code and its handlers', async () => {
     const host = await Host.start({
       imports: [TenantryModule.forRoot({ ...OPTIONS, controllers: false })],
       controllers: [ReportController, MenuController],

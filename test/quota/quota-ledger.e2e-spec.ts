@@ -48,7 +48,7 @@ describe('the ledger of a quota', () => {
     await service.dataSource.manager.update(QuotaEntity, { tenantId, kind }, { used, lastSeq: rows.length });
   }
 
-  it('keeps one sum for each month of what is too old; what is used stays the same', async () => {
+  it('the ledger keeps one sum for each month of what is too old; what is used stays the same', async () => {
     clock.set('2030-07-20T12:00:00Z');
     // In January, January, March, April 11 and 12; the last of them are of less than 100 days ago.
     await entriesFrom([190, 185, 120, 100.1, 99.9, 1]);
@@ -76,7 +76,7 @@ describe('the ledger of a quota', () => {
     expect(await numbersOf(api)).toEqual([1_000_000, 21, 0, 999_979]);
   });
 
-  it('takes for a month what readers see as one', async () => {
+  it('the ledger takes for a month what readers see as one', async () => {
     // In Shanghai it is the first of April and the last of April.
     clock.set('2030-08-20T12:00:00Z');
     const daysTo = (instant: string) => (clock.now().getTime() - Date.parse(instant)) / DAY_MS;
@@ -88,7 +88,7 @@ describe('the ledger of a quota', () => {
     ]);
   });
 
-  it('folds many entries in small transactions', async () => {
+  it('the ledger folds many entries in small transactions', async () => {
     clock.set('2030-07-20T12:00:00Z');
     await entriesFrom(Array.from({ length: 1300 }, () => 120));
     await use(api, 'new');
@@ -99,7 +99,7 @@ describe('the ledger of a quota', () => {
     ]);
   });
 
-  it('lets a key be used again when its entry is folded, and refunds nothing of it', async () => {
+  it('a key can be used again when its entry is folded, and nothing of it is refunded', async () => {
     await use(api, 'a', 5);
     clock.pass(60 * DAY_MS);
     await refund(api, 'a', 'r', 2);
@@ -119,7 +119,7 @@ describe('the ledger of a quota', () => {
     expect(await numbersOf(api)).toEqual([1_000_000, 10, 0, 999_990]);
   });
 
-  it('forgets reservations that are long over, and marks those that have run out', async () => {
+  it('reservations that are long over are forgotten, and those that have run out are marked', async () => {
     await reserve(api, 'committed', 1);
     await commit(api, 'committed');
     await reserve(api, 'released', 2);
@@ -142,7 +142,7 @@ describe('the ledger of a quota', () => {
     expect(await numbersOf(api)).toEqual([1_000_000, 1, 13, 999_986]);
   });
 
-  it('is cleaned for all tenants, though one of them is deleted', async () => {
+  it('the ledger is cleaned for all tenants, though one of them is deleted', async () => {
     const gone = await aTenant(service.as(), { quotaBo: { riskReport: 10 } });
     const before = service.as({ tenantId: gone.tenantId });
     await use(before, 'a', 2);
@@ -186,7 +186,7 @@ describe('the doctor of quotas', () => {
     ['reserved', { reserved: 0 }],
     ['total', { total: 100 }],
     ['number of the last entry', { lastSeq: 1 }],
-  ])('finds a wrong %s, and counts anew', async (_, wrong) => {
+  ])('the doctor finds a wrong %s of a quota, and counts anew', async (_, wrong) => {
     await counters().update({ tenantId, kind }, wrong);
     const { findings } = await examine();
     expect(findings).toHaveLength(1);
@@ -201,7 +201,7 @@ describe('the doctor of quotas', () => {
     expect(await examine()).toEqual({ findings: [], repaired: [], notes: [] });
   });
 
-  it('finds a counter that is not there, and makes it', async () => {
+  it('the doctor finds that a quota has no counter, and makes it', async () => {
     await counters().delete({ tenantId, kind });
     const missing = [`quota ${tenantId} riskReport: it has no counter`];
     expect((await examine()).findings).toEqual(missing);

@@ -82,7 +82,7 @@ describe('random programs of quotas', () => {
     }
   }
 
-  it(`do what a plain model does (${RUNS} programs)`, async () => {
+  it(`random programs of quotas do what a plain model does (${RUNS} programs)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }),

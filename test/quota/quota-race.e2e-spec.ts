@@ -50,7 +50,7 @@ describe('quotas that two processes spend at once', () => {
     return counts;
   }
 
-  it(`give exactly ${TOTAL} of ${TOTAL} to twice as many who ask`, async () => {
+  it(`a quota gives exactly ${TOTAL} of ${TOTAL} to twice as many who ask two processes`, async () => {
     await having(TOTAL);
     const outcomes = await atOnce(2 * TOTAL, (api, n) => use(api, `k${n}`));
     expect(outcomes).toEqual({ 200: TOTAL, QUOTA_EXCEEDED: TOTAL });
@@ -59,7 +59,7 @@ describe('quotas that two processes spend at once', () => {
     expect(entries.map(({ available }) => available)).toEqual(Array.from({ length: TOTAL }, (_, n) => n));
   });
 
-  it('are spent once for a key, whoever sends it', async () => {
+  it('a quota is spent once for a key, whichever process it is sent to', async () => {
     await having(100);
     expect(await atOnce(40, (api, n) => use(api, `k${n % 4}`, 5))).toEqual({ 200: 40 });
     expect(await numbersOf(left)).toEqual([100, 20, 0, 80]);
@@ -71,7 +71,7 @@ describe('quotas that two processes spend at once', () => {
     expect(await ledgerOf(left)).toHaveLength(6);
   });
 
-  it('are never spent beyond a total that is lowered meanwhile', async () => {
+  it('a quota is never spent beyond a total that is lowered meanwhile', async () => {
     for (let round = 0; round < ROUNDS / 2; round += 1) {
       await having(60);
       const lower = async (): Promise<number> => {
@@ -91,7 +91,7 @@ describe('quotas that two processes spend at once', () => {
     }
   });
 
-  it('give back no more than a key has spent, however often that is asked for', async () => {
+  it('a quota gives back no more than a key has spent, however often that is asked for', async () => {
     await having(10);
     await use(left, 'k', 10);
     expect(await atOnce(20, (api, n) => refund(api, 'k', `r${n}`, 3))).toEqual({
@@ -101,7 +101,7 @@ describe('quotas that two processes spend at once', () => {
     expect(await numbersOf(left)).toEqual([10, 1, 0, 9]);
   });
 
-  it('end a reservation once: by commit, by release, or not at all', async () => {
+  it('a reservation ends once: by commit, by release, or not at all', async () => {
     await having(ROUNDS);
     for (let round = 0; round < ROUNDS; round += 1) {
       await reserve(left, `k${round}`, 1);
@@ -126,7 +126,7 @@ describe('quotas that two processes spend at once', () => {
       }
     }
 
-    it('are spent while the tree of the tenant is locked, and lock nothing of it', async () => {
+    it('quotas are spent while the tree of the tenant is locked, and lock nothing of it', async () => {
       await having(10);
       const tree = `UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '${tenantId}'`;
       let waiting: Promise<Answer> | undefined;
@@ -153,7 +153,7 @@ describe('quotas that two processes spend at once', () => {
     });
   }
 
-  it('are counted from the first on where no counter was', async () => {
+  it('quotas are counted from the first on where no counter was', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await having(5);
       // As of a tenant that was made by a version before quotas, while this one ran already.

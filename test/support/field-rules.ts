@@ -38,7 +38,7 @@ interface Resource {
 
 /** Holds every rule on create and on update. */
 export function itKeepsRules({ api, path, id, needed = {} }: Resource, rules: readonly FieldRule[]): void {
-  describe.each(rules)('$field', ({ field, reset, kept, changed = [], refused }) => {
+  describe.each(rules)('the field $field', ({ field, reset, kept, changed = [], refused }) => {
     const [outer = '', inner] = field.split('.');
     const bodyWith = (value: unknown) => ({
       ...needed,
@@ -55,7 +55,7 @@ export function itKeepsRules({ api, path, id, needed = {} }: Resource, rules: re
       return field.split('.').reduce((value, key) => (value as Record<string, unknown>)[key], data);
     };
 
-    it('comes back as it was sent, on create and on update, and is reset when not sent or null', async () => {
+    it('a field comes back as it was sent, on create and on update, and is reset when not sent or null', async () => {
       let made = '';
       const put = async (body: object) => {
         expect((await api().put(path, { [id]: idIn(made), ...body })).status).toBe(200);
@@ -73,7 +73,7 @@ export function itKeepsRules({ api, path, id, needed = {} }: Resource, rules: re
 
     // It never comes to the database, so it need not be tried on each.
     if (onServer) return;
-    it('refuses what it cannot be, names itself, and changes nothing', async () => {
+    it('a field refuses what it cannot be, names itself, and changes nothing', async () => {
       const made = await create(bodyWith(kept[0]));
       const before = (await api().get(made)).text;
       for (const value of refused) {

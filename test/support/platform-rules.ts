@@ -32,7 +32,7 @@ export function itIsAPlatform(install: () => string, makeDatabase = emptyDatabas
     return Number(headers.location!.split('/').at(-1));
   }
 
-  it('keeps its own routes, errors and guard as they are', async () => {
+  it('the platform keeps its own routes, errors and guard as they are', async () => {
     const { anonymous } = platform;
     expect(json(await anonymous.get('/'))).toEqual({ platform: 'example' });
     const tea = await anonymous.get('/teapot');
@@ -47,7 +47,7 @@ export function itIsAPlatform(install: () => string, makeDatabase = emptyDatabas
     expect((await anonymous.get('/system/dept-api')).status).toBe(404);
   });
 
-  it('has departments for its customers, each its own', async () => {
+  it('the platform has departments for its customers, each its own', async () => {
     const [acme, globex] = [await platform.signUp('acme'), await platform.signUp('globex')];
     const sales = await aDept(acme.api, { deptName: 'Sales' });
     const read = await acme.api.get(`${depts}/${sales}`);
@@ -60,7 +60,7 @@ export function itIsAPlatform(install: () => string, makeDatabase = emptyDatabas
     expect([cycle.status, cycle.refusal.reason]).toEqual([409, 'DEPT_CYCLE']);
   });
 
-  it('does not lose the people of a department', async () => {
+  it('the platform does not lose the people of a department', async () => {
     const { api } = await platform.signUp('initech');
     const deptId = await aDept(api);
     expect((await api.put(`/me/department/${deptId}`, {})).status).toBe(200);
@@ -72,7 +72,7 @@ export function itIsAPlatform(install: () => string, makeDatabase = emptyDatabas
     expect([nowhere.status, json(nowhere)]).toMatchObject([404, { reason: 'DEPT_NOT_FOUND' }]);
   });
 
-  it('scopes its orders, and holds them when a customer is disabled', async () => {
+  it('the platform scopes its orders, and holds them when a customer is disabled', async () => {
     const operator = platform.with(OPERATOR_KEY);
     const [acme, globex] = [await platform.signUp('acme2'), await platform.signUp('globex2')];
     const deptId = await aDept(acme.api);

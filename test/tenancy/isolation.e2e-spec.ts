@@ -19,7 +19,7 @@ describe('tenant isolation', () => {
     routes = routesOf(service.app);
   });
 
-  it('knows every operation: one without probes fails here', () => {
+  it('the isolation test knows every operation: one without probes fails here', () => {
     const operations = Object.values(readDocument().paths).flatMap((item) => Object.values(item));
     const documented = operations.map(({ operationId }) => operationId).sort();
     expect([...new Set([...PROBES.map(({ operation }) => operation), ...OF_SESSIONS])].sort()).toEqual(
@@ -30,7 +30,7 @@ describe('tenant isolation', () => {
     expect(routes.length).toBe(documented.length + rest.length);
   });
 
-  it('finds roles declared on every route that is not public', () => {
+  it('every route that is not public declares its roles', () => {
     for (const { name, roles } of routes.filter(({ isPublic }) => !isPublic))
       expect([name, roles?.length]).not.toEqual([name, undefined]);
     expect(
@@ -48,7 +48,7 @@ describe('tenant isolation', () => {
     ]);
   });
 
-  it('holds against generated probes: nothing of others is read, told or changed', async () => {
+  it('tenants are isolated against generated probes: nothing of others is read, told or changed', async () => {
     const report = await runIsolation({ service, seed: faultsSeed('isolation'), share: SHARE });
     expect(report.problems).toEqual([]);
     expect(report.probes).toBeGreaterThan(400);

@@ -18,7 +18,7 @@ describe('the search for statements without a tenant', () => {
     'SELECT * FROM dept d JOIN account a ON a.tenant_id = d.tenant_id AND a.dept_id = d.dept_id WHERE d.tenant_id = ?',
     'SELECT * FROM other WHERE id IN (SELECT dept_id FROM dept WHERE tenant_id = ?)',
     "SELECT 'FROM dept' AS text",
-  ])('lets %s pass', (sql) => {
+  ])('the search for statements without a tenant lets %s pass', (sql) => {
     expect(unbound(sql)).toEqual([]);
   });
 
@@ -44,11 +44,11 @@ describe('the search for statements without a tenant', () => {
       'INSERT INTO dept (dept_id, tenant_id) SELECT dept_id, tenant_id FROM account WHERE user_id = ?',
       ['account'],
     ],
-  ])('stops at %s', (sql, tables) => {
+  ])('the search for statements without a tenant stops at %s', (sql, tables) => {
     expect(unbound(sql)).toEqual(tables);
   });
 
-  it('tells which tenants a statement is bound to', () => {
+  it('the search for statements tells which tenants a statement is bound to', () => {
     const bindings = (sql: string) => accessesOf(sql, OWNED).map((access) => access.bindings);
     expect(bindings("SELECT * FROM dept WHERE x = ? AND tenant_id = ? AND y = 'a'")).toEqual([[[1]]]);
     expect(bindings("INSERT INTO dept (x, tenant_id) VALUES (1, '7'), (2, '8')")).toEqual([[['7', '8']]]);

@@ -27,15 +27,15 @@ describe('tenants', () => {
   const read = async (id: string) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
   const row = (id: string) => service.dataSource.manager.findOneByOrFail(TenantEntity, { id });
 
-  describe('create', () => {
-    it('answers null and names the new path in Location', async () => {
+  describe('creating a tenant', () => {
+    it('a create of a tenant answers null and names the new path in Location', async () => {
       const answer = await api.post(PATH, { tenantName: '甲' });
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual(DONE);
       expect(answer.headers.location).toMatch(/^\/system\/tenant-api\/\d{17,19}$/);
     });
 
-    it('gives every field that was not sent its default, and reads exactly the fields of the contract', async () => {
+    it('a create of a tenant gives every field that was not sent its default, and reads exactly the fields of the contract', async () => {
       const tenant = await aTenant(api, { tenantName: ' 甲 ' });
       expect(tenant).toEqual({
         id: expect.stringMatching(/^\d{17,19}$/) as string,
@@ -54,7 +54,7 @@ describe('tenants', () => {
       expect(await row(tenant.id)).toMatchObject({ createBy: 'root', updateBy: '', updateTime: null });
     });
 
-    it("attaches below a parent in the caller's subtree, by its code", async () => {
+    it("a new tenant is attached below a parent in the caller's subtree, by its code", async () => {
       const parent = await aTenant(api);
       const child = await aTenant(adminOf(parent));
       expect(child.tenantParent).toBe(parent.tenantId);
@@ -63,7 +63,7 @@ describe('tenants', () => {
       expect((await row(grandchild.id)).ancestors).toBe(`0,000000,${parent.tenantId},${child.tenantId}`);
     });
 
-    it('refuses a parent that is unknown, deleted, outside, or named by its id', async () => {
+    it('a create of a tenant refuses a parent that is unknown, deleted, outside, or named by its id', async () => {
       const [parent, other, deleted] = [await aTenant(api), await aTenant(api), await aTenant(api)];
       await api.delete(`${PATH}/${deleted.id}`);
       const words = ['999', '999999', '', 'x', '租户', '😀', '000000'];
@@ -73,7 +73,7 @@ describe('tenants', () => {
       }
     });
 
-    it('ignores what only the service decides', async () => {
+    it('a create of a tenant ignores what only the service decides', async () => {
       const decided = { id: '7', tenantId: '000000', ancestors: '0', delFlag: '2', depth: 9 };
       const tenant = await aTenant(api, decided as object);
       expect(tenant.id).not.toBe('7');
@@ -81,7 +81,7 @@ describe('tenants', () => {
     });
   });
 
-  describe('update', () => {
+  describe('updating a tenant', () => {
     const full = {
       ...{ tenantName: '乙', startTime: '2026-01-01', endTime: '2036-12-31', companyName: '乙公司' },
       ...{ contactUserName: '李四', contactPhone: '13800000000', status: '1', accountCount: 7 },
@@ -93,7 +93,7 @@ describe('tenants', () => {
       },
     };
 
-    it('replaces everything, and resets what is not sent, but not the place', async () => {
+    it('an update of a tenant replaces everything, and resets what is not sent, but not the parent', async () => {
       const parent = await aTenant(api);
       const tenant = await aTenant(api, { tenantParent: parent.tenantId });
       const { id } = tenant;
@@ -105,13 +105,13 @@ describe('tenants', () => {
       expect(await read(id)).toEqual(tenant);
     });
 
-    it('takes back what was read, unchanged', async () => {
+    it('an update of a tenant takes back what was read, unchanged', async () => {
       const before = await aTenant(api, full);
       expect((await api.put(PATH, before)).status).toBe(200);
       expect(await read(before.id)).toEqual(before);
     });
 
-    it('keeps the extra quotas that it does not send, and takes those it does', async () => {
+    it('an update of a tenant keeps the extra quotas that it does not send, and takes those it does', async () => {
       const { id } = await aTenant(api, {
         quotaBo: { riskReportUsed: 1, zr: 2, credit: 3, pf: 4, merchant: 9 },
       });
@@ -127,12 +127,12 @@ describe('tenants', () => {
       expect(Object.keys((await read(id)).quotaBo as object)).toHaveLength(6);
     });
 
-    it('needs an id, as text', async () => {
+    it('an update of a tenant needs an id, as text', async () => {
       for (const wrong of [undefined, null, 1, 'x', '', ['1'], '99999999999999999999'])
         expectInvalid(await api.put(PATH, { id: wrong, tenantName: 'x' }), 'id', wrong);
     });
 
-    it('moves a tenant with all below it', async () => {
+    it('an update moves a tenant with all below it', async () => {
       const [a, b] = [await aTenant(api), await aTenant(api)];
       const child = await aTenant(api, { tenantParent: a.tenantId });
       const grandchild = await aTenant(api, { tenantParent: child.tenantId });
@@ -146,7 +146,7 @@ describe('tenants', () => {
       expect((await adminOf(b).get(`${PATH}/${grandchild.id}`)).status).toBe(404);
     });
 
-    it('refuses a parent at or below itself, and one outside', async () => {
+    it('an update refuses a parent at or below the tenant itself, and one outside', async () => {
       const a = await aTenant(api);
       const b = await aTenant(api, { tenantParent: a.tenantId });
       const c = await aTenant(api, { tenantParent: b.tenantId });
@@ -158,7 +158,7 @@ describe('tenants', () => {
       expect(await read(a.id)).toEqual(a);
     });
 
-    it('refuses depth 65, the height of what moves included', async () => {
+    it('tenants refuse depth 65, the height of what moves included', async () => {
       let parent = await aTenant(api);
       for (let depth = 3; depth <= 64; depth += 1)
         parent = await aTenant(api, { tenantParent: parent.tenantId });
@@ -175,8 +175,8 @@ describe('tenants', () => {
     });
   });
 
-  describe('delete', () => {
-    it('is logical, and nothing finds the tenant any more', async () => {
+  describe('deleting a tenant', () => {
+    it('a deletion of a tenant is soft, and nothing finds the tenant any more', async () => {
       const { id, tenantId } = await aTenant(api);
       expect((await api.delete(`${PATH}/${id}`)).body).toEqual(DONE);
       expect(await row(id)).toMatchObject({ delFlag: '2', tenantId });
@@ -189,7 +189,7 @@ describe('tenants', () => {
       }
     });
 
-    it('is refused while there are child tenants', async () => {
+    it('a deletion of a tenant is refused while there are child tenants', async () => {
       const parent = await aTenant(api);
       const child = await aTenant(api, { tenantParent: parent.tenantId });
       const answer = await api.delete(`${PATH}/${parent.id}`);
@@ -198,14 +198,14 @@ describe('tenants', () => {
       expect((await api.delete(`${PATH}/${parent.id}`)).status).toBe(200);
     });
 
-    it('takes one id, not several', async () => {
+    it('a deletion of a tenant takes one id, not several', async () => {
       const [a, b] = [await aTenant(api), await aTenant(api)];
       expect((await api.delete(`${PATH}/${a.id},${b.id}`)).status).toBe(400);
       expect((await api.get(`${PATH}/${a.id}`)).status).toBe(200);
     });
   });
 
-  it('protects the platform by what is stored, whatever the body says', async () => {
+  it('the platform is protected by what is stored, whatever the body says', async () => {
     const other = await aTenant(api);
     for (const body of [
       { id: '1', tenantName: 'mine', status: '1' },
@@ -220,7 +220,7 @@ describe('tenants', () => {
     expect(await read(other.id)).toMatchObject({ tenantId: other.tenantId });
   });
 
-  it('never gives a code again, not even that of a deleted tenant', async () => {
+  it('a code of a tenant is never given again, not even that of a deleted tenant', async () => {
     const deleted = await aTenant(api);
     await api.delete(`${PATH}/${deleted.id}`);
     const draws = Array.from({ length: 99 }, () => Number(deleted.tenantId));
@@ -230,7 +230,7 @@ describe('tenants', () => {
     expect(tenant.tenantId).toBe('765432');
   });
 
-  it('refuses ids in paths that are no ids', async () => {
+  it('tenants refuse ids in paths that are no ids', async () => {
     for (const id of ['abc', '-1', '0', '1.5', '%20', '12345678901234567890']) {
       expect([id, (await api.get(`${PATH}/${id}`)).status]).toEqual([id, 400]);
     }

@@ -71,13 +71,13 @@ describe('tenant fields', () => {
     },
   );
 
-  it('refuses an end before the start, and takes one day', async () => {
+  it('a tenant refuses an end before the start, and takes one day', async () => {
     const answer = await api.post(PATH, { tenantName: 'x', startTime: '2026-02-02', endTime: '2026-02-01' });
     expectInvalid(answer, 'endTime');
     await aTenant(api, { startTime: '2026-02-02', endTime: '2026-02-02' });
   });
 
-  it('holds three rules of 64 KB at once', async () => {
+  it('a tenant holds three rules of 64 KB at once', async () => {
     const ruleBo = {
       modelZr: 'a'.repeat(65_536),
       modelPf: '规则'.repeat(10_000),

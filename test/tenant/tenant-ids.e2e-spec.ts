@@ -28,7 +28,7 @@ describe('ids of tenants', () => {
     return (await Promise.all(made)).map(({ headers }) => BigInt(headers.location!.slice(PATH.length + 1)));
   }
 
-  it('never repeat, and new ones are greater, though the clocks of three services differ and step back', async () => {
+  it('ids of tenants never repeat, and new ones are greater, though the clocks of three services differ and step back', async () => {
     const ids: bigint[] = [];
     for (const offsets of [
       [0, 0, 0],

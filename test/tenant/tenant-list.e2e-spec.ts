@@ -34,7 +34,7 @@ describe('the list of tenants', () => {
   }
   const namesOf = ({ rows }: ListPage) => rows.map(({ tenantName }) => tenantName);
 
-  it('holds the own tenant and all below it, and nothing else', async () => {
+  it('the list holds the own tenant and all below it, and nothing else', async () => {
     const child = await aTenant(owner, { tenantName: 'child' });
     await aTenant(owner, { tenantName: 'grandchild', tenantParent: child.tenantId });
     await aTenant(service.as(), { tenantName: 'beside' });
@@ -45,7 +45,7 @@ describe('the list of tenants', () => {
     expect(platform).toEqual(expect.arrayContaining(['平台', 'top', 'child', 'beside']));
   });
 
-  it('shows each tenant without what can be long', async () => {
+  it('the list shows each tenant without what can be long', async () => {
     const { id } = await aTenant(owner, { tenantName: 'x', companyName: 'y', ruleBo: { modelZr: 'z' } });
     const {
       packageBo: _,
@@ -58,7 +58,7 @@ describe('the list of tenants', () => {
     ]);
   });
 
-  it('is filtered by parent, name, state and end, and by all of them together', async () => {
+  it('the list of tenants is filtered by parent, name, state and end, and by all of them together', async () => {
     const make = (tenantName: string, more: object = {}) => aTenant(owner, { tenantName, ...more });
     const open = await make('开放 100%');
     await make('active', { startTime: '2026-06-15', endTime: '2026-06-15' });
@@ -91,7 +91,7 @@ describe('the list of tenants', () => {
     }
   });
 
-  it('finds one tenant by its code, at or below the own', async () => {
+  it('the list finds one tenant by its code, at or below the own', async () => {
     const below = await aTenant(owner, { tenantName: 'by code' });
     const elsewhere = await aTenant(service.as());
     expect(namesOf(await list(owner, { tenantId: below.tenantId }))).toEqual(['by code']);
@@ -101,7 +101,7 @@ describe('the list of tenants', () => {
     expect(namesOf(await list(owner, { tenantId: below.tenantId, tenantName: 'x' }))).toEqual([]);
   });
 
-  it('comes in pages that hold every tenant once, with cursors that cannot be forged', async () => {
+  it('the list of tenants comes in pages that hold every tenant once, with cursors that cannot be forged', async () => {
     for (let n = 0; n < 5; n += 1) await aTenant(owner, { tenantName: `t${n}` });
     for (const api of [owner, service.as()]) {
       const query = { tenantParent: top.tenantId, limit: 2 };
@@ -119,7 +119,7 @@ describe('the list of tenants', () => {
     expect((await owner.get(`${PATH}?cursor=${nextCursor!}x`)).status).toBe(400);
   });
 
-  it('refuses what is not a filter of its form, and members', async () => {
+  it('the list of tenants refuses what is not a filter of its form, and members', async () => {
     for (const query of [
       'state=x',
       'state=DELETED',

@@ -33,7 +33,7 @@ describe('changing a part of a tenant', () => {
     return [status, (answer.data as { reason: string } | null)?.reason];
   };
 
-  it('merges objects member by member, and resets what it sets to null', async () => {
+  it('a patch of a tenant merges objects member by member, and resets what it sets to null', async () => {
     const before = (await read()) as typeof WHOLE;
     expect(
       await patch({ companyName: null, quotaBo: { merchant: 7 }, ruleBo: { modelZr: null, modelPf: 'c' } }),
@@ -57,13 +57,13 @@ describe('changing a part of a tenant', () => {
     expect(row.quota.zr).toBe(9);
   });
 
-  it('takes the id from the path alone', async () => {
+  it('a patch of a tenant takes the id from the path alone', async () => {
     expect((await api.patch(PATH, { id, companyName: 'x' })).refusal.reason).toBe('ROUTE_NOT_FOUND');
     expectInvalid(await api.patch(`${PATH}/${id}`, { id: '5', companyName: 'y' }), 'id');
     expect((await api.patch(`${PATH}/${id}`, { id })).status).toBe(200);
   });
 
-  it('has the rules of the whole replacement', async () => {
+  it('a patch of a tenant has the rules of the whole replacement', async () => {
     const child = await aTenant(service.as(), {
       tenantParent: ((await read()) as { tenantId: string }).tenantId,
     });
@@ -90,7 +90,7 @@ describe('changing a part of a tenant', () => {
     expect(await patch({ startTime: '2037-01-01', endTime: '2037-01-01' })).toEqual([200, undefined]);
   });
 
-  it('takes effect on the users of the tenant at once', async () => {
+  it('a patch of a tenant takes effect on its users at once', async () => {
     const { tenantId } = (await read()) as { tenantId: string };
     const user = service.as({ tenantId });
     expect((await user.get('/system/dept-api')).status).toBe(200);

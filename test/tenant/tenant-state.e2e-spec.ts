@@ -46,7 +46,7 @@ describe('the state of a tenant, on every request of its users', () => {
     ['TENANT_EXPIRED', { endTime: '2026-06-14' }, { endTime: '2026-06-15' }],
     ['TENANT_NOT_STARTED', { startTime: '2026-06-16' }, { startTime: '2026-06-15' }],
   ])(
-    'is refused on the next request with %s, and served again after a change',
+    'a tenant is refused on the next request with %s, and served again after a change',
     async (reason, shut, open) => {
       await change(shut);
       expect(await verdict()).toBe(reason);
@@ -55,12 +55,12 @@ describe('the state of a tenant, on every request of its users', () => {
     },
   );
 
-  it('deleted is refused on the next request', async () => {
+  it('a deleted tenant is refused on the next request', async () => {
     await root.delete(`${PATH}/${tenant.id}`);
     expect(await verdict()).toBe('TENANT_DELETED');
   });
 
-  it('begins and ends at midnight of the configured zone, both days included', async () => {
+  it('a service period begins and ends at midnight of the configured zone, both days included', async () => {
     await change({ startTime: '2026-07-01', endTime: '2026-07-02' });
     // Midnight in Shanghai is 16:00 UTC of the day before.
     for (const [instant, expected] of [
@@ -74,14 +74,14 @@ describe('the state of a tenant, on every request of its users', () => {
     }
   });
 
-  it("does not stop its parent's administrators from managing it, nor its children's users", async () => {
+  it("a disabled tenant can be managed by its parent's administrators, and its children's users are served", async () => {
     const child = await aTenant(root, { tenantParent: tenant.tenantId });
     await change({ status: '1' });
     expect((await root.get(`${PATH}/${tenant.id}`)).status).toBe(200);
     expect((await service.as({ tenantId: child.tenantId }).post('/system/dept-api', {})).status).toBe(200);
   });
 
-  it('changed by another node is seen within five seconds, and a deleted tenant is not written to before', async () => {
+  it('a state changed by another node is seen within five seconds, and a deleted tenant is not written to before', async () => {
     const elsewhere = await ServiceUnderTest.on(service.database, {}, clock);
     const there = elsewhere.as({ roles: ['superadmin'] });
     const other = await aTenant(root);

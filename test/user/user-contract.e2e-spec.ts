@@ -32,7 +32,7 @@ describe('accounts', () => {
     return status === 200 ? '200' : `${status} ${refusal.reason}`;
   };
 
-  it('are created with defaults, and the password is never seen again', async () => {
+  it('an account is created with defaults, and its password is never seen again', async () => {
     const answer = await api.post(PATH, { username: ' bob ', password: PASSWORD });
     expect(answer.body).toEqual({ code: 200, msg: '操作成功', data: null });
     const read = await api.get(answer.headers.location!);
@@ -47,7 +47,7 @@ describe('accounts', () => {
     expect(service.log.join('')).not.toContain(PASSWORD);
   });
 
-  it('are replaced whole, and keep their password', async () => {
+  it('an account is replaced whole, and keeps its password', async () => {
     const deptId = await aDept(api);
     const roles = ['tenant_admin', 'member'];
     const full = { nickname: '鲍勃', deptId, email: 'b@c.cn', phone: '1', roles, status: '1' };
@@ -60,7 +60,7 @@ describe('accounts', () => {
     expect((await row(userId)).passwordHash).toBe(before.passwordHash);
   });
 
-  it('have names that are unique in their tenant while they live', async () => {
+  it('names of accounts are unique in their tenant while they live', async () => {
     const userId = await aUser(api, { username: 'carol' });
     expect(await reasonOf(api.post(PATH, { username: 'carol', password: PASSWORD }))).toBe(
       '409 USERNAME_TAKEN',
@@ -73,7 +73,7 @@ describe('accounts', () => {
     expect((await row(userId)).delFlag).toBe('2');
   });
 
-  it('belong to a valid department of their tenant, or to none', async () => {
+  it('an account belongs to a valid department of its tenant, or to none', async () => {
     const [disabled, foreign] = [await aDept(api, { status: '1' }), await aDept(root)];
     const make = (deptId: unknown) =>
       api.post(PATH, { username: `u${String(deptId)}`, password: PASSWORD, deptId });
@@ -87,7 +87,7 @@ describe('accounts', () => {
     expect(await reasonOf(api.delete(`/system/dept-api/${deptId}`))).toBe('200');
   });
 
-  it('refuse wrong fields by name, and change nothing', async () => {
+  it('accounts refuse wrong fields by name, and change nothing', async () => {
     const good = { username: 'x', password: PASSWORD };
     const wrong = {
       username: [undefined, ' ', 'a'.repeat(65), 5],
@@ -104,7 +104,7 @@ describe('accounts', () => {
     expect(((await api.get(PATH)).body.data as { rows: unknown[] }).rows).toEqual([]);
   });
 
-  it('are listed page by page, and a forged cursor is refused', async () => {
+  it('accounts are listed page by page, and a forged cursor is refused', async () => {
     const made = [await aUser(api), await aUser(api), await aUser(api)];
     const page = async (query: string) =>
       (await api.get(`${PATH}?${query}`)).body.data as {
@@ -121,7 +121,7 @@ describe('accounts', () => {
     }
   });
 
-  describe('by role', () => {
+  describe('roles', () => {
     it('nobody grants or manages a role above the own, and superadmin exists only on the platform', async () => {
       const make = (by: ApiClient, roles: string[]) =>
         reasonOf(by.post(PATH, { username: `r${Math.random()}`, password: PASSWORD, roles }));
@@ -143,7 +143,7 @@ describe('accounts', () => {
       expect(await reasonOf(platformAdmin.put(`${PATH}/password`, reset))).toBe('403 ROLE_TOO_HIGH');
     });
 
-    it('members manage nothing', async () => {
+    it('members manage no accounts', async () => {
       const userId = await aUser(api);
       const member = service.as({ tenantId, roles: ['member'] });
       for (const answer of [
@@ -187,7 +187,7 @@ describe('accounts', () => {
       );
     });
 
-    describe('in a tenant that is deleted while the password is hashed', () => {
+    describe('an account in a tenant that is deleted while the password is hashed', () => {
       const deletedMeanwhile = async (by: ApiClient, doomed: { id: string; tenantId: string }) => {
         const hasher = service.app.get(PasswordHasher);
         const hash = hasher.hash.bind(hasher);
@@ -203,11 +203,11 @@ describe('accounts', () => {
         return answer;
       };
 
-      it('is refused as not found, when it is another than the own', async () => {
+      it('an account of another tenant that is deleted meanwhile is refused as not found', async () => {
         expect(await deletedMeanwhile(api, await aTenant(api))).toBe('404 TENANT_NOT_FOUND');
       });
 
-      it('is refused as the own that is gone, when it is the own', async () => {
+      it('an account of the own tenant that is deleted meanwhile is refused as one that is gone', async () => {
         const own = await aTenant(root);
         const admin = service.as({ tenantId: own.tenantId });
         expect(await deletedMeanwhile(admin, own)).toBe('403 TENANT_DELETED');
@@ -230,8 +230,8 @@ describe('accounts', () => {
     });
   });
 
-  describe('and the limit of their tenant', () => {
-    it('hold it exactly, however many are made at once, and from above too', async () => {
+  describe('the limit of a tenant', () => {
+    it('the limit of accounts is held exactly, however many are made at once, and from above too', async () => {
       const limited = await aTenant(root, { accountCount: 7 });
       const admin = service.as({ tenantId: limited.tenantId });
       const answers = await Promise.all(
@@ -253,7 +253,7 @@ describe('accounts', () => {
       expect(await reasonOf(admin.post(PATH, { username: 'again', password: PASSWORD }))).toBe('200');
     });
 
-    it('stay when it is lowered below their number; no more are made, and the doctor notes it', async () => {
+    it('accounts stay when the limit is lowered below their number; no more are made, and the doctor notes it', async () => {
       const { id, tenantId, tenantName } = await aTenant(root, { accountCount: 2 });
       const admin = service.as({ tenantId });
       for (const username of ['a', 'b']) await admin.post(PATH, { username, password: PASSWORD });

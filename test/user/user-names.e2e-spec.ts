@@ -34,7 +34,7 @@ describe('user names', () => {
     ['Braille blank', 'admin\u2800x'],
     ['tag', 'admin\u{e0061}'],
     ['control', 'ad\u0007min'],
-  ])('are refused with a %s in them', async (_, username) => {
+  ])('a user name is refused with a %s in it', async (_, username) => {
     const userId = await aUser(api, { username: 'plain' });
     for (const answer of [await create(username), await api.put(PATH, { userId, username })]) {
       expectRefused(answer, 400, 'INVALID_INPUT');
@@ -49,7 +49,7 @@ describe('user names', () => {
     ['a ligature', 'office', 'oﬃce'],
     ['another composition', 'ren\u00e9', 'rene\u0301'],
     ['full-width brackets', '张三(销售)', '张三（销售）'],
-  ])('are taken by a name that looks the same: %s', async (_, one, other) => {
+  ])('a user name is taken by one that looks the same: %s', async (_, one, other) => {
     for (const [first, second] of [
       [one, other],
       [other, one],
@@ -66,20 +66,20 @@ describe('user names', () => {
     }
   });
 
-  it('may be written in another way by their own account', async () => {
+  it('a user name may be written in another way by its own account', async () => {
     const userId = await aUser(api, { username: 'ａｌｉｃｅ' });
     expect((await api.put(PATH, { userId, username: 'alice' })).status).toBe(200);
     expect((await login('alice')).status).toBe(200);
     expect((await create('ａｌｉｃｅ')).refusal.reason).toBe('USERNAME_TAKEN');
   });
 
-  it('tell upper from lower case, as ever', async () => {
+  it('user names tell upper from lower case', async () => {
     await aUser(api, { username: 'admin' });
     expect((await create('Admin')).status).toBe(200);
     expect((await login('ADMIN')).status).toBe(401);
   });
 
-  it('are at most 64 characters long, also when they are written plainly', async () => {
+  it('a user name is at most 64 characters long, also when it is written plainly', async () => {
     expectInvalid(await create('\ufdfa'.repeat(4)), 'username');
   });
 });
@@ -114,13 +114,13 @@ describe('user names of version 0.1', () => {
   const signIn = async (username: string, password = `password of ${username}`) =>
     (await service.anonymous.post('/auth/login', { username, password })).status;
 
-  it('still sign in, each with its own password, also where two look the same', async () => {
+  it('user names of 0.1 still sign in, each with its own password, also where two look the same', async () => {
     for (const name of NAMES) expect([name, await signIn(name)]).toEqual([name, 200]);
     expect(await signIn('admin', 'password of ａｄｍｉｎ')).toBe(401);
     expect(await signIn('张三(销售)', 'password of 张三（销售）')).toBe(200);
   });
 
-  it('can still be changed, and are told from new ones', async () => {
+  it('user names of 0.1 can still be changed, and are told from new ones', async () => {
     const root = service.as({ roles: ['superadmin'] });
     const { rows } = (await root.get(PATH)).body.data as { rows: { userId: number; username: string }[] };
     expect(rows.map(({ username }) => username).sort()).toEqual([...NAMES].sort());

@@ -34,8 +34,8 @@ describe('an account', () => {
   const patch = (userId: number, body: unknown, headers?: Record<string, string>) =>
     api.patch(`${PATH}/${userId}`, body, headers);
 
-  describe('that is changed in part', () => {
-    it('keeps what the patch does not name, and resets what it sets to null', async () => {
+  describe('changing a part of an account', () => {
+    it('a patch of an account keeps what it does not name, and resets what it sets to null', async () => {
       const deptId = await aDept(api);
       const roles = ['tenant_admin', 'member'];
       const full = { nickname: '鲍勃', deptId, email: 'b@c.cn', phone: '1', roles, status: '1' };
@@ -52,7 +52,7 @@ describe('an account', () => {
       expect((await row(userId)).passwordHash).toBe(before.passwordHash);
     });
 
-    it('takes its id from the path, as application/json or as a merge patch, and If-Match', async () => {
+    it('a patch of an account takes the id from the path, as application/json or as a merge patch, and If-Match', async () => {
       const userId = await aUser(api);
       const type = { 'content-type': 'application/merge-patch+json' };
       expect((await patch(userId, { nickname: 'a' }, type)).status).toBe(200);
@@ -64,7 +64,7 @@ describe('an account', () => {
       expect(await read(userId)).toMatchObject({ nickname: 'c' });
     });
 
-    it('has the rules of the whole replacement', async () => {
+    it('a patch of an account has the rules of the whole replacement', async () => {
       const userId = await aUser(api);
       const other = await aUser(api, { username: 'other' });
       const disabled = await aDept(api, { status: '1' });
@@ -88,7 +88,7 @@ describe('an account', () => {
       expectRefused(await member.patch(`${PATH}/${other}`, { nickname: 'x' }), 403, 'ROLE_REQUIRED');
     });
 
-    it('is not managed by a lower role, and the last superadmin stays one', async () => {
+    it('a patch by a lower role is refused, and the last superadmin stays one', async () => {
       const userId = await aUser(root, { roles: ['superadmin'] });
       const platformAdmin = service.as({ roles: ['tenant_admin'] });
       expectRefused(await platformAdmin.patch(`${PATH}/${userId}`, { nickname: 'x' }), 403, 'ROLE_TOO_HIGH');
@@ -102,7 +102,7 @@ describe('an account', () => {
       expect((await root.patch(`${PATH}/${userId}`, { nickname: 'still' })).status).toBe(200);
     });
 
-    it('is signed out by it as by a replacement: a disabled one has no more requests', async () => {
+    it('a patch that disables an account signs it out', async () => {
       const userId = await aUser(api, { username: 'bob', password: 'a-long-password' });
       const login = { tenantId, username: 'bob', password: 'a-long-password' };
       const { accessToken } = (await service.anonymous.post('/auth/login', login)).body.data as {
@@ -115,14 +115,14 @@ describe('an account', () => {
     });
   });
 
-  describe('has a history', () => {
+  describe('the history of an account', () => {
     const historyOf = async (userId: number, query = '', by = api) => {
       const answer = await by.get(`${PATH}/${userId}/history${query}`);
       expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.anything()]);
       return answer.body.data as { rows: Entry[]; nextCursor: string | null; hasMore: boolean };
     };
 
-    it('of all that was done to it, the newest first, also after it was deleted', async () => {
+    it('the history of an account has all that was done to it, the newest first, also after it was deleted', async () => {
       const userId = await aUser(api, { username: 'bob' });
       await patch(userId, { nickname: 'B' });
       await service.as({ tenantId, username: 'carol' }).put(PATH, { userId, username: 'robert' });
@@ -144,7 +144,7 @@ describe('an account', () => {
       expect(rest.rows.map(({ operation }) => operation)).toEqual(['created']);
     });
 
-    it('in which no password is, neither old nor new, nor a hash of one', async () => {
+    it('the history of an account has no password, neither old nor new, nor a hash of one', async () => {
       const userId = await aUser(api, { password: 'the-first-password' });
       await api.put(`${PATH}/password`, { userId, newPassword: 'the-second-password' });
       const { rows } = await historyOf(userId);
@@ -154,7 +154,7 @@ describe('an account', () => {
       expect(told).not.toMatch(/password|hash|argon/i);
     });
 
-    it('for administrators of its tenant', async () => {
+    it('the history of an account is for administrators of its tenant', async () => {
       const userId = await aUser(api);
       expectRefused(await api.get(`${PATH}/987654/history`), 404, 'USER_NOT_FOUND');
       const member = service.as({ tenantId, roles: ['member'] });

@@ -9,7 +9,7 @@ describe('an address is public', () => {
     '100.63.0.1',
     '223.255.255.1',
     '2606:4700::1111',
-  ])('%s', (address) => {
+  ])('the address %s is public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
@@ -21,7 +21,7 @@ describe('an address is not public', () => {
     ...['192.0.0.192', '198.18.0.1', '240.0.0.1', '::', '::1', 'fe80::1', 'fe80::1%eth0', 'fc00::1'],
     ...['fd00:ec2::254', 'ff02::1', '::ffff:127.0.0.1', '::ffff:a9fe:a9fe', '::ffff:8.8.8.8', '::127.0.0.1'],
     ...['64:ff9b::7f00:1', '2002:7f00:1::', '2001::1', '2001:db8::1', 'fec0::1', '127.1', 'localhost', ''],
-  ])('%s', (address) => {
+  ])('the address %s is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });

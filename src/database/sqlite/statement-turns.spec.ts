@@ -29,19 +29,19 @@ describe('statements on the main thread', () => {
     }
   }
 
-  it('run at once while their turn has time', () => {
+  it('statements run at once while their turn has time', () => {
     expect(turns.run(taking('a', 1))).toBe('a');
     expect(turns.run(taking('b', 1))).toBe('b');
   });
 
-  it('run in later turns when theirs is used up, in their order, and others are served between', async () => {
+  it('statements run in later turns when theirs is used up, in their order, and others are served between', async () => {
     const work = ['a', 'b', 'c'].map(async (name) => turns.run(taking(name, 5)));
     await serve(3);
     expect(await Promise.all(work)).toEqual(['a', 'b', 'c']);
     expect(log).toEqual(['a', 'b', 'others', 'c', 'others', 'others']);
   });
 
-  it('share a turn when they are short', async () => {
+  it('short statements share a turn', async () => {
     void turns.run(taking('long', 5));
     const short = ['a', 'b'].map(async (name) => turns.run(taking(name, 0)));
     await serve(1);
@@ -49,7 +49,7 @@ describe('statements on the main thread', () => {
     expect(log).toEqual(['long', 'a', 'b', 'others']);
   });
 
-  it('that run elsewhere have a turn for themselves when they had to wait', async () => {
+  it('statements that run elsewhere have a turn for themselves when they had to wait', async () => {
     void turns.run(taking('long', 5));
     const elsewhere = turns.enter().then(taking('elsewhere', 5));
     const next = turns.run(taking('next', 0));
@@ -58,7 +58,7 @@ describe('statements on the main thread', () => {
     expect(log).toEqual(['long', 'elsewhere', 'others', 'next', 'others']);
   });
 
-  it('fail as they would at once', async () => {
+  it('statements fail as they would at once', async () => {
     const failing = () => {
       throw new Error('no such table');
     };

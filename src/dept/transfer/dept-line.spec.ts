@@ -41,12 +41,12 @@ describe('paths of names', () => {
       ],
     ],
     ['#2', [['', 2]]],
-  ])('%j', (text, steps) => {
+  ])('the path %j is read and written', (text, steps) => {
     expect(parsePath(text)).toEqual(steps.map(([each, nth]) => ({ name: each, nth })));
     expect(formatPath(parsePath(text)!)).toBe(text);
   });
 
-  it('say the same when read as when written', () => {
+  it('paths of names say the same when read as when written', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 5 }), (steps) => {
         expect(parsePath(formatPath(steps))).toEqual(steps);
@@ -55,7 +55,7 @@ describe('paths of names', () => {
     );
   });
 
-  it('do not end with an escape of nothing', () => {
+  it('paths of names do not end with an escape of nothing', () => {
     expect(parsePath('a\\')).toBeNull();
   });
 });

@@ -27,7 +27,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 8 });
 const row = fc.array(fc.option(text, { nil: null }), { minLength: 2, maxLength: 5 });
 
 describe('comma-separated values', () => {
-  it('come back as they were written, null and the empty text told apart, in parts of any size', () => {
+  it('CSV comes back as it was written, null and the empty text told apart, in parts of any size', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 6 }), fc.integer({ min: 1, max: 20 }), (rows, size) => {
         expect(parse(rows.map(csvLine).join(''), size).map(({ cells }) => cells)).toEqual(
@@ -39,7 +39,7 @@ describe('comma-separated values', () => {
   });
 
   it.each([1, 2, 3, 100])(
-    'are told by the line they begin on, across line breaks in quotes and of every kind, in parts of %d',
+    'rows of CSV are told by the line they begin on, across line breaks in quotes and of every kind, in parts of %d',
     (size) => {
       expect(parse('a,b\r\n"x\ny",2\n\n3,4\r5,6\r', size)).toEqual([
         { line: 1, cells: ['a', 'b'] },
@@ -50,14 +50,14 @@ describe('comma-separated values', () => {
     },
   );
 
-  it('are skipped where a line is blank, as spreadsheets leave them at the end', () => {
+  it('blank lines of CSV are skipped, as spreadsheets leave them at the end', () => {
     expect(parse('a,b\r\n,\r\n \r\n\r\n"",\r\n').map(({ cells }) => cells)).toEqual([
       ['a', 'b'],
       ['', null],
     ]);
   });
 
-  it('are not read beyond as many cells as anybody means', () => {
+  it('CSV is not read beyond as many cells as anybody means', () => {
     const records = parse(`a${','.repeat(60_000)}\nx,y`, 1000, 10);
     expect(records.map(({ line, cells }) => [line, cells.length])).toEqual([
       [1, 11],
@@ -70,23 +70,26 @@ describe('comma-separated values', () => {
     ['a\n"b"c,d', 2],
     ['a,b"c', 1],
     ['a\n"x\ny","z', 3],
-  ])('are refused with broken quotes: %j', (broken, line) => {
+  ])('CSV with broken quotes is refused: %j', (broken, line) => {
     expect(problemOf(() => parse(broken))).toMatchObject({
       line,
       message: { en: expect.stringMatching(/unclosed quote/) as string },
     });
   });
 
-  it.each(['"', 'a', '""\n'])('are refused when a line is too long, long before its end: %j', (piece) => {
-    const splitter = new LineSplitter(true);
-    expect([...splitter.push(piece === '""\n' ? 'ok\n"' : 'ok\n')]).toEqual([{ line: 1, text: 'ok' }]);
-    const parts = Array(3).fill(piece.repeat(MAX_LINE_LENGTH / 2)) as string[];
-    const problem = problemOf(() => parts.map((part) => [...splitter.push(part)]));
-    expect(problem).toMatchObject({
-      line: 2,
-      message: { en: expect.stringMatching(/^is longer/) as string },
-    });
-  });
+  it.each(['"', 'a', '""\n'])(
+    'CSV with a line that is too long is refused, long before its end: %j',
+    (piece) => {
+      const splitter = new LineSplitter(true);
+      expect([...splitter.push(piece === '""\n' ? 'ok\n"' : 'ok\n')]).toEqual([{ line: 1, text: 'ok' }]);
+      const parts = Array(3).fill(piece.repeat(MAX_LINE_LENGTH / 2)) as string[];
+      const problem = problemOf(() => parts.map((part) => [...splitter.push(part)]));
+      expect(problem).toMatchObject({
+        line: 2,
+        message: { en: expect.stringMatching(/^is longer/) as string },
+      });
+    },
+  );
 });
 
 describe('cells that a spreadsheet would take for formulas', () => {
@@ -98,11 +101,11 @@ describe('cells that a spreadsheet would take for formulas', () => {
     ["'x", "'x"],
     ["it's", "it's"],
     ['', ''],
-  ])('%j is written %j', (value, written) => {
+  ])('the cell %j is written %j', (value, written) => {
     expect([guarded(value), unguarded(written)]).toEqual([written, value]);
   });
 
-  it('come back as they were, whatever they are', () => {
+  it('cells that look like formulas come back as they were, whatever they are', () => {
     const any = fc.oneof(text, fc.stringMatching(/^'{0,3}[=+\-@\t\ra']{0,3}$/));
     fc.assert(fc.property(any, (value) => unguarded(guarded(value)) === value));
     fc.assert(fc.property(any, (value) => !/^[=+\-@＝＋－＠\t\r]/.test(guarded(value))));

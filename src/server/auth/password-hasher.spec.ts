@@ -3,7 +3,7 @@ import { PasswordHasher } from './password-hasher';
 describe('PasswordHasher', () => {
   const hasher = new PasswordHasher();
 
-  it('makes argon2id hashes that only their password opens', async () => {
+  it('PasswordHasher makes argon2id hashes that only their password opens', async () => {
     const hash = await hasher.hash('correct horse');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await hasher.verify(hash, 'correct horse')).toBe(true);
@@ -11,7 +11,7 @@ describe('PasswordHasher', () => {
     expect(await hasher.verify(null, 'nobody has this password')).toBe(false);
   });
 
-  it('lets fifty wait and refuses the rest at once', async () => {
+  it('PasswordHasher lets fifty wait and refuses the rest at once', async () => {
     const results = await Promise.allSettled(Array.from({ length: 60 }, () => hasher.hash('x')));
     const refused = results.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
     expect(refused).toHaveLength(6);

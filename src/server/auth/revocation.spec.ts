@@ -1,13 +1,13 @@
 import { readRevocation } from './revocation.module';
 
 describe('a revocation', () => {
-  it('tells what to forget', () => {
+  it('a revocation tells what to forget', () => {
     expect(readRevocation('account account:12')).toEqual({ kind: 'account', key: 'account:12' });
     expect(readRevocation('tenant 123456')).toEqual({ kind: 'tenant', key: '123456' });
   });
 
   it.each(['', 'tenant', 'tenant ', 'tenants 1', 'session 1', 'tenant 1 2', 'tenant 1\n', 'x'.repeat(999)])(
-    'is nothing when it is %j',
+    'a revocation is nothing when it is %j',
     (message) => {
       expect(readRevocation(message)).toBeNull();
     },

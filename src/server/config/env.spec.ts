@@ -1,7 +1,7 @@
 import { parseEnv } from './env';
 
 describe('configuration', () => {
-  it('has a default for everything', () => {
+  it('every setting has a default', () => {
     expect(parseEnv({})).toMatchObject({
       HOST: '127.0.0.1',
       PORT: 3000,
@@ -13,7 +13,7 @@ describe('configuration', () => {
     });
   });
 
-  it('takes an empty variable as not set', () => {
+  it('an empty variable is taken as not set', () => {
     expect(parseEnv({ PORT: '', JWT_SECRET: '' }).PORT).toBe(3000);
   });
 
@@ -41,11 +41,11 @@ describe('configuration', () => {
     ['TRUST_PROXY', '10.0.0.1,', 'must be a number of proxies, or addresses'],
     ['TRUST_PROXY', 'proxy.example', 'must be a number of proxies, or addresses'],
     ['ADMIN_PASSWORD', 'x'.repeat(129), 'must be 8 to 128 characters long'],
-  ])('refuses %s=%s', (name, value, problem) => {
+  ])('a setting is refused: %s=%s', (name, value, problem) => {
     expect(() => parseEnv({ [name]: value })).toThrow(`${name}: ${problem}`);
   });
 
-  it('takes what is right', () => {
+  it('settings that are right are taken', () => {
     const right = {
       PORT: '0',
       REDIS_URL: 'rediss://cache:6380',
@@ -67,7 +67,7 @@ describe('configuration', () => {
     expect(parseEnv({ REDIS_URL: ' REDISS://:pw@cache:6380/2' }).REDIS_URL).toBe('rediss://:pw@cache:6380/2');
   });
 
-  it('lists every problem in one message, without the secrets themselves', () => {
+  it('a bad environment lists every problem in one message, without the secrets themselves', () => {
     const bad = {
       PORT: 'http',
       DATABASE_URL: 'oracle://me:hunter2@db/x',
@@ -86,7 +86,7 @@ describe('configuration', () => {
     }
   });
 
-  it('wants a secret of its own in production, and hides the documentation there', () => {
+  it('production wants a secret of its own, and hides the documentation', () => {
     expect(() => parseEnv({ NODE_ENV: 'production' })).toThrow('JWT_SECRET: must be set in production');
     expect(() => parseEnv({ NODE_ENV: 'production', PORT: 'x' })).toThrow(/PORT.*JWT_SECRET/s);
     expect(parseEnv({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32) }).DOCS).toBe('off');

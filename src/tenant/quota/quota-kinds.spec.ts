@@ -1,7 +1,7 @@
 import { QuotaKinds, type QuotaKind } from './quota-kinds';
 
 describe('kinds of quotas', () => {
-  it('are the six of the contract, then those of the host', () => {
+  it('kinds of quotas are the six of the contract, then those of the host', () => {
     const kinds = new QuotaKinds([
       { name: 'x'.repeat(64), defaultTotal: -1 },
       { name: 'RiskReport', defaultTotal: 2 ** 31 - 1 },
@@ -29,7 +29,7 @@ describe('kinds of quotas', () => {
     [[{ name: 'a', defaultTotal: 0.5 }], 'the defaultTotal of'],
     [[{ name: 'a', defaultTotal: 2 ** 31 }], 'the defaultTotal of'],
     [[1, 2].map((defaultTotal) => ({ name: 'a', defaultTotal })), 'names a kind twice'],
-  ])('are refused like %j', (kinds, message) => {
+  ])('kinds of quotas are refused like %j', (kinds, message) => {
     expect(() => new QuotaKinds(kinds)).toThrow(message);
   });
 });
