@@ -6,8 +6,7 @@ import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { MANAGERS, READERS, requireRole } from '../tenancy/roles';
-import { Changed, Created, type JsonText } from '../web/envelope';
-import { treeToJson } from './tree-json';
+import { Changed, Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../database/page';
 import { FIRST_TAG, tagOf, type Expected } from '../database/revision';
@@ -80,8 +79,8 @@ export class DeptController {
     tellsChangeCursor: true,
     refusals: [NOT_FOUND, ...PAST],
   })
-  async tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<JsonText> {
-    return treeToJson(await (query.asOf == null ? this.lists.tree(ctx, query) : this.past.tree(ctx, query)));
+  tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<DeptTreeDto> {
+    return query.asOf == null ? this.lists.tree(ctx, query) : this.past.tree(ctx, query);
   }
 
   @Get(':id/ancestors')
