@@ -78,11 +78,6 @@ describe('the check of a body', () => {
     ['a list of texts', { roles: [[closed()]] }, 'roles'],
     ['a list of texts, in an object', { roles: { 0: closed() } }, 'roles'],
     ['a list of ids', { ids: [{ a: closed() }] }, 'ids'],
-    [
-      'a list that is longer than any',
-      { ids: [closed(), ...Array.from({ length: 2000 }, (_, n) => n)] },
-      'ids',
-    ],
   ])('the check of a body refuses what is not %s without looking into it', async (_, body, field) => {
     expect(await fieldsOf({ ids: [1], ...body })).toEqual([field]);
   });
