@@ -29,6 +29,13 @@ export class BodyPipe extends ValidationPipe {
   }
 }
 
+const pipe = new BodyPipe();
+
+/** Checks a value by its class. Code of a host may call services with anything, so they check what requests were checked for. */
+export async function checkedAs<T extends object>(type: Type<T> | undefined, value: unknown): Promise<T> {
+  return (await pipe.transform(value, { type: 'custom', metatype: type })) as T;
+}
+
 function problemsOf(error: ValidationError, path = ''): FieldProblem[] {
   const field = path + error.property;
   const messages = Object.values<Bilingual>(error.contexts ?? {});

@@ -3,7 +3,7 @@ import { ApiBody, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import { takeParamType } from '../tenancy/param-type';
-import { BodyPipe } from './body.pipe';
+import { checkedAs } from './body.pipe';
 
 /**
  * The body and the query of a handler, each checked by its class. These are decorators of our own, and the class is not to be
@@ -16,7 +16,6 @@ const NOT_AN_OBJECT = {
 };
 
 type Part = 'body' | 'query';
-const pipe = new BodyPipe();
 
 /** The class of the body or the query of a handler. */
 export function inputType(part: Part, target: object, key: string | symbol): Type | undefined {
@@ -45,7 +44,7 @@ function checked(part: Part, reads: (pipe: PipeTransform) => ParameterDecorator)
     if (key === undefined) return;
     const metatype = takeParamType(target, key, index);
     Reflect.defineMetadata(`tenantry:${part}`, metatype, target, key);
-    const transform = (value: unknown) => pipe.transform(value, { type: 'custom', metatype });
+    const transform = (value: unknown) => checkedAs(metatype, value);
     reads({ transform })(target, key, index);
   };
 }

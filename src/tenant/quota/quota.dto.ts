@@ -3,9 +3,9 @@ import { IntegerField, RequiredIntegerField, RequiredTextField, TextField } from
 import { Choice, Int32, Int64, TimeText } from '../../web/view-fields';
 import { QUOTA_OPERATIONS, type QuotaOperation } from './quota.entity';
 
-export const MAX_KEY = 255;
-export const MAX_NOTE = 500;
-export const MAX_SECONDS = 24 * 60 * 60;
+const MAX_KEY = 255;
+const MAX_NOTE = 500;
+const MAX_SECONDS = 24 * 60 * 60;
 
 /** One quota of a tenant. */
 export class QuotaDto {
@@ -51,6 +51,11 @@ export class ReserveQuotaDto {
    * @example 600
    */
   @RequiredIntegerField(1, MAX_SECONDS) seconds!: number;
+}
+
+/** Names a reservation in a path. */
+export class ReservationKeyDto {
+  @RequiredTextField(MAX_KEY) key!: string;
 }
 
 /** How much of a reservation is spent. */

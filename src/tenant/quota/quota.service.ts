@@ -1,26 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
+import { HttpErrors } from '../../errors/http.errors';
 import { Meter } from '../../database/meter';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
 import { Cursors, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
+import { checkedAs } from '../../web/body.pipe';
 import { TenantRepository } from '../tenant.repository';
 import { QuotaKinds } from './quota-kinds';
-import type {
+import {
   CommitReservationDto,
-  QuotaDto,
-  QuotaEntryDto,
   RefundQuotaDto,
-  ReservationDto,
+  ReservationKeyDto,
   ReserveQuotaDto,
   UseQuotaDto,
+  type QuotaDto,
+  type QuotaEntryDto,
+  type ReservationDto,
 } from './quota.dto';
 import type { QuotaEntryEntity, ReservationEntity } from './quota.entity';
 import { QuotaErrors } from './quota.errors';
 import { availableOf, type LockedQuota } from './locked-quota';
-import { checkedAmount, checkedKey, checkedNote, checkedSeconds, moreThanReserved } from './quota-input';
 import { QuotaRepository } from './quota.repository';
+
+const MORE_THAN_RESERVED = {
+  field: 'amount',
+  message: { zh: '不能大于预留数量', en: 'must not be more than what was reserved' },
+};
 
 /** Whether a reservation has begun now, was active already, or is over. */
 export type ReserveOutcome = 'begun' | 'active' | 'over';
@@ -67,9 +74,8 @@ export class QuotaService {
     dto: UseQuotaDto,
     onReplay?: () => void,
   ): Promise<QuotaEntryDto> {
-    const amount = checkedAmount(dto.amount ?? 1);
-    const key = checkedKey('key', dto.key);
-    const note = checkedNote(dto.note);
+    const { key, ...sent } = await checkedAs(UseQuotaDto, dto);
+    const [amount, note] = [sent.amount ?? 1, sent.note ?? null];
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findEntry(key);
       const isSame = before?.operation === 'use' && before.amount === amount;
@@ -106,13 +112,14 @@ export class QuotaService {
     dto: CommitReservationDto = {},
     once?: IdempotentRequest,
   ): Promise<QuotaEntryDto> {
+    const sent = await checkedAs(CommitReservationDto, dto);
     return this.#change(
       ctx,
       kind,
       async (quota) => {
         const reservation = await activeReservation(quota, key);
-        const amount = checkedAmount(dto.amount ?? reservation.amount);
-        if (amount > reservation.amount) throw moreThanReserved();
+        const amount = sent.amount ?? reservation.amount;
+        if (amount > reservation.amount) throw HttpErrors.INVALID({ fields: [MORE_THAN_RESERVED] });
         await quota.end(reservation, 'committed');
         const entry = { operation: 'commit', amount, key: reservation.key } as const;
         return this.#toEntryDto(await quota.spend(entry, reservation.amount));
@@ -135,13 +142,11 @@ export class QuotaService {
     dto: RefundQuotaDto,
     onReplay?: () => void,
   ): Promise<QuotaEntryDto> {
-    const ofKey = checkedKey('ofKey', dto.ofKey);
-    const key = checkedKey('key', dto.key);
-    const wanted = dto.amount == null ? null : checkedAmount(dto.amount);
+    const { ofKey, key, amount: wanted } = await checkedAs(RefundQuotaDto, dto);
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findEntry(key);
       if (before) {
-        const isSame = before.ofKey === ofKey && (wanted === null || before.amount === -wanted);
+        const isSame = before.ofKey === ofKey && (wanted == null || before.amount === -wanted);
         return this.#replay(before, before.operation === 'refund' && isSame, onReplay);
       }
       if (await quota.findReservation(key)) throw QuotaErrors.KEY_REUSED();
@@ -160,9 +165,7 @@ export class QuotaService {
     dto: ReserveQuotaDto,
     beginsAnew: boolean,
   ): Promise<{ outcome: ReserveOutcome; reservation?: ReservationDto }> {
-    const amount = checkedAmount(dto.amount);
-    const key = checkedKey('key', dto.key);
-    const seconds = checkedSeconds(dto.seconds);
+    const { amount, key, seconds } = await checkedAs(ReserveQuotaDto, dto);
     return this.#change(ctx, kind, async (quota) => {
       const before = await quota.findReservation(key);
       if (before ? before.amount !== amount : await quota.findEntry(key)) throw QuotaErrors.KEY_REUSED();
@@ -233,8 +236,9 @@ export class QuotaService {
   }
 }
 
-async function activeReservation(quota: LockedQuota, key: string): Promise<ReservationEntity> {
-  const reservation = await quota.findReservation(checkedKey('key', key));
+async function activeReservation(quota: LockedQuota, sent: string): Promise<ReservationEntity> {
+  const { key } = await checkedAs(ReservationKeyDto, { key: sent });
+  const reservation = await quota.findReservation(key);
   if (!reservation) throw QuotaErrors.RESERVATION_NOT_FOUND();
   if (reservation.state !== 'active') throw QuotaErrors.RESERVATION_OVER();
   return reservation;
