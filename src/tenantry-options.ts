@@ -74,7 +74,7 @@ export function optionsProblem(options: Partial<TenantryOptions>): string | null
   if (strictInput !== undefined && typeof strictInput !== 'boolean')
     return `strictInput must be true or false, not ${String(strictInput)}.`;
   const other = guards.findIndex((guard) => !isGuard(guard));
-  return other === -1 ? null : `guards[${other}] is no guard.`;
+  return other === -1 ? null : `guards[${other}] is not a guard.`;
 }
 
 function isGuard(guard: unknown): boolean {

@@ -144,7 +144,7 @@ export class TenantryModule extends ConfigurableModuleClass implements OnModuleI
   /** Two of them would share what is global, and one would work on the other's database. */
   onModuleInit(): void {
     const roots = [...this.modules.values()].filter(({ metatype }) => metatype === TenantryModule);
-    if (roots.length > 1) throw new Error('TenantryModule.forRoot stands twice in this application.');
+    if (roots.length > 1) throw new Error('TenantryModule.forRoot is imported twice in this application.');
     const problem = optionsProblem(this.options);
     if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
     setDefaultLanguage(this.host, this.options.language ?? 'zh');

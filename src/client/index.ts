@@ -36,7 +36,7 @@ type Init<Path extends keyof paths, Method extends HttpMethod, As> = FetchOption
 };
 
 /** Not openapi-fetch's own: it would leave out a `data` that is always null. */
-type Answer<Operation, As extends ParseAs> = Operation extends {
+type ResponseOf<Operation, As extends ParseAs> = Operation extends {
   responses: infer Responses extends Record<string | number, unknown>;
 }
   ? | {
@@ -59,7 +59,7 @@ type Call<Method extends HttpMethod> = <
   ...init: undefined extends MaybeOptionalInit<paths[Path], Method>
     ? [init?: Init<Path, Method, As>]
     : [init: Init<Path, Method, As>]
-) => Promise<Answer<Operation<Path, Method>, As>>;
+) => Promise<ResponseOf<Operation<Path, Method>, As>>;
 
 /** Every operation of the REST API by its method and path, with the types of the OpenAPI document. */
 export interface TenantryClient extends Pick<Client<paths>, 'use' | 'eject'> {

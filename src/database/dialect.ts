@@ -8,14 +8,17 @@ type Charset = 'ascii' | 'utf8mb4';
 export type Parameter = string | number | Date | null;
 export type Rows = readonly Readonly<Record<string, unknown>>[];
 
-export interface Outcome {
+export interface StatementResult {
   readonly rows: Rows;
   readonly affected: number;
   readonly insertId: number;
 }
 
 /** Runs a statement whose text is always the same. */
-export type Execute = (sql: string, parameters: readonly Parameter[]) => Promise<Outcome> | Outcome;
+export type Execute = (
+  sql: string,
+  parameters: readonly Parameter[],
+) => Promise<StatementResult> | StatementResult;
 
 /** What differs between the databases once they are open; their errors are in `retry-policy.ts`. */
 export interface Dialect {
@@ -37,7 +40,7 @@ export interface Dialect {
   /** What an UPDATE that adds 1 to a column sets, and what stands at its end, so that `raisedTo` finds the new value. */
   raise(column: string): { readonly set: string; readonly end: string };
   /** The ids of so many new rows, from what their INSERT gave; null where it gives only the first. */
-  newIds(inserted: Outcome, count: number): number[] | null;
+  newIds(inserted: StatementResult, count: number): number[] | null;
   /** Makes the database count what a table holds, after many new rows; null where it knows without. */
   analyze(table: string): string | null;
   /** Stands after the name of a table, so that this index of it is used; `PRIMARY` is its key. */
@@ -51,12 +54,12 @@ export interface Dialect {
 }
 
 /** The id of the first of so many new rows, from what their INSERT gave. */
-export function firstIdOf(dialect: Dialect, inserted: Outcome, count: number): number {
+export function firstIdOf(dialect: Dialect, inserted: StatementResult, count: number): number {
   return dialect.newIds(inserted, count)?.[0] ?? inserted.insertId;
 }
 
 /** The new value of a column that was raised in one row, from what its UPDATE gave; null when there was no such row. */
-export function raisedTo({ rows, affected, insertId }: Outcome): number | null {
+export function raisedTo({ rows, affected, insertId }: StatementResult): number | null {
   if (rows[0]) return Number(rows[0].id);
   return affected === 1 ? insertId : null;
 }

@@ -18,7 +18,7 @@ export type EventType<E extends DomainEvent = DomainEvent> = abstract new (...ar
 /** Notes an event of a unit of work, to be emitted once the unit is committed. */
 export type Emit = (event: DomainEvent) => void;
 
-interface Subscription {
+interface Listener {
   readonly type: EventType;
   readonly handler: (event: never) => unknown;
 }
@@ -30,10 +30,10 @@ interface Subscription {
 @Injectable()
 export class DomainEvents {
   readonly #logger = new Logger('DomainEvents');
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #listeners = new Set<Listener>();
 
   hasListener(event: DomainEvent): boolean {
-    for (const { type } of this.#subscriptions) if (event instanceof type) return true;
+    for (const { type } of this.#listeners) if (event instanceof type) return true;
     return false;
   }
 
@@ -45,22 +45,22 @@ export class DomainEvents {
   on<E extends DomainEvent>(type: EventType<E>, handler: (event: E) => unknown): () => void {
     // A circular import gives undefined; better now than after a COMMIT.
     if (typeof type !== 'function') throw new Error('There is no such class of events.');
-    const subscription = { type, handler };
-    this.#subscriptions.add(subscription);
-    return () => void this.#subscriptions.delete(subscription);
+    const listener = { type, handler };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** For the unit of work alone: this is committed, and these are its events. */
   emit(events: readonly DomainEvent[]): void {
     for (const event of events) {
-      for (const subscription of [...this.#subscriptions]) {
-        const { type, handler } = subscription;
-        if (event instanceof type && this.#subscriptions.has(subscription)) this.#call(handler, event);
+      for (const listener of [...this.#listeners]) {
+        const { type, handler } = listener;
+        if (event instanceof type && this.#listeners.has(listener)) this.#call(handler, event);
       }
     }
   }
 
-  #call(handler: Subscription['handler'], event: DomainEvent): void {
+  #call(handler: Listener['handler'], event: DomainEvent): void {
     const complain = (error: unknown): void => {
       this.#logger.error({ err: error, event: event.constructor.name }, 'a handler of events failed');
     };

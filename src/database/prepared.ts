@@ -1,5 +1,5 @@
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, type EntityManager } from 'typeorm';
-import type { Outcome, Parameter, Rows } from './dialect';
+import type { StatementResult, Parameter, Rows } from './dialect';
 import { dialectOf } from './dialects';
 import { dataSourceOf } from './tenantry.data-source';
 
@@ -8,7 +8,7 @@ export async function runPrepared(
   manager: EntityManager,
   sql: string,
   parameters: Parameter[],
-): Promise<Outcome> {
+): Promise<StatementResult> {
   const { queryRunner: runner } = manager;
   const dataSource = dataSourceOf(manager);
   if (!runner) throw new Error('A prepared statement needs a connection of its own.');

@@ -17,7 +17,7 @@ const CONNECTION_WAIT = {
 const LAST_LOOK_MS = 50;
 
 /** One try. The last one, after the time is over, only looks whether an earlier one was committed. */
-export type Attempt<T> = (isLast: boolean) => Promise<T>;
+export type TryOnce<T> = (isLast: boolean) => Promise<T>;
 
 /** A try that ended with an error of the database after which there may be another. */
 export class Interrupted extends Error {
@@ -55,7 +55,7 @@ export class Retrier {
   }
 
   /** Tries until it is done, the error is fatal, or the time is over. */
-  async persist<T>(budget: RetryBudget, attempt: Attempt<T>): Promise<T> {
+  async persist<T>(budget: RetryBudget, attempt: TryOnce<T>): Promise<T> {
     for (let isLast = false; ;) {
       try {
         return await attempt(isLast);

@@ -7,7 +7,7 @@ import {
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from './columns';
-import { firstIdOf, type Dialect, type Outcome } from './dialect';
+import { firstIdOf, type Dialect, type StatementResult } from './dialect';
 import { dialectOf } from './dialects';
 import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
@@ -162,7 +162,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     await this.#insert(rows, named);
   }
 
-  async #insert(rows: readonly Values<E>[], named: Named = {}): Promise<Outcome> {
+  async #insert(rows: readonly Values<E>[], named: Named = {}): Promise<StatementResult> {
     const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
     const columns = this.#metadata.columns.filter(
       (column) => column.getEntityValue(stamped[0] ?? {}) !== undefined,
@@ -230,7 +230,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     return (await this.#run(sql, statement)).rows as Record<string, unknown>[];
   }
 
-  #run(sql: string, { values }: SqlStatement): Promise<Outcome> {
+  #run(sql: string, { values }: SqlStatement): Promise<StatementResult> {
     return runPrepared(this.#manager, sql, values);
   }
 

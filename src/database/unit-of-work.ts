@@ -12,7 +12,7 @@ import type { IdempotentRequest } from './idempotent-request';
 import { Meter } from './meter';
 import { KeyedMutex } from '../concurrency/mutex';
 import { OpenUnit } from './open-unit';
-import { abandon, asInterruption, Interrupted, Retrier, type Attempt } from './retrier';
+import { abandon, asInterruption, Interrupted, Retrier, type TryOnce } from './retrier';
 import { isDuplicate, RetryBudget } from './retry-policy';
 import { TenantryDataSource } from './tenantry.data-source';
 
@@ -148,7 +148,7 @@ export class UnitOfWork {
   }
 
   /** Gives a function that tries the unit once; its tries know of each other. */
-  #attempts<T>(lock: Lock, work: Work<T>, request?: IdempotentRequest): Attempt<Done<T>> {
+  #attempts<T>(lock: Lock, work: Work<T>, request?: IdempotentRequest): TryOnce<Done<T>> {
     const unitId = request?.unitId ?? randomUUID();
     // Of a try whose COMMIT may or may not have happened; its commit record tells the next try.
     let unanswered: Done<T> | undefined;

@@ -17,7 +17,7 @@ import type * as LoggerFile from './logging/logger';
 import type * as DatabaseFile from './open-database';
 
 export { ApiClient, type Answer, type Exchange, type RefusalBody } from '../testing/api-client';
-export { aDept, aTenant, aUser, type Place } from '../testing/builders';
+export { aDept, aTenant, aUser, type SeedTarget } from '../testing/builders';
 export {
   throwAwayDatabase,
   type ThrowAwayDatabase,

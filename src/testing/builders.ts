@@ -9,19 +9,19 @@ import type { TenantDto } from '../tenant/tenant-view.dto';
 import { ApiClient, type Answer } from './api-client';
 
 /** Where something is made: through the REST API, or inside a host by the services. */
-export type Place = ApiClient | { readonly app: INestApplicationContext; readonly ctx: RequestContext };
+export type SeedTarget = ApiClient | { readonly app: INestApplicationContext; readonly ctx: RequestContext };
 
 type Fields<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /** Makes a department; gives its id. */
-export async function aDept(place: Place, fields: Fields<CreateDeptDto> = {}): Promise<number> {
+export async function aDept(place: SeedTarget, fields: Fields<CreateDeptDto> = {}): Promise<number> {
   if (place instanceof ApiClient) return Number(idIn(await place.post('/system/dept-api', fields)));
   return place.app.get(DeptService, { strict: false }).create(place.ctx, fields as CreateDeptDto);
 }
 
 /** Makes a tenant below the caller's own; gives it as it is read. */
 export async function aTenant(
-  place: Place,
+  place: SeedTarget,
   fields: Fields<CreateTenantDto> = {},
 ): Promise<Readonly<TenantDto>> {
   const body = { tenantName: 'a tenant', ...fields };

@@ -145,12 +145,12 @@ export function releaseAnswer(response: Response): void {
 }
 
 /** What is sent is a text by now. Interceptors of a host see an object: some of them fail at anything else. */
-interface Answer {
+interface SentEnvelope {
   readonly seen: Envelope<unknown>;
   readonly sent: string;
 }
 
-function enveloped(request: Request, response: Response, result: unknown): Answer {
+function enveloped(request: Request, response: Response, result: unknown): SentEnvelope {
   response.type('json');
   if (request.method === 'GET' || request.method === 'HEAD') {
     // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
@@ -171,7 +171,7 @@ function enveloped(request: Request, response: Response, result: unknown): Answe
  * What was read, under a strong entity tag: the revision of the row that it shows, or a hash of its text. Express answers
  * 304 by itself when the client has it already.
  */
-function tagged(response: Response, data: unknown): Answer {
+function tagged(response: Response, data: unknown): SentEnvelope {
   response.setHeader('Cache-Control', 'private, no-cache');
   const answer = answerOf(data);
   response.setHeader('ETag', entityTag(data, answer));
@@ -179,14 +179,14 @@ function tagged(response: Response, data: unknown): Answer {
 }
 
 /** The entity tag under which this is read. */
-export function entityTag(data: unknown, { sent }: Pick<Answer, 'sent'> = answerOf(data)): string {
+export function entityTag(data: unknown, { sent }: Pick<SentEnvelope, 'sent'> = answerOf(data)): string {
   const revision = revisionOf(data);
   return revision === undefined
     ? `"${createHash('sha1').update(sent).digest('base64url')}"`
     : tagOf(revision);
 }
 
-function answerOf(data: unknown): Answer {
+function answerOf(data: unknown): SentEnvelope {
   const seen = success(data);
   return { seen, sent: JSON.stringify(seen) };
 }

@@ -56,7 +56,7 @@ export const HEADERS = {
   'RateLimit-Reset': { description: 'Seconds until the count starts again.', schema: WHOLE },
 };
 
-export type Answer = NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string];
+export type ResponseObject = NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string];
 type Header = (typeof HEADERS)[keyof typeof HEADERS];
 
 /** These headers, each described in place: a host's document has nowhere else to keep them. */
@@ -91,9 +91,9 @@ const ACCESS = rowsOf([...Object.values(AuthErrors), ...Object.values(NOT_SERVED
 export function refusalResponses(
   factories: readonly RefusalFactory[],
   isOpen: boolean,
-): ReadonlyMap<number | 'default', Answer> {
+): ReadonlyMap<number | 'default', ResponseObject> {
   const own = [...INPUT, ...(isOpen ? [] : ACCESS), ...rowsOf(factories)];
-  const found = new Map<number | 'default', Answer>([['default', describe(DEFAULT)]]);
+  const found = new Map<number | 'default', ResponseObject>([['default', describe(DEFAULT)]]);
   for (const status of new Set(own.map((row) => row.status).sort())) {
     const rows = [...own, ...DEFAULT].filter((row) => row.status === status);
     found.set(status, describe([...new Set(rows)]));
@@ -131,7 +131,7 @@ function exampleOf(row: ErrorRow): object {
   return { summary: row.en, value: failure(new Refusal(row, details), REQUEST_ID, 'zh') };
 }
 
-function describe(rows: readonly ErrorRow[]): Answer {
+function describe(rows: readonly ErrorRow[]): ResponseObject {
   for (const row of rows) described.add(row);
   const statuses = rows.map(({ status }) => status);
   const named = {

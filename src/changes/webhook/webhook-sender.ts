@@ -46,12 +46,12 @@ interface Message {
 }
 
 /** `statusCode` is null without an answer; then `error` is the code of what happened. */
-export type Outcome = Pick<DeliveryEntity, 'statusCode' | 'error' | 'durationMs' | 'sentAt'>;
+export type DeliveryResult = Pick<DeliveryEntity, 'statusCode' | 'error' | 'durationMs' | 'sentAt'>;
 
 /** What has become of a message. */
-export type Sent = Outcome & Pick<DeliveryEntity, 'messageId'>;
+export type Sent = DeliveryResult & Pick<DeliveryEntity, 'messageId'>;
 
-export function isDelivered({ statusCode }: Outcome): boolean {
+export function isDelivered({ statusCode }: DeliveryResult): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
@@ -131,7 +131,7 @@ export class WebhookSender implements BeforeApplicationShutdown {
     return { messageId: message.id, ...outcome };
   }
 
-  async #exchange(hook: Hook, message: Message): Promise<Outcome> {
+  async #exchange(hook: Hook, message: Message): Promise<DeliveryResult> {
     const sentAt = this.clock.now();
     const began = performance.now();
     const { type, timestamp, data } = message;

@@ -14,7 +14,7 @@ import {
 } from '../change-dispatcher';
 import { DeliveryLog } from './delivery-log';
 import type { DueWebhook } from '../subscription.repository';
-import { isDelivered, WebhookSender, type Outcome } from './webhook-sender';
+import { isDelivered, WebhookSender, type DeliveryResult } from './webhook-sender';
 import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repository';
 
 /**
@@ -29,7 +29,7 @@ const GIVE_UP_MS = 48 * HOUR_MS;
 const FEWEST_TRIES = 10;
 
 class NotDelivered extends Error {
-  constructor({ statusCode, error }: Outcome) {
+  constructor({ statusCode, error }: DeliveryResult) {
     super(String(statusCode ?? error));
   }
 }

@@ -1,4 +1,4 @@
-import type { Dialect, Execute, Outcome, Parameter, Rows } from '../dialect';
+import type { Dialect, Execute, StatementResult, Parameter, Rows } from '../dialect';
 
 interface Many {
   readonly length: number;
@@ -88,7 +88,7 @@ function executeOn(connection: Connection): Execute {
     });
 }
 
-function outcomeOf(raw: Raw): Outcome {
+function outcomeOf(raw: Raw): StatementResult {
   if (!('affectedRows' in raw)) return { rows: raw, affected: 0, insertId: 0 };
   return { rows: [], affected: raw.affectedRows, insertId: Number(raw.insertId) };
 }

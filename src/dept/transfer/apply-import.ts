@@ -4,7 +4,7 @@ import { placeUnder, TOP_LEVEL, type TreeNode } from '../../database/tree-path';
 import { ROOT_ID, type DeptDetail } from '../dept.entity';
 import type { DeptChange, DeptPlace, LockedDeptTree } from '../locked-dept-tree';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';
-import { outcomeOf, type ImportPlan, type PlannedLine } from './import-plan';
+import { fateOf, type ImportPlan, type PlannedLine } from './import-plan';
 
 /** How many departments one statement writes. */
 const BATCH = 50;
@@ -14,7 +14,7 @@ export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan):
   const slices = new TimeSlices();
   const created = new Map<string, TreeNode>();
   for (const level of levels) {
-    const toCreate = level.filter((planned) => outcomeOf(planned) === 'created');
+    const toCreate = level.filter((planned) => fateOf(planned) === 'created');
     await inBatches(await creationOrder(toCreate, slices), async (batch) => {
       const rows = batch.map(({ line, existingParent }) => {
         const parent = line.parentPath === null ? null : (created.get(line.parentPath) ?? existingParent);
@@ -25,7 +25,7 @@ export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan):
         created.set(batch[index]?.line.path ?? '', { key: ids[index] ?? 0, ancestors, depth });
       });
     });
-    const toUpdate = level.filter((planned) => outcomeOf(planned) === 'updated');
+    const toUpdate = level.filter((planned) => fateOf(planned) === 'updated');
     await inBatches(toUpdate, (batch) => tree.replaceMany(batch.map(changedDept)));
   }
 }

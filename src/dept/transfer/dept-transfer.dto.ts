@@ -19,14 +19,14 @@ export class ImportQuery {
   dryRun?: boolean;
 }
 
-export type Outcome = 'created' | 'updated' | 'unchanged' | 'refused';
+export type LineFate = 'created' | 'updated' | 'unchanged' | 'refused';
 
 /** What becomes of one line. */
 export class LineFateDto {
   @Int32()
   line!: number;
   @Choice('created', 'updated', 'unchanged', 'refused')
-  fate!: Outcome;
+  fate!: LineFate;
   /** What is wrong with a line that is refused. */
   problems?: FieldProblemDto[];
 }

@@ -5,7 +5,7 @@ import type { Language } from '../../web/request';
 import type { SiblingName } from '../dept.conditions';
 import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';
 import { pathOfPrevious, stepAt, type DeptLine, type LineProblem } from './dept-line';
-import type { ImportReportDto, LineFateDto, Outcome } from './dept-transfer.dto';
+import type { ImportReportDto, LineFateDto, LineFate } from './dept-transfer.dto';
 
 export type FindNamed = (names: readonly SiblingName[]) => Promise<DeptEntity[]>;
 
@@ -65,7 +65,7 @@ export async function planImport(
   return { levels, problems };
 }
 
-export function outcomeOf({ existing, line: { fields } }: PlannedLine): Exclude<Outcome, 'refused'> {
+export function fateOf({ existing, line: { fields } }: PlannedLine): Exclude<LineFate, 'refused'> {
   if (!existing) return 'created';
   const isChanged = DEPT_DETAILS.some((field) => field in fields && fields[field] !== existing[field]);
   return isChanged ? 'updated' : 'unchanged';
@@ -143,7 +143,7 @@ function keyOf({ parentId, deptName }: SiblingName): string {
 
 export function countOutcomes({ levels }: ImportPlan): ImportReportDto {
   const report = { created: 0, updated: 0, unchanged: 0 };
-  for (const planned of levels.flat()) report[outcomeOf(planned)] += 1;
+  for (const planned of levels.flat()) report[fateOf(planned)] += 1;
   return report;
 }
 
@@ -158,7 +158,7 @@ export async function reportLines(
   for (const planned of levels.flat()) {
     if (slices.isOver) await slices.next();
     const { line } = planned.line;
-    byLine[line] = { line, fate: outcomeOf(planned) };
+    byLine[line] = { line, fate: fateOf(planned) };
   }
   for (const { line, field, message } of problems) {
     if (slices.isOver) await slices.next();

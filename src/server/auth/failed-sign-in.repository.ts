@@ -8,7 +8,7 @@ import { Clock } from '../../time/clock';
 import { FailedSignInEntity } from '../../tenant/account.entity';
 
 /** The account whose password is tried, and the client that tries. */
-interface Attempt {
+interface SignInAttempt {
   readonly accountHash: string;
   readonly client: string;
 }
@@ -33,7 +33,7 @@ export class FailedSignInRepository {
   }
 
   /** The latest failures, newest first: as many as lock, at most. */
-  async findLatest({ accountHash, client }: Attempt): Promise<Date[]> {
+  async findLatest({ accountHash, client }: SignInAttempt): Promise<Date[]> {
     const where = { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) };
     const options = { order: { failedAt: 'DESC' }, limit: MAX_FAILURES } as const;
     const rows = await this.#do((manager) => failuresOf(manager).pick(where, FAILED_AT, options));
@@ -47,7 +47,7 @@ export class FailedSignInRepository {
     return last > this.#before(LOCK_MS) && last.getTime() - fifth.getTime() < LOCK_MS;
   }
 
-  async add({ accountHash, client }: Attempt): Promise<void> {
+  async add({ accountHash, client }: SignInAttempt): Promise<void> {
     const row = { attemptId: randomUUID(), accountHash, client, failedAt: this.clock.now() };
     await this.#do((manager) =>
       manager
@@ -61,7 +61,7 @@ export class FailedSignInRepository {
     );
   }
 
-  async forgive({ accountHash, client }: Attempt): Promise<void> {
+  async forgive({ accountHash, client }: SignInAttempt): Promise<void> {
     await this.#do((manager) => failuresOf(manager).erase({ accountHash, client }));
   }
 

@@ -4,7 +4,7 @@ import { HEADERS, headers, refusalExamples } from '../../web/refusal-responses';
 type PathItem = OpenAPIObject['paths'][string];
 type Operation = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<Operation['parameters']>[number];
-type Answer = NonNullable<Operation['responses'][string]>;
+type ResponseObject = NonNullable<Operation['responses'][string]>;
 type Schema = Exclude<
   NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string],
   { $ref: string }
@@ -31,7 +31,7 @@ const PREFER: Parameter = {
     '`handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them.',
   schema: { type: 'string', enum: ['handling=strict', 'handling=lenient'] },
 };
-const NOT_MODIFIED: Answer = {
+const NOT_MODIFIED: ResponseObject = {
   description: 'Not modified: the version in `If-None-Match` is still current.',
   headers: headers('X-Request-Id', 'ETag'),
 };
@@ -87,7 +87,10 @@ function finishOperation(method: string, operation: Operation): Operation {
   };
 }
 
-function withHeaders(answer: Answer, ...names: (Parameters<typeof headers>[0] | false)[]): Answer {
+function withHeaders(
+  answer: ResponseObject,
+  ...names: (Parameters<typeof headers>[0] | false)[]
+): ResponseObject {
   if ('$ref' in answer) return answer;
   return { ...answer, headers: { ...answer.headers, ...headers(...names.filter((name) => name !== false)) } };
 }
@@ -106,7 +109,10 @@ export function shareParts(document: OpenAPIObject): OpenAPIObject {
     ),
     responses: repeated(
       operations.flatMap(({ responses }) =>
-        Object.entries(responses).map(([status, answer = {} as Answer]) => [nameOf(status, answer), answer]),
+        Object.entries(responses).map(([status, answer = {} as ResponseObject]) => [
+          nameOf(status, answer),
+          answer,
+        ]),
       ),
     ),
   };
@@ -129,7 +135,7 @@ export function shareParts(document: OpenAPIObject): OpenAPIObject {
     components: {
       ...withReasons(document.components, examples),
       ...parts,
-      responses: Object.fromEntries(shared) as Record<string, Answer>,
+      responses: Object.fromEntries(shared) as Record<string, ResponseObject>,
     },
   };
 }
@@ -148,7 +154,7 @@ function repeated<T>(named: readonly (readonly [string, T])[]): Record<string, T
 }
 
 /** Answers that are shared are named for their reasons. */
-function nameOf(status: string, answer: Answer): string {
+function nameOf(status: string, answer: ResponseObject): string {
   if (status === '304') return 'NotModified';
   if (status === 'default') return 'Refused';
   if (status === '200' || '$ref' in answer) return '';

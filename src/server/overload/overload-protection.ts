@@ -76,7 +76,7 @@ export class OverloadProtection {
     };
     const refuse = this.#refuse.bind(this, request, response);
     const { queue, key } = this.#lineOf(request);
-    const place = new Place(queue, key);
+    const place = new RequestWorkPlace(queue, key);
     place.enter(start, refuse);
     holdWorkPlace(request, place);
     const leave = place.end.bind(place);
@@ -119,7 +119,7 @@ export class OverloadProtection {
 }
 
 /** The place of one request: given back while the request waits for the outside, and for good when the request is over. */
-class Place implements WorkPlace {
+class RequestWorkPlace implements WorkPlace {
   #leave: Leave = () => undefined;
   #taken: Promise<void> | undefined = Promise.resolve();
   #isOver = false;
