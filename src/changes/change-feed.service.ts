@@ -72,7 +72,7 @@ export class ChangeFeed {
     return this.waiters.until({ ctx, topics, name, read }, waitSeconds * 1000, idle);
   }
 
-  /** The same for people: the newest first. */
+  /** The changes for people to read: the newest first. */
   async latest(
     ctx: RequestContext,
     { limit = 100, after, ...query }: ChangeQuery,

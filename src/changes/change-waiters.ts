@@ -44,7 +44,7 @@ interface Waiter extends Follower {
 }
 
 /**
- * Requests that wait until something is committed that concerns them, in this process or in another. Their places are shared
+ * Long polls: requests that wait until something is committed that concerns them, in this process or in another. Their places are shared
  * fairly by top-level tenant: when all are taken, a newcomer gets that of another whose tenant has most. That one is answered early.
  */
 @Injectable()

@@ -52,7 +52,7 @@ const DUE_PAGE = 1000;
 const ORDER = { version: 'ASC', seq: 'ASC' } as const;
 export const NOT_FAILING = { attempts: 0, failingSince: null, retryAt: null } as const;
 
-/** How far the subscriptions have come. */
+/** How far the subscriptions have come in the journal, which is their outbox. */
 @Injectable()
 export class SubscriptionRepository {
   readonly #do: UnitOfWork['withoutTransaction'];
@@ -86,7 +86,7 @@ export class SubscriptionRepository {
     return rows.map(({ code }) => String(code));
   }
 
-  /** The same of webhooks that are not disabled, of tenants that are served today: a page of them, or of all journals all, page by page. */
+  /** Webhooks with something to send, which are not disabled, of tenants that are served today; in these journals a page, in all of them page by page. */
   async *findDueWebhooks(journals: readonly string[] | null): AsyncGenerator<DueWebhook, void> {
     let from = 0;
     for (;;) {

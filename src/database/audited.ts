@@ -5,7 +5,7 @@ export abstract class Audited {
   @Column({ type: 'varchar', length: 1, ...ascii })
   status!: string;
 
-  /** `0` exists, `2` deleted. */
+  /** `0` exists, `2` deleted (soft delete). */
   @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
   delFlag!: string;
 

@@ -10,7 +10,7 @@ export interface PageRequest {
   readonly cursor?: string;
 }
 
-/** One part of a list, in its order. */
+/** One part of a list, in its order (keyset pagination). */
 export interface Page<T> {
   readonly rows: T[];
   readonly hasMore: boolean;

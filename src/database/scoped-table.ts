@@ -81,7 +81,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     return this.pickWith(where, columns, '', options);
   }
 
-  /** The same, with more that is said in SQL; rows are called `t` there. */
+  /** Some columns, and more that is said in SQL; rows are called `t` there. */
   async pickWith<C extends keyof E & string, M = object>(
     where: Where<E>,
     columns: readonly C[],
@@ -146,7 +146,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     return firstIdOf(this.#dialect, await this.#insert(rows), rows.length);
   }
 
-  /** The same; gives all of their ids. No one else may add such rows meanwhile. */
+  /** Adds rows as `insert` does, and gives all of their ids. No one else may add such rows meanwhile. */
   async insertMany(rows: readonly Values<E>[], key: keyof E & string): Promise<number[]> {
     const inserted = await this.#insert(rows);
     const known = this.#dialect.newIds(inserted, rows.length);

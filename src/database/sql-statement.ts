@@ -49,7 +49,7 @@ export class SqlStatement {
     return this.placeOf(driver.preparePersistentValue(value, column) as Parameter);
   }
 
-  /** The same; or the SQL that a function gives, whose `:names` are `named`. */
+  /** The place of a value; or the SQL that a function gives, whose `:names` are `named`. */
   placeOrExpression(column: ColumnMetadata, value: unknown, named: Named): string {
     return typeof value === 'function'
       ? this.expression((value as () => string)(), named)

@@ -1,4 +1,4 @@
-/** The rules of a tree that is kept by ancestor paths. Pure: no database, no request. */
+/** The rules of a tree that is kept by ancestor paths (materialized paths). Pure: no database, no request. */
 
 export const MAX_DEPTH = 64;
 

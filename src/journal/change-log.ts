@@ -25,7 +25,7 @@ export type JournalFields = Readonly<Record<string, unknown>>;
 const BATCH = 200;
 
 /**
- * One entry of the journal: what a unit of work has done to one resource. Written in the unit's own transaction, never
+ * One entry of the journal, which is the audit log: what a unit of work has done to one resource. Written in the unit's own transaction, never
  * changed afterwards. A tenant's entries are in the order of their commits, because its version is raised under its lock.
  * What happens to tenants stands in the journal of the platform, whose version is the lock of the tenants' tree.
  */

@@ -13,7 +13,7 @@ const ROWS = 500;
 const PLACE = ['tenantId', 'happenedAt'] as const;
 const KEY = ['version', 'seq'] as const;
 
-/** How long entries are kept. */
+/** How long entries are kept (retention). */
 export abstract class JournalKeeping {
   /** 0 keeps all of them. */
   abstract readonly days: number;

@@ -70,12 +70,12 @@ export class RequestContext {
     return new RequestContext({ tenantId, username: 'system', roles: ROLES, subject: 'system' });
   }
 
-  /** The same caller in a tenant below its own. Only for code that has made sure that it is below. */
+  /** This caller in a tenant below its own. Only for code that has made sure that it is below. */
   below(tenantId: string): RequestContext {
     return new RequestContext(Object.assign({}, this, { tenantId }));
   }
 
-  /** The same, with all statements in a unit of work that is open. */
+  /** This caller, with all statements in a unit of work that is open. */
   inUnit(unit: OpenUnit): RequestContext {
     return new RequestContext(Object.assign({}, this, { unit }));
   }

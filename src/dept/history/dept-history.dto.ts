@@ -80,7 +80,7 @@ export class DeptDiffDto {
   deptName!: string;
   /** The names from the top down to it. @example 总公司 / 销售部 */
   path!: string;
-  /** The same before, when it has moved; null otherwise. */
+  /** The path before, when it has moved; null otherwise. */
   pathBefore!: string | null;
   /** What differs in it. Empty when it was created or deleted. */
   fields!: FieldChangeDto[];

@@ -20,7 +20,7 @@ const KEPT_MS = 2 * LOCK_MS;
 
 const FAILED_AT = ['failedAt'] as const;
 
-/** Wrong passwords of the last minutes, by account and client. */
+/** Wrong passwords of the last minutes, by account and client: too many of them lock it (lock-out). */
 @Injectable()
 export class FailedSignInRepository {
   readonly #do: UnitOfWork['withoutTransaction'];

@@ -23,7 +23,7 @@ export async function withDatabase<T>(
   });
 }
 
-/** The same for a command that may set up the database itself: `work` runs only where it has been set up before. */
+/** Opens the database for a command that may set it up itself: `work` runs only where it has been set up before. */
 export async function withExistingDatabase(
   location: DatabaseLocation,
   work: (dataSource: DataSource) => Promise<void>,

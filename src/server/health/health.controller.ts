@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { Public } from '../auth/public.decorator';
 import { DatabaseHealth, type DatabaseReport } from './database-health';
 
-/** Whether a stop was requested: the service still serves for a moment, and tells clients to use another one. */
+/** Graceful shutdown: whether a stop was requested. The service still serves for a moment, and tells clients to use another one. */
 @Injectable()
 export class ShutdownState implements BeforeApplicationShutdown {
   readonly #controller = new AbortController();

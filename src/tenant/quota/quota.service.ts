@@ -52,7 +52,7 @@ export class QuotaService {
     return this.quotas.findAll(ctx, await this.tenants.in(ctx).getOwn());
   }
 
-  /** The same of a tenant at or below the caller's, by its internal id. */
+  /** All quotas of a tenant at or below the caller's, by its internal id. */
   async ofTenant(ctx: RequestContext, id: string): Promise<QuotaDto[]> {
     const tenant = await this.tenants.in(ctx).get(id);
     return this.quotas.findAll(ctx.below(tenant.tenantId), tenant);
