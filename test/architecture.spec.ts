@@ -100,7 +100,7 @@ describe('the source', () => {
     expect(paths(prepared).sort()).toEqual([
       'changes/subscription.repository.ts',
       'database/prepared.ts',
-      'database/scoped-table.ts',
+      'database/sql-statement.ts',
       'journal/journal-state.ts',
       'journal/tree-lock.ts',
     ]);

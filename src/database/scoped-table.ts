@@ -9,7 +9,6 @@ import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialE
 import { columnOf } from './columns';
 import { firstIdOf, type Dialect, type StatementResult } from './dialect';
 import { dialectOf } from './dialects';
-import { runPrepared } from './prepared';
 import { RowShape } from './row-shape';
 import { SqlStatement, type Named, type Where } from './sql-statement';
 import { dataSourceOf } from './tenantry.data-source';
@@ -181,7 +180,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const [id] = this.#metadata.generatedColumns;
     const end = id ? this.#dialect.returning(this.#escape(id.databaseName)) : '';
     const sql = `INSERT INTO ${statement.table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
-    return this.#run(sql, statement);
+    return statement.run(this.#manager, sql);
   }
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
@@ -198,7 +197,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     });
     const condition = statement.where(where, this.#scope.where ?? {});
     const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;
-    return (await this.#run(sql, statement)).affected;
+    return (await statement.run(this.#manager, sql)).affected;
   }
 
   async analyze(): Promise<void> {
@@ -209,7 +208,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   async erase(where: Where<E>): Promise<number> {
     const statement = new SqlStatement(this.#metadata, '');
     const condition = statement.where(where, this.#scope.where ?? {});
-    return (await this.#run(`DELETE FROM ${statement.table} WHERE ${condition}`, statement)).affected;
+    return (await statement.run(this.#manager, `DELETE FROM ${statement.table} WHERE ${condition}`)).affected;
   }
 
   async #select(
@@ -227,11 +226,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
     const most = limit === undefined ? '' : ` LIMIT ${statement.placeOf(limit)}`;
     const sql = `SELECT ${what} FROM ${statement.table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
-    return (await this.#run(sql, statement)).rows as Record<string, unknown>[];
-  }
-
-  #run(sql: string, { values }: SqlStatement): Promise<StatementResult> {
-    return runPrepared(this.#manager, sql, values);
+    return (await statement.run(this.#manager, sql)).rows as Record<string, unknown>[];
   }
 
   get #dialect(): Dialect {

@@ -1,8 +1,9 @@
-import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
+import { FindOperator, type EntityManager, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { columnOf, tableName } from './columns';
-import type { Dialect, Parameter } from './dialect';
+import type { Dialect, StatementResult, Parameter } from './dialect';
 import { dialectOf } from './dialects';
+import { runPrepared } from './prepared';
 import { dataSourceOf } from './tenantry.data-source';
 
 export type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
@@ -88,6 +89,11 @@ export class SqlStatement {
     const place = (index: number): string =>
       this.place(columnOf(this.metadata, properties[index] ?? ''), key[index]);
     return this.dialect.after(names, place);
+  }
+
+  /** Sends it on the connection of this manager: a text with this statement's places, and its values. */
+  run(manager: EntityManager, sql: string): Promise<StatementResult> {
+    return runPrepared(manager, sql, this.values);
   }
 
   #condition<E>(where: Where<E>): string {

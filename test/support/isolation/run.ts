@@ -8,7 +8,7 @@ import { JWT, type ServiceUnderTest } from '../service-under-test';
 import { actorsIn, expectedOf, mayRead, type Actor } from './actors';
 import { idsFor, takeFrom, type ProbedId, type Taken } from './ids';
 import { PROBES, type Outcome, type Own, type Probe } from './probes';
-import { logStatements, statementProblems, tablesOfTenants } from './statements';
+import { recordScopes, statementProblems, tablesOfTenants } from './statements';
 import { accountRow, isolationWorld, webhookRow, type IsolationWorld, type Place } from './world';
 
 export interface IsolationRun {
@@ -32,47 +32,44 @@ export async function runIsolation(run: IsolationRun): Promise<IsolationReport> 
   const { dataSource, anonymous } = run.service;
   const chance = new Chance(run.seed);
   const problems: string[] = [];
-  const phases = new Map<string, Set<string> | null>();
-  let probes = 0;
-  const statements = await logStatements(dataSource, async (mark) => {
-    // In here: MariaDB tells the values only of statements that were prepared while it wrote its log.
-    const world = await isolationWorld(dataSource, anonymous);
-    const taken = new Map<string, Taken>();
-    for (const place of Object.values(world.places).filter(({ name }) => !name.startsWith('gone'))) {
-      taken.set(place.code, await takeFrom(adminOf(anonymous, place), place));
-    }
-    let before = await hashRows(dataSource);
-    /** Lets one actor work; only rows of its tenant may change. */
-    const act = async (name: string, code: string | null, work: (tenants: Set<string>) => Promise<void>) => {
-      const tenants = new Set(code === null ? [] : [code]);
-      // An actor that is refused, or signs in, may name any tenant; that it is looked up is no access to its rows.
-      phases.set(name, code === null ? null : tenants);
-      await mark(name);
-      await work(tenants);
-      await mark('');
-      const after = await hashRows(dataSource);
-      const changed = [...before].filter(
-        ([key, hash]) => after.get(key) !== hash && !key.startsWith(`${code} `),
-      );
-      problems.push(...changed.map(([key]) => `${name} has changed ${key}`));
-      before = after;
-    };
-    for (const actor of actorsIn(world)) {
-      await act(actor.name, actor.refused === undefined ? actor.place.code : null, async (tenants) => {
-        const own = ownOf(run.service, actor, tenants);
-        const isRefused = actor.refused !== undefined && actor.refused !== 'TOKEN_MISSING';
-        const share = isRefused ? run.share / 10 : run.share;
-        for (const probe of PROBES.filter(({ needs }) => needs !== 'nothing' || actor.token === null)) {
-          const ids = idsFor(world, actor, probe.thing, taken, own).filter(() => chance.hit(share));
-          probes += ids.length;
-          problems.push(...(await probeWith(probe, ids, actor, own, world, anonymous)));
-        }
-      });
-    }
-    await act('signing in', world.places.child.code, () => signInAndOut(anonymous, world));
-  });
-  problems.push(...statementProblems(dataSource, statements, phases));
-  return { problems, probes, statements: statements.length };
+  let [probes, statements] = [0, 0];
+  // Of the test itself, whose own statements are not looked at.
+  const store = await run.service.database.open();
+  const world = await isolationWorld(store, anonymous);
+  const taken = new Map<string, Taken>();
+  for (const place of Object.values(world.places).filter(({ name }) => !name.startsWith('gone'))) {
+    taken.set(place.code, await takeFrom(adminOf(anonymous, place), place));
+  }
+  let before = await hashRows(dataSource);
+  /** Lets one actor work; only rows of its tenant may change. */
+  const act = async (name: string, code: string | null, work: (tenants: Set<string>) => Promise<void>) => {
+    const tenants = new Set(code === null ? [] : [code]);
+    const sent = await recordScopes(dataSource, () => work(tenants));
+    statements += sent.length;
+    // An actor that is refused may name any tenant; that it is looked up is no access to its rows.
+    const wrong = statementProblems(dataSource, sent, code === null ? null : tenants);
+    const after = await hashRows(dataSource);
+    const changed = [...before].filter(
+      ([key, hash]) => after.get(key) !== hash && !key.startsWith(`${code} `),
+    );
+    problems.push(...wrong.map((problem) => `${name}: ${problem}`));
+    problems.push(...changed.map(([key]) => `${name} has changed ${key}`));
+    before = after;
+  };
+  for (const actor of actorsIn(world)) {
+    await act(actor.name, actor.refused === undefined ? actor.place.code : null, async (tenants) => {
+      const own = ownOf(anonymous, store, actor, tenants);
+      const isRefused = actor.refused !== undefined && actor.refused !== 'TOKEN_MISSING';
+      const share = isRefused ? run.share / 10 : run.share;
+      for (const probe of PROBES.filter(({ needs }) => needs !== 'nothing' || actor.token === null)) {
+        const ids = idsFor(world, actor, probe.thing, taken, own).filter(() => chance.hit(share));
+        probes += ids.length;
+        problems.push(...(await probeWith(probe, ids, actor, own, world, anonymous)));
+      }
+    });
+  }
+  await act('signing in', world.places.child.code, () => signInAndOut(anonymous, world));
+  return { problems, probes, statements };
 }
 
 async function probeWith(
@@ -114,7 +111,7 @@ function adminOf(anonymous: ApiClient, { code }: Place): ApiClient {
 }
 
 /** Rows to spoil, made by an administrator of the tenant; an actor that is refused everything gets the tenant's only ones. */
-function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenants: Set<string>): Own {
+function ownOf(anonymous: ApiClient, store: DataSource, actor: Actor, tenants: Set<string>): Own {
   const { place, refused } = actor;
   if (refused !== undefined) {
     return {
@@ -137,8 +134,8 @@ function ownOf({ anonymous, dataSource }: ServiceUnderTest, actor: Actor, tenant
   return {
     dept,
     tenant,
-    user: () => accountRow(dataSource, place.code),
-    hook: () => webhookRow(dataSource, place.code),
+    user: () => accountRow(store, place.code),
+    hook: () => webhookRow(store, place.code),
     reservation: async () => {
       const key = `own-${Math.random()}`;
       const body = { key, amount: 1, seconds: 3600 };

@@ -1,17 +1,7 @@
-import type { DataSource } from 'typeorm';
+import { FindOperator, type DataSource, type ObjectLiteral } from 'typeorm';
+import { SqlStatement, type Where } from '../../../src/database/sql-statement';
 import { PLATFORM_TENANT } from '../../../src/tenancy/tenant-code';
-import { until } from '../until';
-import { recordQueries } from '../query-recorder';
-import { accessesOf, type Access, type Binding } from './tenant-statements';
-
-interface LoggedStatement {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-  /** What the test was doing; empty for its own work. */
-  readonly phase: string;
-}
-
-type Mark = (phase: string) => Promise<void>;
+import { recordQueries, type RecordedQuery } from '../query-recorder';
 
 /** Every table that has rows of tenants, that of the tenants included. */
 export function tablesOfTenants(dataSource: DataSource): string[] {
@@ -20,195 +10,140 @@ export function tablesOfTenants(dataSource: DataSource): string[] {
     .map(({ tableName }) => tableName);
 }
 
-/** The statements that the database runs meanwhile: a server's own log of them, or what SQLite's driver is given. */
-export async function logStatements(
+/** Tenants of which a row must have one. */
+type Binding = readonly string[];
+
+export interface ScopedQuery extends RecordedQuery {
+  /** Each holds by itself; there is none where the statement can reach the rows of any tenant. */
+  readonly bindings: readonly Binding[];
+}
+
+/** The statements that are sent while `work` runs, each with the tenants that `SqlStatement` was given to write it. */
+export async function recordScopes(
   dataSource: DataSource,
-  work: (mark: Mark) => Promise<void>,
-): Promise<LoggedStatement[]> {
-  const { type } = dataSource.options;
-  if (type === 'postgres') return byPostgresLog(dataSource, work);
-  if (type !== 'better-sqlite3') return byGeneralLog(dataSource, work);
-  const mark: Mark = async (phase) => {
-    await dataSource.query(markOf(phase));
-  };
-  return inPhases(await recordQueries(dataSource, () => work(mark)));
-}
-
-/** A statement that says in the log what comes next. */
-function markOf(phase: string): string {
-  return `SELECT 'the test does: ${phase}'`;
-}
-
-function inPhases(queries: readonly Omit<LoggedStatement, 'phase'>[]): LoggedStatement[] {
-  let phase = '';
-  return queries.flatMap(({ sql, parameters }) => {
-    const marked = /^SELECT 'the test does: (.*)'$/.exec(sql);
-    if (!marked) return [{ sql, parameters, phase }];
-    phase = marked[1]!;
-    return [];
-  });
-}
-
-/** Other tests may use the same server: only connections to this database count. */
-async function byGeneralLog(
-  dataSource: DataSource,
-  work: (mark: Mark) => Promise<void>,
-): Promise<LoggedStatement[]> {
-  const threads = new Set<string>();
-  const seeThreads = async () => {
-    const rows = await dataSource.query<{ id: number | string }[]>(
-      'SELECT ID AS id FROM information_schema.PROCESSLIST WHERE DB = DATABASE()',
-    );
-    for (const { id } of rows) threads.add(String(id));
-  };
-  const began = await dataSource.query<{ now: string }[]>('SELECT CAST(NOW(6) AS CHAR) AS now');
-  await dataSource.query("SET GLOBAL log_output = 'TABLE'");
-  await dataSource.query('SET GLOBAL general_log = ON');
-  // The log tells values only of statements that are prepared from now on: by new connections.
-  await seeThreads();
-  const old = [...threads];
-  const endOld = async (): Promise<boolean> => {
-    threads.clear();
-    await seeThreads();
-    const left = old.filter((id) => threads.has(id));
-    for (const id of left) await dataSource.query(`KILL ${id}`);
-    return left.length === 0;
-  };
-  // The connection that kills is among them, and then fails.
-  await until(() => endOld().catch(() => false));
+  work: () => Promise<unknown>,
+): Promise<ScopedQuery[]> {
+  const { prototype } = SqlStatement;
+  const [where, place, run] = [
+    jest.spyOn(prototype, 'where'),
+    jest.spyOn(prototype, 'place'),
+    jest.spyOn(prototype, 'run'),
+  ];
   try {
-    await work(async (phase) => {
-      await seeThreads();
-      await dataSource.query(markOf(phase));
+    const sent = await recordQueries(dataSource, work);
+    const conditions = new Map<unknown, Binding[]>();
+    for (const [index, all] of where.mock.calls.entries())
+      conditions.set(where.mock.contexts[index], (all as Where<ObjectLiteral>[]).flatMap(bindingsIn));
+    const stamps = new Map<unknown, string[]>();
+    for (const [index, [{ propertyName }, value]] of place.mock.calls.entries()) {
+      const statement: unknown = place.mock.contexts[index];
+      if (propertyName === 'tenantId')
+        stamps.set(statement, [...(stamps.get(statement) ?? []), String(value)]);
+    }
+    const written = run.mock.calls.map(([, sql], index): ScopedQuery => {
+      const statement = run.mock.contexts[index] as SqlStatement;
+      const stamped = stamps.get(statement);
+      const bindings = conditions.get(statement) ?? (stamped ? [stamped] : []);
+      return { sql, parameters: statement.values, bindings };
     });
-    await seeThreads();
+    const texts = new Set(written.map(({ sql }) => sql));
+    const byHand = sent.filter(({ sql }) => !texts.has(sql));
+    return [...written, ...byHand.map((query) => ({ ...query, bindings: [] }))];
   } finally {
-    await dataSource.query('SET GLOBAL general_log = OFF');
+    for (const spy of [where, place, run]) spy.mockRestore();
   }
-  const rows = await dataSource.query<{ sql: string; thread: number | string }[]>(
-    `SELECT CONVERT(argument USING utf8mb4) AS 'sql', thread_id AS thread FROM mysql.general_log
-      WHERE command_type IN ('Query', 'Execute') AND event_time >= ?`,
-    [began[0]!.now],
+}
+
+/** What the tenant must be for a condition to hold. Of alternatives, each must say it. */
+function bindingsIn(where: Where<ObjectLiteral>): Binding[] {
+  if (Array.isArray(where)) {
+    const each = where.map((alternative: Where<ObjectLiteral>) => bindingsIn(alternative)[0]);
+    return each.every((binding) => binding !== undefined) ? [each.flat()] : [];
+  }
+  const { tenantId, ancestors, lineage } = where as Record<string, unknown>;
+  // A path that names a tenant: it is above.
+  const above = [ancestors, lineage].flatMap((path) =>
+    path instanceof FindOperator ? Object.values<unknown>(path.objectLiteralParameters ?? {}) : [],
   );
-  const own = rows.filter(({ thread }) => threads.has(String(thread)));
-  return inPhases(own.map(({ sql }) => ({ sql, parameters: [] })));
+  const codes: unknown =
+    tenantId instanceof FindOperator && tenantId.type === 'in' ? tenantId.value : tenantId;
+  return [
+    ...(typeof codes === 'string' || Array.isArray(codes)
+      ? [[codes].flat(1).map((code: unknown) => String(code))]
+      : []),
+    ...above.map((path) => [String(path).replaceAll(',', '')]),
+  ];
 }
 
-/** A line of PostgreSQL's log; the values of a prepared statement are its detail. */
-interface LogLine {
-  readonly dbname?: string;
-  readonly message: string;
-  readonly detail?: string;
-}
-
-async function byPostgresLog(
-  dataSource: DataSource,
-  work: (mark: Mark) => Promise<void>,
-): Promise<LoggedStatement[]> {
-  const textOf = async (sql: string): Promise<string> => {
-    const [row] = await dataSource.query<{ text: string | null }[]>(`SELECT (${sql})::text AS text`);
-    return row!.text ?? '';
-  };
-  const setLog = async (statements: 'all' | 'none'): Promise<void> => {
-    await dataSource.query(`ALTER SYSTEM SET log_statement = '${statements}'`);
-    await dataSource.query('SELECT pg_reload_conf()');
-    await until(async () => (await textOf(`current_setting('log_statement')`)) === statements);
-  };
-  const mark: Mark = async (phase) => {
-    await dataSource.query(markOf(phase));
-  };
-  const file = await textOf(`pg_current_logfile('jsonlog')`);
-  const start = await textOf(`SELECT size FROM pg_stat_file('${file}')`);
-  await setLog('all');
-  let log = '';
-  try {
-    await work(mark);
-    // The log is written by a process of its own.
-    await mark('end');
-    await until(async () => {
-      log = await textOf(`pg_read_file('${file}', ${start}, 1000000000)`);
-      return log.includes(markOf('end'));
-    });
-  } finally {
-    await setLog('none');
-  }
-  const lines = log.split('\n').filter((line) => line.endsWith('}'));
-  const own = lines
-    .map((line) => JSON.parse(line) as LogLine)
-    .filter(({ dbname }) => dbname === dataSource.options.database);
-  return inPhases(own.flatMap(statementIn));
-}
-
-function statementIn({ message, detail = '' }: LogLine): Omit<LoggedStatement, 'phase'>[] {
-  const [, sql] = /^(?:statement|execute [^:]+): (.*)$/s.exec(message) ?? [];
-  if (sql === undefined) return [];
-  const values = detail.matchAll(/\$\d+ = (?:'((?:[^']|'')*)'|NULL)/g);
-  return [{ sql, parameters: [...values].map(([, text]) => text?.replaceAll("''", "'") ?? null) }];
-}
-
-/** Statements that may do without a tenant, each for a reason of its own; without quotes, values as `?`. */
+/** Statements and sub-selects that may do without a tenant, each for a reason; without quotes, values as `?`. */
 const EXEMPT: readonly RegExp[] = [
   // New codes are drawn among those of all tenants; it reads nothing but the codes that were drawn.
   /^SELECT DISTINCT t\.tenant_id AS value FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
   // A new id is greater than that of every tenant; it reads nothing but the greatest.
-  /^SELECT t\.id AS id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) ORDER BY t\.id DESC LIMIT (1|\?)$/,
+  /^SELECT t\.id AS id FROM tenantry_tenant t WHERE t\.id >= \? AND LENGTH\(t\.id\) = LENGTH\(\?\) ORDER BY t\.id DESC LIMIT \?$/,
   // The path of a deleted tenant may be old: whether the caller reaches it is asked of its parents, one by one.
-  /^SELECT [\w., ]* FROM tenantry_tenant t WHERE t\.(id|tenant_id) = \? AND t\.del_flag = \? LIMIT (1|\?)$/,
+  /^SELECT [\w., ]* FROM tenantry_tenant t WHERE t\.(id|tenant_id) = \? AND t\.del_flag = \? LIMIT \?$/,
   /^SELECT t\.tenant_parent AS tenantParent FROM tenantry_tenant t WHERE t\.tenant_id = \? AND t\.del_flag = \?$/,
   /^UPDATE tenantry_tenant SET [\w=?+, ]* WHERE id = \? AND del_flag = \?$/,
   // Whether a tenant has children is asked of a row that is bound itself.
-  /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = \? AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT (1|\?)\)/,
+  /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = '' AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT 1\)/,
   // A refresh token says its session, and only the session says the tenant.
-  /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT (1|\?)$/,
+  /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT \?$/,
   // How far the journals of the caller's tenant and of the platform go: numbers alone.
-  /^SELECT t\.tenant_id AS code, t\.tree_ver AS version, \(SELECT c\.prev FROM tenantry_change c WHERE c\.tenant_id = t\.tenant_id ORDER BY c\.version, c\.seq LIMIT (1|\?)\) AS kept FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
-  // The six counters of a new tenant, whose code no tenant has yet.
-  /^INSERT INTO tenantry_quota \([\w, ]*\) VALUES (\([?\d, -]*\)(, )?){6}$/,
+  /^SELECT t\.tenant_id AS code, t\.tree_ver AS version, \(SELECT c\.prev FROM tenantry_change c WHERE c\.tenant_id = t\.tenant_id ORDER BY c\.version, c\.seq LIMIT 1\) AS kept FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
+  // The counters of a new tenant, whose code no tenant has yet.
+  /^INSERT INTO tenantry_quota \([\w, ]*\) VALUES (\([?, ]*\)(, )?){6}$/,
   // Of no request: every second it is asked whether there is any webhook to send to.
-  /^SELECT 1 AS one FROM tenantry_webhook t WHERE t\.status = \? LIMIT (1|\?)$/,
+  /^SELECT 1 AS one FROM tenantry_webhook t WHERE t\.status = \? LIMIT \?$/,
 ];
 
-/** Who was at work, and the tenants whose rows that may concern; null where any tenant may be named, as in signing in. */
-export type Phases = ReadonlyMap<string, ReadonlySet<string> | null>;
+/** What is written by hand: a sub-select of one tenant, or a short statement; all after the tenant narrows it. */
+const BY_HAND =
+  /\b(?:FROM|UPDATE) (\w+)(?: (?!SET)(\w+)(?: (?:FORCE INDEX|INDEXED BY) \S+)?)?(?: SET [^()]*?)? WHERE (?:\2\.)?tenant_id = (\?|t\.tenant_id)(?![^()]* OR )(?= AND | ORDER | LIMIT | RETURNING |\)|$)/g;
 
-/** Statements that reach rows of tenants without saying whose, or rows of other tenants than the one at work. */
+/** Statements that reach rows of tenants without saying whose, or rows of other tenants than these; null allows any. */
 export function statementProblems(
   dataSource: DataSource,
-  statements: readonly LoggedStatement[],
-  phases: Phases,
+  statements: readonly ScopedQuery[],
+  tenants: ReadonlySet<string> | null,
 ): string[] {
-  const owned = new Set(tablesOfTenants(dataSource));
-  const problems = statements
-    .filter(({ phase, sql }) => phases.has(phase) && !isExempt(sql))
-    .flatMap((statement) =>
-      accessesOf(statement.sql, owned)
-        .map((access) => problemOf(access, statement, phases.get(statement.phase) ?? null))
-        .filter((problem) => problem !== null)
-        .map((problem) => `${statement.phase}: ${problem}: ${statement.sql.slice(0, 600)}`),
-    );
+  const access = new RegExp(
+    `\\b(?:FROM|JOIN|UPDATE|INTO) (${tablesOfTenants(dataSource).join('|')})\\b`,
+    'g',
+  );
+  const problems = statements.flatMap(({ sql, parameters, bindings }) => {
+    const texts = sql.replace(/'[^']*'/g, "''").replace(/\$\d+/g, '?');
+    const plain = texts.replace(/[`"]/g, '').replace(/\s+/g, ' ');
+    const isInsert = plain.startsWith('INSERT');
+    const told: (string | null)[] = [];
+    const left = EXEMPT.reduce((text, pattern) => text.replace(pattern, ''), plain);
+    const rest = left.replace(BY_HAND, (text, table: string, _alias: string, code: string, at: number) => {
+      // Of a statement that has its tenant, only the sub-selects: what else it asks for is the caller's choice.
+      if (bindings.length > 0 && !/\(SELECT (?:(?! FROM ).)*$/.test(left.slice(0, at))) return text;
+      const place = (left.slice(0, at) + text).split('?').length - 2;
+      if (code === '?') told.push(problemOf(isInsert, table, [[String(parameters[place])]], tenants));
+      return '';
+    });
+    const [own, other] = [...rest.matchAll(access)];
+    if (own) told.push(problemOf(isInsert, own[1]!, bindings, tenants));
+    if (other) told.push(`${other[1]} is reached, too`);
+    return told.filter((problem) => problem !== null).map((problem) => `${problem}: ${plain.slice(0, 600)}`);
+  });
   return [...new Set(problems)];
 }
 
-function isExempt(sql: string): boolean {
-  const values = sql.replace(/'(?:[^'\\]|''|\\.)*'/g, '?');
-  const plain = values.replace(/\$\d+/g, '?').replace(/[`"]/g, '').replace(/\s+/g, ' ');
-  return EXEMPT.some((pattern) => pattern.test(plain));
-}
-
 function problemOf(
-  { table, isInsert, bindings }: Access,
-  { sql, parameters }: LoggedStatement,
+  isInsert: boolean,
+  table: string,
+  bindings: readonly Binding[],
   tenants: ReadonlySet<string> | null,
 ): string | null {
   if (bindings.length === 0) return `${table} without a tenant`;
   // No tenant has the code of a new one yet.
   if (tenants === null || (isInsert && table === 'tenantry_tenant')) return null;
   // What is done to tenants stands in the journal of the platform.
-  const isNoted = table === 'tenantry_change' && /^INSERT INTO .?tenantry_change/.test(sql);
-  const isOwn = (code: string) =>
-    tenants.has(code) || ((table === 'tenantry_tenant' || isNoted) && code === PLATFORM_TENANT);
-  const told = (binding: Binding) =>
-    binding.map((each) => String(typeof each === 'number' ? parameters[each] : each).replaceAll(',', ''));
-  const isBound = bindings.some((binding) => told(binding).every(isOwn));
-  return isBound ? null : `${table} of ${bindings.map(told).join(' or ')}`;
+  const isNoted = table === 'tenantry_tenant' || (isInsert && table === 'tenantry_change');
+  const isOwn = (code: string) => tenants.has(code) || (isNoted && code === PLATFORM_TENANT);
+  const isBound = bindings.some((binding) => binding.every(isOwn));
+  return isBound ? null : `${table} of ${bindings.join(' or ')}`;
 }
