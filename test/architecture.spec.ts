@@ -98,7 +98,6 @@ describe('the source', () => {
     ]);
     const prepared = files.filter(({ text }) => text.includes('runPrepared('));
     expect(paths(prepared).sort()).toEqual([
-      'changes/subscription.repository.ts',
       'database/prepared.ts',
       'database/sql-statement.ts',
       'journal/journal-state.ts',

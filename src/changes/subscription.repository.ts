@@ -11,8 +11,6 @@ import {
 import { ChangeEntity, type ChangeKind } from '../journal/change-log';
 import { endOf, journalStates, LAST_SEQ, type Position } from '../journal/journal-state';
 import { columnOf, tableName } from '../database/columns';
-import type { Rows } from '../database/dialect';
-import { runPrepared } from '../database/prepared';
 import { ScopedTable } from '../database/scoped-table';
 import { SqlStatement } from '../database/sql-statement';
 import { dataSourceOf } from '../database/tenantry.data-source';
@@ -71,7 +69,7 @@ export class SubscriptionRepository {
    * a tree is raised under its lock, so that all entries up to a committed version are visible.
    */
   async findDueJournals(subscription: string, journals: readonly string[] | null): Promise<string[]> {
-    const rows = await this.#do((manager) => {
+    const { rows } = await this.#do((manager) => {
       const { statement, tables, now } = this.#positions(manager);
       const name = statement.placeOf(subscription);
       const ofThese = journals
@@ -81,7 +79,7 @@ export class SubscriptionRepository {
         LEFT JOIN ${tables.position} p ON p.journal = t.tenant_id AND p.subscription = ${name}
         WHERE ${ofThese} (p.version IS NULL OR t.tree_ver > p.version OR p.seq < ${LAST_SEQ})
           AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) LIMIT ${MOST_FOUND}`;
-      return rowsOf(manager, sql, statement);
+      return statement.run(manager, sql);
     });
     return rows.map(({ code }) => String(code));
   }
@@ -100,7 +98,7 @@ export class SubscriptionRepository {
 
   async #findDuePage(journals: readonly string[] | null, from: number): Promise<DueWebhook[]> {
     const today = this.time.day(this.clock.now());
-    const rows = await this.#do((manager) => {
+    const { rows } = await this.#do((manager) => {
       const { statement, tables, now } = this.#positions(manager);
       const first = statement.placeOf(from);
       const ofThese = journals
@@ -119,7 +117,7 @@ export class SubscriptionRepository {
         WHERE w.webhook_id >= ${first} AND ${ofThese} w.status = '0' AND ${isServed}
           AND (t.tree_ver > p.version OR p.seq < ${LAST_SEQ})
           AND (p.retry_at IS NULL OR p.retry_at <= ${now()}) ORDER BY w.webhook_id LIMIT ${DUE_PAGE}`;
-      return rowsOf(manager, sql, statement);
+      return statement.run(manager, sql);
     });
     return rows.map(({ hook, owner, kinds, above, code }) => ({
       ...{ webhookId: Number(hook), tenantId: String(owner), kinds: String(kinds), journal: String(code) },
@@ -200,8 +198,4 @@ export class SubscriptionRepository {
 /** The version of a tenant's tree; all entries up to it are visible on this connection. */
 export async function treeVersionOf(manager: EntityManager, tenantId: string): Promise<number> {
   return (await journalStates(manager, [tenantId])).get(tenantId)?.version ?? 0;
-}
-
-async function rowsOf(manager: EntityManager, sql: string, { values }: SqlStatement): Promise<Rows> {
-  return (await runPrepared(manager, sql, values)).rows;
 }
