@@ -123,6 +123,23 @@ describe('departments as they were', () => {
       expectInvalid(await api.get(`${PATH}/${id}?asOf=${encodeURIComponent(future)}`), 'asOf', future);
   });
 
+  it('asOf counts every version whose time had come, also one of a process whose clock is behind', async () => {
+    clock.set('2026-12-30T04:00:04Z');
+    const id = await aDept(api, { deptName: 'first' });
+    clock.set('2026-12-30T04:00:10Z');
+    await api.patch(`${PATH}/${id}`, { deptName: 'second' });
+    // As another process, seven seconds behind.
+    clock.set('2026-12-30T04:00:03Z');
+    await api.patch(`${PATH}/${id}`, { deptName: 'third' });
+    clock.set('2026-12-31T00:00:00Z');
+    expect(await read<Row>(`/${id}?asOf=2026-12-30T04:00:05Z`)).toMatchObject({ deptName: 'third' });
+    const { rows } = await service
+      .as({ tenantId })
+      .get('/system/change-api?from=2026-12-30T04:00:03Z&to=2026-12-30T04:00:05Z')
+      .then(({ body }) => body.data as { rows: { after: Row }[] });
+    expect(rows.map(({ after }) => after.deptName)).toEqual(['first', 'third']);
+  });
+
   it('asOf keeps one state over all pages, whatever is written between them', async () => {
     const ids = [await aDept(api), await aDept(api), await aDept(api)];
     const today = `asOf=${new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 10)}`;
