@@ -26,6 +26,9 @@ export abstract class Audited {
   revision!: number;
 }
 
+/** Who made and who last changed a row, and when, as views show it. */
+export const STAMPS = ['createBy', 'createTime', 'updateBy', 'updateTime'] as const;
+
 /** For a change of the row by something else, such as a move of what is above it. */
 export const RAISED = { revision: () => 'revision + 1' } as const;
 

@@ -22,7 +22,7 @@ import {
   type SiblingName,
   type Where,
 } from './dept.conditions';
-import { DEPT_DETAILS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
+import { DEPT_FIELDS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
 
 const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
 const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
@@ -34,7 +34,7 @@ const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child:ix_dept_children
   WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0' AND child.parent_id = t.dept_id
   ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS "hasChildren"`;
 const NAMED = ['deptId', 'deptName'] as const;
-const IN_FILES = ['deptId', 'parentId', 'ancestors', 'deptName', ...DEPT_DETAILS] as const;
+const IN_FILES = ['deptId', 'parentId', 'ancestors', ...DEPT_FIELDS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
 const MAX_SORTED = 20_000;
 /** Of several filters with an index, the first with at most so many rows is used. */

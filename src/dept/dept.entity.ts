@@ -1,8 +1,10 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { Audited } from '../database/audited';
+import { Audited, STAMPS } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 import type { TreeRow } from '../database/tree-table';
+import { namesOf, type ClientFields } from '../resource/fields';
+import type { CreateDeptDto, DeptDto } from './dept.dto';
 
 /** Parent id of a top-level department. */
 export const ROOT_ID = 0;
@@ -71,26 +73,43 @@ export function ancestorIds({ ancestors }: Pick<DeptEntity, 'ancestors'>): numbe
   return ancestors.split(',').slice(1).map(Number);
 }
 
-export const DEPT_DETAILS = ['orderNum', 'leader', 'phone', 'email', 'status'] as const;
-export type DeptDetail = (typeof DEPT_DETAILS)[number];
+/** What a client decides about a department, besides its place: every field that it may send. */
+export type DeptFields = ClientFields<
+  DeptEntity,
+  DeptDto,
+  Exclude<keyof CreateDeptDto, 'parentId' | 'tenantId'>
+>;
 
-/** What a client decides about a department, besides its place. */
-export type DeptFields = Pick<DeptEntity, 'deptName' | DeptDetail>;
+/** The fields with the contract's defaults. All that is read, written, listed, noted, imported or exported follows from it. */
+export const DEPT_DEFAULTS: DeptFields = {
+  deptName: '',
+  orderNum: 0,
+  leader: null,
+  phone: null,
+  email: null,
+  status: '0',
+};
 
-/** What lists and trees read of a department: all but the revision, which only a change needs. */
-export const DEPT_SHOWN = [
+export const DEPT_FIELDS = namesOf(DEPT_DEFAULTS);
+
+export type DeptDetail = Exclude<keyof DeptFields, 'deptName'>;
+export const DEPT_DETAILS = DEPT_FIELDS.filter((field): field is DeptDetail => field !== 'deptName');
+
+/** What a department shows, in this order. */
+export const DEPT_VIEW = [
   'deptId',
-  'tenantId',
   'parentId',
   'ancestors',
-  'depth',
-  'deptName',
-  ...DEPT_DETAILS,
+  ...DEPT_FIELDS,
   'delFlag',
-  'createBy',
-  'createTime',
-  'updateBy',
-  'updateTime',
+  'tenantId',
+  ...STAMPS,
 ] as const;
+
+/** What lists and trees read of a department: all but the revision, which only a change needs. */
+export const DEPT_SHOWN = [...DEPT_VIEW, 'depth'] as const;
+
+/** What the journal records of a department. Its path is not among it: it follows from the parents. */
+export const DEPT_JOURNALLED = ['parentId', ...DEPT_FIELDS, ...STAMPS] as const;
 
 export type DeptRow = Pick<DeptEntity, (typeof DEPT_SHOWN)[number]>;

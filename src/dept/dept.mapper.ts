@@ -1,28 +1,12 @@
 import type { JournalFields } from '../journal/change-log';
 import { withRevision } from '../database/revision';
+import { pick, viewOf } from '../resource/fields';
 import type { ZonedTime } from '../time/zoned-time';
-import type { CreateDeptDto, DeptDto, DeptRowDto } from './dept.dto';
-import type { DeptEntity, DeptFields, DeptRow } from './dept.entity';
+import type { DeptDto, DeptRowDto } from './dept.dto';
+import { DEPT_JOURNALLED, DEPT_VIEW, type DeptEntity, type DeptRow } from './dept.entity';
 
-/** The only place where a column becomes a field. */
 export function toDeptView(row: DeptRow, time: ZonedTime): DeptDto {
-  return {
-    deptId: row.deptId,
-    parentId: row.parentId,
-    ancestors: row.ancestors,
-    deptName: row.deptName,
-    orderNum: row.orderNum,
-    leader: row.leader,
-    phone: row.phone,
-    email: row.email,
-    status: row.status,
-    delFlag: row.delFlag,
-    tenantId: row.tenantId,
-    createBy: row.createBy,
-    createTime: time.format(row.createTime),
-    updateBy: row.updateBy,
-    updateTime: time.formatOrNull(row.updateTime),
-  };
+  return viewOf(row, DEPT_VIEW, time);
 }
 
 /** One department by itself, which can be changed on the condition that it is still the same. */
@@ -35,51 +19,6 @@ export function toDeptRow(row: DeptRow, time: ZonedTime, hasChildren: boolean): 
   return Object.assign(toDeptView(row, time), { hasChildren });
 }
 
-/** A department as a client would send it to leave it as it is. */
-export function toDeptSent({ deptName, orderNum, leader, phone, email, status }: DeptEntity): object {
-  return { deptName, orderNum, leader, phone, email, status };
-}
-
-/** The only place where a field becomes a column; what was not sent becomes the contract's default. */
-export function toDeptFields(dto: CreateDeptDto): DeptFields {
-  return {
-    deptName: dto.deptName ?? '',
-    orderNum: dto.orderNum ?? 0,
-    leader: dto.leader ?? null,
-    phone: dto.phone ?? null,
-    email: dto.email ?? null,
-    status: dto.status ?? '0',
-  };
-}
-
-/** What the journal records of a department. Its path is not among it: it follows from the parents. */
-export function toDeptJournal(
-  row: Omit<DeptRow, 'deptId' | 'tenantId' | 'ancestors' | 'depth' | 'delFlag'>,
-): JournalFields {
-  const {
-    parentId,
-    deptName,
-    orderNum,
-    leader,
-    phone,
-    email,
-    status,
-    createBy,
-    createTime,
-    updateBy,
-    updateTime,
-  } = row;
-  return {
-    parentId,
-    deptName,
-    orderNum,
-    leader,
-    phone,
-    email,
-    status,
-    createBy,
-    createTime,
-    updateBy,
-    updateTime,
-  };
+export function toDeptJournal(row: Pick<DeptRow, (typeof DEPT_JOURNALLED)[number]>): JournalFields {
+  return pick(row, DEPT_JOURNALLED);
 }

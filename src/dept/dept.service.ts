@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
+import { pick, withDefaults } from '../resource/fields';
 import { mergePatch } from '../resource/merge-patch';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { Refusal } from '../errors/refusal';
@@ -9,10 +10,10 @@ import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../database/tree-path';
 import type { CreateDeptDto, DeleteDeptsQuery, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
-import { ROOT_ID, type DeptEntity } from './dept.entity';
+import { DEPT_DEFAULTS, DEPT_FIELDS, ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors, MAX_SUBTREE } from './dept.errors';
 import type { RestoreDeptDto } from './history/dept-history.dto';
-import { toDeptDto, toDeptFields, toDeptSent } from './dept.mapper';
+import { toDeptDto } from './dept.mapper';
 import { DeptRepository } from './dept.repository';
 import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
 
@@ -40,7 +41,7 @@ export class DeptService {
     const create = async (tree: LockedDeptTree): Promise<number> => {
       const place = await placeFor(tree, dto.parentId ?? ROOT_ID);
       if (place.depth > MAX_DEPTH) throw DeptErrors.TOO_DEEP();
-      return tree.add(toDeptFields(dto), place);
+      return tree.add(withDefaults(dto, DEPT_DEFAULTS), place);
     };
     return this.depts.transaction(ctx, create, once);
   }
@@ -52,7 +53,7 @@ export class DeptService {
 
   /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
   patch(ctx: RequestContext, deptId: number, patch: CreateDeptDto, expected?: Expected): Promise<number> {
-    return this.#change(ctx, deptId, patch, expected, (dept) => mergePatch(toDeptSent(dept), patch));
+    return this.#change(ctx, deptId, patch, expected, (dept) => mergePatch(pick(dept, DEPT_FIELDS), patch));
   }
 
   /** Deletes all of these departments, or none; with `subtree` a single one with all below it. */
@@ -131,7 +132,7 @@ export class DeptService {
       refuseStale(dept, expected);
       const parentId = wanted ?? dept.parentId;
       if (parentId !== dept.parentId) await tree.move(dept, await placeForMove(tree, dept, parentId));
-      return tree.replace(dept, toDeptFields(fieldsOf(dept)));
+      return tree.replace(dept, withDefaults(fieldsOf(dept), DEPT_DEFAULTS));
     });
   }
 }

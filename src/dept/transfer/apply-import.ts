@@ -1,7 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../database/tree-path';
-import { ROOT_ID, type DeptDetail } from '../dept.entity';
+import { pick } from '../../resource/fields';
+import { DEPT_DETAILS, ROOT_ID, type DeptDetail } from '../dept.entity';
 import type { DeptChange, DeptPlace, LockedDeptTree } from '../locked-dept-tree';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';
 import { fateOf, type ImportPlan, type PlannedLine } from './import-plan';
@@ -45,8 +46,7 @@ function placeBelow(parent: TreeNode | null | undefined): DeptPlace {
 
 function changedDept({ existing, line }: PlannedLine): DeptChange<DeptDetail> {
   if (!existing) throw new Error('Only a department that exists can be changed.');
-  const { orderNum, leader, phone, email, status } = existing;
-  return { dept: existing, fields: { orderNum, leader, phone, email, status, ...line.fields } };
+  return { dept: existing, fields: Object.assign(pick(existing, DEPT_DETAILS), line.fields) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
-import { ancestorIds } from '../dept.entity';
+import { pick } from '../../resource/fields';
+import { ancestorIds, DEPT_DETAILS } from '../dept.entity';
 import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository';
 import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
@@ -76,10 +77,10 @@ export class DeptExport {
       if (above.includes(undefined)) continue;
       const prefix = above.map((step) => `${step ?? ''}/`).join('');
       for (const dept of group.depts) {
-        const { deptId, parentId, deptName: name, orderNum, leader, phone, email, status } = dept;
+        const { deptId, parentId, deptName: name } = dept;
         if (this.#slices.isOver) await this.#slices.next();
         const path = prefix + formatStep({ name, nth: numbers.get(deptId) ?? 1 });
-        lines.push({ deptId, parentId, path, orderNum, leader, phone, email, status });
+        lines.push(Object.assign({ deptId, parentId, path }, pick(dept, DEPT_DETAILS)));
       }
     }
     return lines;
