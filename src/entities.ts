@@ -2,7 +2,6 @@ import type { DataSourceOptions } from 'typeorm';
 import { ChangeEntity } from './journal/change-log';
 import { CommitRecord } from './database/commit-log';
 import { describeColumnsFor } from './database/entity-columns';
-import { SettingEntity } from './database/setting.repository';
 import { DeptEntity } from './dept/dept.entity';
 import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './changes/subscription.entity';
 import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
@@ -22,7 +21,6 @@ export const entities = [
   LeaseEntity,
   SessionEntity,
   FailedSignInEntity,
-  SettingEntity,
   QuotaEntity,
   QuotaEntryEntity,
   ReservationEntity,

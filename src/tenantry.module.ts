@@ -10,7 +10,6 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
-import { SettingRepository } from './database/setting.repository';
 import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
 import { CommitLogCleaner } from './database/hourly-cleaner';
 import { UnitOfWork } from './database/unit-of-work';
@@ -21,7 +20,6 @@ import { JournalModule, JournalServicesModule } from './changes/journal.module';
 import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './journal/change-cursor';
 import { WebhookSettings } from './changes/webhook/webhook-sender';
-import { Cursors } from './database/page';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy } from './web/envelope';
 import { setDefaultLanguage } from './web/request';
@@ -86,8 +84,6 @@ function fromOptions<T>(
     CommitLogCleaner,
     TenantryTransaction,
     Doctor,
-    SettingRepository,
-    Cursors,
     ChangeCursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
     fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
@@ -114,7 +110,6 @@ function fromOptions<T>(
     TenantryTransaction,
     Doctor,
     Meter,
-    Cursors,
     ChangeCursors,
     PrincipalResolver,
     HostGuards,

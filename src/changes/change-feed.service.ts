@@ -4,11 +4,11 @@ import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
-import { ChangeCursors, type FollowerPosition } from '../journal/change-cursor';
+import { ChangeCursors, openPosition, sealPosition, type FollowerPosition } from '../journal/change-cursor';
 import { endOf, type Position } from '../journal/journal-state';
 import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
-import { Cursors, filtersOf, type PageView } from '../database/page';
+import { filtersOf, type PageView } from '../database/page';
 import { NOT_A_REQUEST } from '../web/request';
 import { ChangeReader, CLOCKS_APART_MS, type ChangeFilters } from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
@@ -18,6 +18,9 @@ import { JournalErrors } from './journal.errors';
 
 /** So many versions are looked through for one page; where none of them matches, the page is short and the next one goes on. */
 const MOST_EXAMINED = 25_000;
+
+/** A cursor that version 0.3 has signed; its followers begin anew, as after any cursor that is no longer good. */
+const OF_0_3 = /^[\w-]+\.[\w-]{22}$/;
 
 /** One of the journals that a caller follows, and how far. */
 interface Followed {
@@ -42,7 +45,6 @@ export class ChangeFeed {
   constructor(
     private readonly reader: ChangeReader,
     private readonly changeCursors: ChangeCursors,
-    private readonly cursors: Cursors,
     private readonly waiters: ChangeWaiters,
     private readonly time: ZonedTime,
   ) {}
@@ -58,11 +60,12 @@ export class ChangeFeed {
     idle = NOT_A_REQUEST,
   ): Promise<PageView<ChangeDto>> {
     if (cursor === 'now') {
-      const nextCursor = await this.changeCursors.seal(ctx, await this.changeCursors.now(ctx));
+      const nextCursor = sealPosition([ctx.tenantId], await this.changeCursors.now(ctx));
       return { rows: [], nextCursor, hasMore: false };
     }
+    if (cursor !== undefined && OF_0_3.test(cursor)) throw JournalErrors.CURSOR_GONE();
     const filters = this.#filtersOf(query);
-    const start = cursor === undefined ? await this.#oldest(ctx) : await this.changeCursors.open(ctx, cursor);
+    const start = cursor === undefined ? await this.#oldest(ctx) : openPosition([ctx.tenantId], cursor);
     const read = () => this.#read(ctx, start, filters, limit);
     if (waitSeconds === 0) return read();
     const topics = followed(ctx, start, filters).map(({ tenantId, filters: { lineage } }) =>
@@ -77,11 +80,9 @@ export class ChangeFeed {
     ctx: RequestContext,
     { limit = 100, after, ...query }: ChangeQuery,
   ): Promise<PageView<ChangeDto>> {
-    const list = ['change desc', ctx.tenantId, filtersOf(query)];
+    const listed = ['desc', ctx.tenantId, filtersOf(query)];
     const filters = this.#filtersOf(query);
-    const key = after === undefined ? null : await this.cursors.open(list, after, 'after');
-    const [own, platform] = [key?.slice(0, 2), key?.slice(2)].map((part) => toPosition(part?.map(Number)));
-    const start = own && platform ? { own, platform } : await this.changeCursors.now(ctx);
+    const start = after === undefined ? await this.changeCursors.now(ctx) : openPosition(listed, after);
     const parts = await Promise.all(
       followed(ctx, start, filters).map(async (each): Promise<Part> => {
         const { first, last } = await this.#versionsWithin(each);
@@ -97,13 +98,8 @@ export class ChangeFeed {
       }),
     );
     const page = this.#merge(ctx, parts, limit, (a, b) => b.happenedAt.getTime() - a.happenedAt.getTime());
-    const at = page.at(start);
-    const place = [at.own.version, at.own.seq, at.platform.version, at.platform.seq];
-    return {
-      rows: page.rows,
-      nextCursor: page.hasMore ? await this.cursors.seal(list, place) : null,
-      hasMore: page.hasMore,
-    };
+    const { rows, hasMore } = page;
+    return { rows, nextCursor: hasMore ? sealPosition(listed, page.at(start)) : null, hasMore };
   }
 
   /** Between which versions the times lie that are asked for. The times themselves decide; this spares reading the rest. */
@@ -155,7 +151,7 @@ export class ChangeFeed {
       return { ...journal, entries, end, hasMore: isBounded || entries.length > limit };
     });
     const page = this.#merge(ctx, parts, limit, (a, b) => a.happenedAt.getTime() - b.happenedAt.getTime());
-    const nextCursor = await this.changeCursors.seal(ctx, page.at(start));
+    const nextCursor = sealPosition([ctx.tenantId], page.at(start));
     return { rows: page.rows, nextCursor, hasMore: page.hasMore };
   }
 
@@ -235,8 +231,4 @@ function followed(
     { tenantId, filters: ownFilters, at: own },
     { tenantId: PLATFORM_TENANT, filters: tenantFilters, at: platform },
   ].filter((journal) => journal.filters.kinds.length > 0);
-}
-
-function toPosition([version, seq]: readonly number[] = []): Position | undefined {
-  return version === undefined || seq === undefined ? undefined : { version, seq };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors, filtersOf, type PageView, type Page } from '../database/page';
+import { filtersOf, PagedList, type PageView, type Page } from '../database/page';
 import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
@@ -13,6 +13,8 @@ import { toDeptRow, toDeptView } from './dept.mapper';
 import type { DeptReader } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
 
+const DEPTS = new PagedList('dept', ['int', 'long']);
+
 /** How many departments one tree holds. */
 const MAX_NODES = 5000;
 /** A search for rare matches gives up after so many pages. */
@@ -24,7 +26,6 @@ const NOT_BELOW = { zh: '不能与 ancestorId 同时使用', en: 'cannot be used
 export class DeptListService {
   constructor(
     private readonly depts: DeptRepository,
-    private readonly cursors: Cursors,
     private readonly time: ZonedTime,
   ) {}
 
@@ -37,7 +38,7 @@ export class DeptListService {
       throw HttpErrors.INVALID({ fields: [{ field: 'deleted', message: NOT_BELOW }] });
     const below = ancestorId ? await existing(depts, ancestorId) : undefined;
     const criteria = { ids, parentId, name, leader, status, below, deleted };
-    const page = await this.cursors.page(['dept', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+    const page = await DEPTS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       depts.findPage(criteria, after, limit),
     );
     return {

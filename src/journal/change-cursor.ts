@@ -4,7 +4,7 @@ import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
 import { endOf, journalStates, type Position } from './journal-state';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { Cursors } from '../database/page';
+import { PagedList } from '../database/page';
 
 /** Where a follower stands: in the journal of its tenant, and in the platform's, which tells of tenants. */
 export interface FollowerPosition {
@@ -19,10 +19,7 @@ export class ChangeCursors {
   /** Of the last second: an older cursor only shows changes again that a list has in it already. */
   readonly #recent = new LRUCache<string, string>({ max: 10_000, ttl: 1000 });
 
-  constructor(
-    unitOfWork: UnitOfWork,
-    private readonly cursors: Cursors,
-  ) {
+  constructor(unitOfWork: UnitOfWork) {
     this.#unitOfWork = unitOfWork;
   }
 
@@ -30,7 +27,7 @@ export class ChangeCursors {
   async recent(ctx: RequestContext): Promise<string> {
     const known = this.#recent.get(ctx.tenantId);
     if (known !== undefined) return known;
-    const cursor = await this.seal(ctx, await this.now(ctx));
+    const cursor = sealPosition([ctx.tenantId], await this.now(ctx));
     this.#recent.set(ctx.tenantId, cursor);
     return cursor;
   }
@@ -42,20 +39,16 @@ export class ChangeCursors {
     const at = (code: string): Position => endOf(states.get(code)?.version ?? 0);
     return { own: at(tenantId), platform: at(PLATFORM_TENANT) };
   }
-
-  seal(ctx: RequestContext, { own, platform }: FollowerPosition): Promise<string> {
-    return this.cursors.seal(listOf(ctx), [own.version, own.seq, platform.version, platform.seq]);
-  }
-
-  async open(ctx: RequestContext, cursor: string): Promise<FollowerPosition> {
-    const [version, seq, ...platform] = (await this.cursors.open(listOf(ctx), cursor, 'after')).map(Number);
-    return {
-      own: { version: version ?? 0, seq: seq ?? 0 },
-      platform: { version: platform[0] ?? 0, seq: platform[1] ?? 0 },
-    };
-  }
 }
 
-function listOf({ tenantId }: RequestContext): readonly unknown[] {
-  return ['change', tenantId];
+const CHANGES = new PagedList('change', ['long', 'int', 'long', 'int']);
+
+export function sealPosition(listed: readonly unknown[], { own, platform }: FollowerPosition): string {
+  return CHANGES.seal(listed, [own.version, own.seq, platform.version, platform.seq]);
+}
+
+export function openPosition(listed: readonly unknown[], cursor: string): FollowerPosition {
+  const key = CHANGES.open(listed, cursor, 'after').map(Number);
+  const [version = 0, seq = 0, platformVersion = 0, platformSeq = 0] = key;
+  return { own: { version, seq }, platform: { version: platformVersion, seq: platformSeq } };
 }

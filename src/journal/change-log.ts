@@ -11,6 +11,7 @@ import {
 } from 'typeorm';
 import { ascii, id, text } from '../database/columns';
 import type { UnitPart } from '../database/open-unit';
+import { PagedList } from '../database/page';
 import { ScopedTable, type Key } from '../database/scoped-table';
 
 export const CHANGE_KINDS = ['dept', 'tenant', 'user'] as const;
@@ -81,6 +82,9 @@ export interface Change extends ChangedFields {
   readonly happenedAt: Date;
   readonly requestId: string | null;
 }
+
+/** What was done to one resource, by version and number. */
+export const HISTORY = new PagedList('history', ['long', 'int']);
 
 /** Entries of one resource, the newest first; `after` is the version and the number of the last one before them. */
 export function findHistory(

@@ -4,10 +4,11 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { ChangeDto } from '../web/change.dto';
+import { HISTORY } from '../journal/change-log';
 import { toChangeView } from '../journal/change-view';
 import type { PageQuery } from '../web/page-query.dto';
 import { mergePatch } from '../resource/merge-patch';
-import { Cursors, filtersOf, type PageView } from '../database/page';
+import { filtersOf, PagedList, type PageView } from '../database/page';
 import { refuseStale, type Expected } from '../database/revision';
 import type { RequestContext } from '../tenancy/request-context';
 import { isWithin, MAX_DEPTH, placeUnder } from '../database/tree-path';
@@ -24,6 +25,8 @@ import type { TenantEntity } from './tenant.entity';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantRow, toTenantSent } from './tenant.mapper';
 import { TenantRepository } from './tenant.repository';
+
+const TENANTS = new PagedList('tenant', ['digits']);
 
 /** The rules of the tree of tenants. */
 @Injectable()
@@ -154,7 +157,6 @@ export class TenantService {
 export class TenantListService {
   constructor(
     private readonly tenants: TenantRepository,
-    private readonly cursors: Cursors,
     private readonly clock: Clock,
     private readonly time: ZonedTime,
   ) {}
@@ -162,7 +164,7 @@ export class TenantListService {
   /** A page of all that was done to one tenant while it was at or below the caller's, the newest first. */
   async history(ctx: RequestContext, id: string, query: PageQuery): Promise<PageView<ChangeDto>> {
     const tenants = this.tenants.in(ctx);
-    const page = await this.cursors.page(['tenant-history', ctx.tenantId, id], query, (after, limit) =>
+    const page = await HISTORY.page(['tenant', ctx.tenantId, id], query, (after, limit) =>
       tenants.findHistory(id, after, limit),
     );
     if (page.rows.length === 0 && !(await tenants.everHad(id))) throw TenantErrors.NOT_FOUND();
@@ -173,7 +175,7 @@ export class TenantListService {
   async list(ctx: RequestContext, query: TenantListQuery): Promise<PageView<TenantRowDto>> {
     const tenants = this.tenants.in(ctx);
     const today = this.time.day(this.clock.now());
-    const page = await this.cursors.page(['tenant', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+    const page = await TENANTS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       tenants.findPage(query, today, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toTenantRow(row, today, Number(row.hasChildren) === 1)) };

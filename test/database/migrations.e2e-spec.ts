@@ -47,7 +47,7 @@ describe('the schema', () => {
     const { length } = await dataSource.runMigrations();
     await undoUntil(dataSource, 'FailedSignIns1763164800011');
     await dataSource.query('DELETE FROM tenantry_migrations');
-    await dataSource.query('DROP TABLE tenantry_setting');
+    await dataSource.query('DROP TABLE tenantry_session');
     expect(await dataSource.runMigrations()).toHaveLength(length);
     expect(await dataSource.manager.count(TenantEntity)).toBe(1);
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();

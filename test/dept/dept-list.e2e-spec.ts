@@ -189,7 +189,7 @@ describe('the list of departments', () => {
       }
     });
 
-    it('a cursor of the list cannot be forged', async () => {
+    it('a damaged cursor of the list is refused', async () => {
       for (let n = 0; n < 3; n += 1) await aDept(api);
       const cursor = (await list({ limit: 1 })).nextCursor!;
       const [text, seal] = cursor.split('.') as [string, string];

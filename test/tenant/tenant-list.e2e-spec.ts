@@ -101,7 +101,7 @@ describe('the list of tenants', () => {
     expect(namesOf(await list(owner, { tenantId: below.tenantId, tenantName: 'x' }))).toEqual([]);
   });
 
-  it('the list of tenants comes in pages that hold every tenant once, with cursors that cannot be forged', async () => {
+  it('the list of tenants comes in pages that hold every tenant once, with cursors of its own', async () => {
     for (let n = 0; n < 5; n += 1) await aTenant(owner, { tenantName: `t${n}` });
     for (const api of [owner, service.as()]) {
       const query = { tenantParent: top.tenantId, limit: 2 };

@@ -83,7 +83,7 @@ route('get', PATH, async (caller, { query }, response) => {
     [caller.tenantId, after],
   );
   const rows = found.map(userJson);
-  sendRead(response, await pageOf('user', caller, query, { rows, limit, keyOf: (row) => [row.userId] }));
+  sendRead(response, pageOf('user', caller, query, { rows, limit, keyOf: (row) => [row.userId] }));
 });
 
 route('get', `${PATH}/:id`, async (caller, { params }, response) => {

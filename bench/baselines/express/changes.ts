@@ -51,5 +51,5 @@ route('get', '/system/change-api', async (caller, { query }, response) => {
     };
   });
   const keyOf = ({ version, seq }: (typeof rows)[number]) => [version, seq];
-  sendRead(response, await pageOf('change', caller, query, { rows, limit, keyOf }));
+  sendRead(response, pageOf('change', caller, query, { rows, limit, keyOf }));
 });

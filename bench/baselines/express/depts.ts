@@ -106,7 +106,7 @@ route('get', PATH, async (caller, { query }, response) => {
   );
   const rows = found.map(deptInList);
   const keyOf = (row: (typeof rows)[number]) => [row.orderNum, row.deptId];
-  sendRead(response, await pageOf('dept', caller, query, { rows, limit, keyOf }));
+  sendRead(response, pageOf('dept', caller, query, { rows, limit, keyOf }));
 });
 
 type Node = ReturnType<typeof deptInList> & { children: Node[] };

@@ -118,7 +118,7 @@ route('get', PATH, async (caller, { query }, response) => {
   const rows = found.map((row) =>
     Object.assign(summary(row), { state: stateOf(row), hasChildren: row.has_children === 1 }),
   );
-  sendRead(response, await pageOf('tenant', caller, query, { rows, limit, keyOf: (row) => [row.id] }));
+  sendRead(response, pageOf('tenant', caller, query, { rows, limit, keyOf: (row) => [row.id] }));
 });
 
 function stateOf({ status }: TenantRow): string {

@@ -5,7 +5,7 @@ import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
 import { mergePatch } from '../../resource/merge-patch';
-import { Cursors, type PageView } from '../../database/page';
+import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { NOT_A_REQUEST, type Idle } from '../../web/request';
 import { refuseStale, withRevision, type Expected } from '../../database/revision';
@@ -24,6 +24,8 @@ import type {
 import { WebhookErrors } from './webhook.errors';
 import { kindsOf, WebhookRepository, type LockedWebhooks, type WebhookFields } from './webhook.repository';
 
+const WEBHOOKS = new PagedList('webhook', ['long']);
+const DELIVERIES = new PagedList('delivery', ['long']);
 const MOST_HOOKS = 20;
 /** Requests of this process that wait for name servers, and for receivers: a quarter of a top-level tenant and all below it. */
 const OUTSIDE = { inWork: 16, share: 1 / 4 };
@@ -39,7 +41,6 @@ export class WebhookService {
   constructor(
     private readonly webhooks: WebhookRepository,
     private readonly sender: WebhookSender,
-    private readonly cursors: Cursors,
     private readonly time: ZonedTime,
   ) {}
 
@@ -50,7 +51,7 @@ export class WebhookService {
 
   /** A page of the tenant's webhooks, in the order of ids. */
   async list(ctx: RequestContext, query: PageQuery): Promise<PageView<WebhookDto>> {
-    const page = await this.cursors.page(['webhook', ctx.tenantId], query, (after, limit) =>
+    const page = await WEBHOOKS.page([ctx.tenantId], query, (after, limit) =>
       this.webhooks.findPage(ctx, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toWebhookDto(row, this.time)) };
@@ -59,7 +60,7 @@ export class WebhookService {
   /** A page of what was sent to a webhook, the newest first. */
   async deliveries(ctx: RequestContext, webhookId: number, query: PageQuery): Promise<PageView<DeliveryDto>> {
     await this.#find(ctx, webhookId);
-    const page = await this.cursors.page(['delivery', ctx.tenantId, webhookId], query, (after, limit) =>
+    const page = await DELIVERIES.page([ctx.tenantId, webhookId], query, (after, limit) =>
       this.webhooks.findDeliveries(ctx, webhookId, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toDeliveryDto(row, this.time)) };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { Columns } from './columns';
 
@@ -29,11 +28,6 @@ export class Settings1763164800010 implements MigrationInterface {
          VALUES ('1', '000000', '平台', '0', 1, -1, '', ${QUOTAS.map(() => '0').join(', ')},
             0, '0', '0', 'system', '${c.now()}', '')`,
       );
-    }
-    if (await isEmpty(c, 'tenantry_setting')) {
-      const key = randomBytes(32).toString('hex');
-      const setting = c.table('tenantry_setting');
-      await c.query(`INSERT INTO ${setting} (name, value) VALUES ('cursor-key', '${key}')`);
     }
   }
 
@@ -154,10 +148,6 @@ function tables(c: Columns): Table[] {
         { name: 'ix_session_expires', columnNames: ['expires_at'] },
       ],
       foreignKeys: [c.tenantKey('fk_session_tenant')],
-    }),
-    new Table({
-      name: 'tenantry_setting',
-      columns: [c.code('name', 64, { isPrimary: true }), c.code('value', 255)],
     }),
   ];
 }

@@ -8,6 +8,7 @@ import { Subscriptions1763164800017 } from './1763164800017-subscriptions';
 import { Quotas1763164800018 } from './1763164800018-quotas';
 import { WebhookSecrets1763164800019 } from './1763164800019-webhook-secrets';
 import { DeletedSubtrees1763164800021 } from './1763164800021-deleted-subtrees';
+import { DropSettings1763164800022 } from './1763164800022-drop-settings';
 
 /** The one history of the schema, for every database; a host adds it to its own DataSource. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   Quotas1763164800018,
   WebhookSecrets1763164800019,
   DeletedSubtrees1763164800021,
+  DropSettings1763164800022,
 ];

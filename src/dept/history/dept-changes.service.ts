@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ChangedFields, JournalFields } from '../../journal/change-log';
+import { HISTORY, type ChangedFields, type JournalFields } from '../../journal/change-log';
 import { chunksOf } from '../../database/in-chunks';
 import { HttpErrors } from '../../errors/http.errors';
 import type { RequestContext } from '../../tenancy/request-context';
@@ -7,7 +7,7 @@ import { TimeSlices } from '../../time/time-slices';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
 import { toChangeView } from '../../journal/change-view';
-import { Cursors, cutPage, filtersOf, FirstRows, type PageView } from '../../database/page';
+import { cutPage, filtersOf, FirstRows, PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import type { DeptRowDto } from '../dept.dto';
 import { DEPT_DETAILS } from '../dept.entity';
@@ -23,6 +23,8 @@ import {
 import { DeptHistory, type DeptsAt } from './dept-history.service';
 import { DeptJournal, type DeptChangeEntry, type DeptJournalReader } from './dept-journal.repository';
 
+const PAST_DEPTS = new PagedList('past-dept', ['long', 'int', 'long']);
+const DIFF = new PagedList('dept-diff', ['long', 'long', 'int', 'long']);
 const COMPARED = ['deptName', 'parentId', ...DEPT_DETAILS] as const;
 const AFTER_TO = { zh: '不能晚于 to', en: 'must not be after to' };
 const ONLY_CHILDREN = {
@@ -44,7 +46,6 @@ export class DeptChanges {
   constructor(
     private readonly past: DeptHistory,
     private readonly journal: DeptJournal,
-    private readonly cursors: Cursors,
     private readonly time: ZonedTime,
   ) {}
 
@@ -53,7 +54,7 @@ export class DeptChanges {
     const { asOf = '', parentId, ancestorId, ids, deleted = false } = query;
     if (parentId === undefined || ancestorId !== undefined || ids !== undefined || deleted)
       throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: ONLY_CHILDREN }] });
-    return this.cursors.page(['past-dept', ctx.tenantId, filtersOf(query)], query, async (after, limit) => {
+    return PAST_DEPTS.page([ctx.tenantId, filtersOf(query)], query, async (after, limit) => {
       const depts = await this.past.at(ctx, after ? Number(after[0]) : asOf);
       return depts.findPage(query, after, limit);
     });
@@ -61,7 +62,7 @@ export class DeptChanges {
 
   /** A page of all that was done to one department, the newest first. */
   async history(ctx: RequestContext, deptId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
-    const page = await this.cursors.page(['dept-history', ctx.tenantId, deptId], query, (after, limit) =>
+    const page = await HISTORY.page(['dept', ctx.tenantId, deptId], query, (after, limit) =>
       this.journal.in(ctx).findPage(deptId, after, limit),
     );
     if (page.rows.length === 0 && !(await this.past.everHad(ctx, deptId))) throw DeptErrors.NOT_FOUND();
@@ -71,7 +72,7 @@ export class DeptChanges {
   /** A page of the departments that differ between two versions: what was created first, what was deleted last. */
   async diff(ctx: RequestContext, query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
     const journal = this.journal.in(ctx);
-    return this.cursors.page(['dept-diff', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+    return DIFF.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       journal.reading(async () => {
         const [from, to] = await this.#bothEnds(ctx, query, after, journal);
         const [, , rank = -1, deptId = 0] = (after ?? []).map(Number);

@@ -11,9 +11,10 @@ import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
+import { HISTORY } from '../../journal/change-log';
 import { toChangeView } from '../../journal/change-view';
 import { mergePatch } from '../../resource/merge-patch';
-import { Cursors, filtersOf, type PageView } from '../../database/page';
+import { filtersOf, PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../../database/revision';
@@ -33,12 +34,13 @@ import { UserErrors } from './user.errors';
 import { toAccountFields, toUserDto, toUserRow, toUserSent } from './user.mapper';
 import { UserRepository, type LockedAccounts } from './user.repository';
 
+const USERS = new PagedList('user', ['long']);
+
 /** Reading accounts. */
 @Injectable()
 export class UserListService {
   constructor(
     private readonly users: UserRepository,
-    private readonly cursors: Cursors,
     private readonly time: ZonedTime,
   ) {}
 
@@ -50,7 +52,7 @@ export class UserListService {
 
   /** A page of all that was done to one account, the newest first. */
   async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
-    const page = await this.cursors.page(['user-history', ctx.tenantId, userId], query, (after, limit) =>
+    const page = await HISTORY.page(['user', ctx.tenantId, userId], query, (after, limit) =>
       this.users.findHistory(ctx, userId, after, limit),
     );
     if (page.rows.length === 0 && !(await this.users.everHad(ctx, userId))) throw UserErrors.NOT_FOUND();
@@ -59,7 +61,7 @@ export class UserListService {
 
   /** A page of the accounts that match, in the order of ids. */
   async list(ctx: RequestContext, query: UserListQuery): Promise<PageView<UserDto>> {
-    const page = await this.cursors.page(['user', ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+    const page = await USERS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       this.users.findPage(ctx, query, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toUserRow(row, this.time)) };

@@ -4,7 +4,7 @@ import { HttpErrors } from '../../errors/http.errors';
 import { Meter } from '../../database/meter';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
-import { Cursors, type PageView } from '../../database/page';
+import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { checkedAs } from '../../web/body.pipe';
 import { TenantRepository } from '../tenant.repository';
@@ -24,6 +24,7 @@ import { QuotaErrors } from './quota.errors';
 import { availableOf, type LockedQuota } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
 
+const ENTRIES = new PagedList('quota', ['long']);
 const MORE_THAN_RESERVED = {
   field: 'amount',
   message: { zh: '不能大于预留数量', en: 'must not be more than what was reserved' },
@@ -42,7 +43,6 @@ export class QuotaService {
     private readonly quotas: QuotaRepository,
     private readonly tenants: TenantRepository,
     private readonly kinds: QuotaKinds,
-    private readonly cursors: Cursors,
     private readonly time: ZonedTime,
     private readonly meter: Meter,
   ) {}
@@ -61,7 +61,7 @@ export class QuotaService {
   /** A page of the ledger, the newest first. */
   async entries(ctx: RequestContext, kind: string, query: PageQuery): Promise<PageView<QuotaEntryDto>> {
     this.#refuseUnknown(kind);
-    const page = await this.cursors.page(['quota', ctx.tenantId, kind], query, (after, limit) =>
+    const page = await ENTRIES.page([ctx.tenantId, kind], query, (after, limit) =>
       this.quotas.findEntries(ctx, kind, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => this.#toEntryDto(row)) };
