@@ -5,7 +5,7 @@ import { FairQueue } from '../../src/concurrency/fair-queue';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
 import { RequestContext } from '../../src/tenancy/request-context';
-import { aDept, mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
+import { aDept, aTenant, mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -174,11 +174,7 @@ describe('imports and exports are bounded', () => {
     });
 
     it('a top-level tenant and all below it have one export together', async () => {
-      const below = { tenantParent: tenantId, ancestors: `0,000000,${tenantId}`, depth: 3 };
-      const [child, sibling] = [
-        await aTenantRow(service.dataSource, below),
-        await aTenantRow(service.dataSource, below),
-      ];
+      const [child, sibling] = [(await aTenant(api)).tenantId, (await aTenant(api)).tenantId];
       await aDept(service.as({ tenantId: child }));
       const caller = { subject: 'ada', tenantId: child, username: 'ada', roles: [] };
       const pages = service.app

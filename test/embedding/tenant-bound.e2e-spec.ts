@@ -293,7 +293,8 @@ describe('a tenant-bound repository', () => {
         const seen = await of(DeptEntity).findOne({ deptId, delFlag: '0' });
         looked.resolve();
         await rows.insert({ title: `for ${seen!.deptId}`, amount: 0 });
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        // Time enough for a deletion that nothing holds back.
+        for (let n = 0; n < 50; n += 1) await depts.get(own, deptId);
         events.push('ordered');
       });
       await deletion;

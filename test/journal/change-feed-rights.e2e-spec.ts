@@ -9,6 +9,7 @@ import {
   type Principal,
 } from '../../src/index';
 import { CHANGES, cursorNow } from '../support/follower';
+import { jumpAhead } from '../support/hand-clock';
 import { Host } from '../support/host';
 import { aTenantRow } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
@@ -29,6 +30,8 @@ interface Subject {
 
 describe('a follower who has lost the right to follow while it waited', () => {
   const service = ServiceUnderTest.use();
+  afterEach(() => jest.restoreAllMocks());
+
   const root = () => service.as({ roles: ['superadmin'] });
   const waiters = () => service.app.get(ChangeWaiters, { strict: false });
 
@@ -106,13 +109,9 @@ describe('a follower who has lost the right to follow while it waited', () => {
     it('a follower whose token has expired is refused as anybody else', async () => {
       const tenantId = await aTenantRow(service.dataSource);
       const caller = { subject: 'test|short', tenantId, username: 'short', roles: ['tenant_admin'] as const };
-      const token = signToken(caller, JWT, 2);
-      const expired = Date.now() + 3000;
-      const loseRight = async () => {
-        await until(() => Date.now() > expired);
-      };
+      const api = service.anonymous.as(signToken(caller, JWT, 600));
+      const loseRight = () => Promise.resolve(jumpAhead(601_000));
       const change = () => aDept(service.as({ tenantId }));
-      const api = service.anonymous.as(token);
       expect(await answerAfter(api, query, loseRight, change)).toEqual([401, 'TOKEN_EXPIRED']);
     });
   });

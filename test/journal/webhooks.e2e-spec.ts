@@ -2,12 +2,12 @@ import { Resolver } from 'node:dns/promises';
 import { CommitRecord } from '../../src/database/commit-log';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
 import { DeliveryCleaner } from '../../src/changes/webhook/webhook-worker';
-import { aDept, type ApiClient } from '../../src/server/testing';
+import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { Receiver } from '../support/receiver';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { until } from '../support/until';
+import { deferred, until, type Deferred } from '../support/until';
 
 const PATH = '/system/webhook-api';
 const URL = 'https://receiver.example/hook';
@@ -279,6 +279,59 @@ describe('webhooks of a tenant', () => {
         .get(`${PATH}/${id}/deliveries?limit=1&cursor=${list.nextCursor}`);
       expect(next.body.data).toMatchObject({ rows: [ping.body.data], hasMore: false });
       await open.leave();
+    });
+  });
+
+  describe('while a name server is silent', () => {
+    /** Queries that are answered by a cancel alone. */
+    function nobodyAnswers(): Deferred<string[]>[] {
+      const asked: Deferred<string[]>[] = [];
+      const ask = () => {
+        const answer = deferred<string[]>();
+        asked.push(answer);
+        return answer.promise;
+      };
+      jest.spyOn(Resolver.prototype, 'resolve4').mockImplementation(ask);
+      return asked;
+    }
+
+    it('a name of a webhook is looked up for a limited time', async () => {
+      const asked = nobodyAnswers();
+      jest.spyOn(Resolver.prototype, 'cancel').mockImplementation(() => {
+        for (const { reject } of asked) reject(new Error('cancelled'));
+      });
+      expect((await create()).refusal).toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'url' }] });
+    });
+
+    it('few names of a branch are looked up at a time, and those of others beside them', async () => {
+      const asked = nobodyAnswers();
+      const child = service.as(await aTenant(api));
+      const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
+      const waiting = [create(), create(), create(), create({}, child), create({}, child)];
+      await until(() => asked.length === 4);
+      waiting.push(create({}, other));
+      await until(() => asked.length === 5);
+      for (const { resolve } of asked) resolve([PUBLIC]);
+      await until(() => asked.length === 6);
+      asked[5]!.resolve([PUBLIC]);
+      expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([
+        200, 200, 200, 200, 200, 200,
+      ]);
+    });
+
+    it('a look-up of a name holds no place of work', async () => {
+      const small = await ServiceUnderTest.on(service.database, {
+        MAX_IN_WORK: '1',
+        WEBHOOK_ALLOW_PRIVATE: 'off',
+      });
+      const by = small.as({ tenantId });
+      const asked = nobodyAnswers();
+      const slow = create({}, by);
+      await until(() => asked.length === 1);
+      expect((await by.get(PATH)).status).toBe(200);
+      asked[0]!.resolve([PUBLIC]);
+      expect((await slow).status).toBe(200);
+      await small.leave();
     });
   });
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, Module, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import type { Request } from 'express';
@@ -135,7 +136,7 @@ describe('a host chooses', () => {
 
       override async resolve(request: Request): Promise<Principal | null> {
         this.asked += 1;
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await nextTurn();
         if (request.headers['x-user'] === 'ghost') throw new Error('The directory is away.');
         return this.#headers.resolve(request);
       }

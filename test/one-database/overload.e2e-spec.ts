@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server, Socket } from 'node:net';
 import { DeptService } from '../../src/dept/dept.service';
 import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { ShutdownState } from '../../src/server/health/health.controller';
@@ -7,7 +7,7 @@ import { aDept, type Answer, type ApiClient, aTenant } from '../../src/server/te
 import { RequestContext } from '../../src/tenancy/request-context';
 import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { changePage, cursorNow } from '../support/follower';
-import { FullHouse } from '../support/full-house';
+import { FullHouse, type Wire } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
 import { until } from '../support/until';
 
@@ -19,12 +19,21 @@ describe('a service with one place and one who waits', () => {
   let house: FullHouse;
   let api: ApiClient;
   let path: string;
+  const accepted: Socket[] = [];
 
   beforeAll(async () => {
     house = await FullHouse.start();
     ({ api, path } = house);
+    (house.service.app.getHttpServer() as Server).on('connection', (socket) => accepted.push(socket));
   });
   afterAll(() => house.stop());
+
+  /** Until the service has read all that was sent on this connection. */
+  const untilRead = ({ socket }: Wire) =>
+    until(() => {
+      const theirs = accepted.find((each) => !each.destroyed && each.remotePort === socket.localPort);
+      return theirs?.bytesRead === socket.bytesWritten;
+    });
 
   it('a full service refuses what is too much while others still wait, and the probes never', async () => {
     const letGo = await house.fill();
@@ -162,9 +171,9 @@ describe('a service with one place and one who waits', () => {
       line.send(`GET ${path}`);
       line.send('GET /health/live');
       await house.until({ inWork: 1 });
-      await sleep(30);
+      await untilRead(line);
       for (let n = 0; n < 2; n += 1) line.socket.write(`${broken}\r\n\r\n`);
-      await sleep(30);
+      await untilRead(line);
       letGo();
       expect([(await line.answer()).status, (await line.answer()).status]).toEqual([200, 200]);
       await ended;
@@ -208,7 +217,7 @@ describe('a service with one place and one who waits', () => {
     const slow = Array.from({ length: 5 }, () => house.wire());
     for (const each of slow)
       each.send(`POST ${PATH}`, 'Content-Type: application/json\r\nContent-Length: 9\r\n');
-    await sleep(50);
+    for (const each of slow) await untilRead(each);
     expect((await api.get(path)).status).toBe(200);
     expect((await api.post(PATH, {})).status).toBe(200);
     for (const { socket } of slow) socket.destroy();

@@ -1,3 +1,4 @@
+import { jumpAhead } from '../support/hand-clock';
 import { redisIsInstalled, RedisServer } from '../support/redis-server';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -66,10 +67,9 @@ describe('rate limits', () => {
     const api = service.as({ username: 'patient' });
     for (let n = 0; n < 10; n += 1) await api.get('/system/dept-api/1');
     expect((await api.get('/system/dept-api/1')).status).toBe(429);
-    const now = Date.now.bind(Date);
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 61_000);
+    const later = jumpAhead(61_000);
     expect((await api.get('/system/dept-api/1')).status).toBe(404);
-    clock.mockRestore();
+    later.mockRestore();
   });
 
   it('rate limits go on per process when Redis was never there', async () => {

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeRedis } from '../support/fake-redis';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
 describe('a Redis that stops answering', () => {
   let redis: FakeRedis;
@@ -25,10 +25,11 @@ describe('a Redis that stops answering', () => {
   /** Asks until Redis has counted a request; as long as it does not, each process counts alone. */
   async function untilCounted(): Promise<void> {
     const before = redis.counted;
-    for (let n = 0; redis.counted === before; n += 1) {
-      await ask(`waiting-${n}`);
-      await sleep(20);
-    }
+    let n = 0;
+    await until(async () => {
+      await ask(`waiting-${(n += 1)}`);
+      return redis.counted > before;
+    });
   }
 
   it('a Redis that hangs is asked a few times more, then not until it answers again, and counts again then', async () => {

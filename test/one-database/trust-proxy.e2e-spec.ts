@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
 const LIMITS = { RATE_LIMIT: 'on', RATE_LIMIT_LOGIN_ADDRESS: '4', RATE_LIMIT_LOGIN_ACCOUNT: '2' };
 const MADE_UP = `${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}.made-up`;
@@ -25,7 +25,7 @@ describe('the address of a client', () => {
       service.log
         .map((line) => JSON.parse(line) as { method?: string; address?: unknown })
         .filter(({ method }) => method !== undefined);
-    while (found().length < lines) await sleep(10);
+    await until(() => found().length >= lines);
     return found().map(({ address }) => address);
   };
 

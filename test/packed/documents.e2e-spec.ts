@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/server/testing';
 import { freePort } from '../support/free-port';
 import { emptyDatabase } from '../support/test-database';
+import { until } from '../support/until';
 import { compile, installOffline, packTarball, ROOT, run } from '../support/packed';
 
 const DOCUMENTS = ['README.md', 'docs/api.md', 'docs/embedding.md'];
@@ -71,12 +71,14 @@ describe('the documents for hosts', () => {
     const platform = spawn(process.execPath, [`dist/${file}`], { cwd: host, stdio: 'ignore' });
     const api = new ApiClient(`http://127.0.0.1:${port}`);
     try {
-      let answer = await api.get('/system/dept-api').catch(() => null);
-      for (let tries = 0; !answer && tries < 300; tries += 1) {
-        await sleep(50);
-        answer = await api.get('/system/dept-api').catch(() => null);
-      }
-      expect([answer?.status, answer?.refusal.reason]).toEqual([401, 'TOKEN_INVALID']);
+      await until(() =>
+        api.get('/health-of-nobody').then(
+          () => true,
+          () => false,
+        ),
+      );
+      const { status, refusal } = await api.get('/system/dept-api');
+      expect([status, refusal.reason]).toEqual([401, 'TOKEN_INVALID']);
       const page = await api.as('demo').get('/system/dept-api');
       expect([page.status, page.body.data]).toEqual([200, { rows: [], nextCursor: null, hasMore: false }]);
     } finally {

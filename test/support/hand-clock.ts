@@ -16,6 +16,12 @@ export class HandClock extends Clock {
   }
 }
 
+/** `Date.now()`, by which tokens and rate limits are judged, is so much later until `mockRestore` is called. */
+export function jumpAhead(milliseconds: number): jest.SpyInstance {
+  const now = Date.now.bind(Date);
+  return jest.spyOn(Date, 'now').mockImplementation(() => now() + milliseconds);
+}
+
 /** `performance.now()`, by which caches and limits measure how old something is. It stands still until `pass` is called. */
 export class HeldTime {
   #now = performance.now();
