@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import fc from 'fast-check';
 import { checkConformance } from '../conformance';
-import { hostileRequest, type HostileRequest } from './requests';
+import { hostileRequests, type HostileRequest } from './requests';
 import type { HostileCaller } from './world';
 
 export interface HostileRun {
@@ -8,11 +9,6 @@ export interface HostileRun {
   readonly callers: readonly HostileCaller[];
   readonly seed: number;
   readonly count: number;
-}
-
-export interface HostileReport {
-  readonly problems: readonly string[];
-  readonly statuses: Readonly<Record<string, number>>;
 }
 
 interface HostileAnswer {
@@ -23,36 +19,36 @@ interface HostileAnswer {
 
 /** Requests that are under way at once, each on a connection of its own. */
 const LANES = 12;
-const ENOUGH = 20;
 /** Only bounds a hang. */
 const GIVE_UP_MS = 60_000;
 
-/** Sends so many requests of a seed and judges every answer. `FAULTS_ONLY=<number>` sends that one alone. */
-export async function runHostile({ baseUrl, callers, seed, count }: HostileRun): Promise<HostileReport> {
+/**
+ * Sends so many requests of a seed, judges every answer, and gives the number of each status. What fails is made as small as
+ * it can be, and told with the seed and the path that `FAULTS_SEED` and `FAULTS_PATH` repeat.
+ */
+export async function runHostile({
+  baseUrl,
+  callers,
+  seed,
+  count,
+}: HostileRun): Promise<Record<string, number>> {
   const agent = new Agent({ keepAlive: true, maxSockets: LANES });
-  const only = process.env.FAULTS_ONLY;
-  const last = only === undefined ? count : Number(only) + 1;
-  let next = only === undefined ? 0 : Number(only);
-  const problems: string[] = [];
+  const requests = hostileRequests(callers);
+  const path = process.env.FAULTS_PATH;
   const statuses: Record<string, number> = {};
-  const lane = async () => {
-    while (next < last && problems.length < ENOUGH) {
-      const request = hostileRequest(seed, (next += 1) - 1, callers);
-      try {
+  const lane = (_: unknown, index: number) =>
+    fc.assert(
+      fc.asyncProperty(requests, async (request) => {
         const answer = await send(new URL(baseUrl), request, agent);
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
         const problem = problemOf(request, answer);
-        if (problem === null) continue;
-        const told = `${problem}: ${answer.status} ${answer.text.slice(0, 300)}`;
-        problems.push(described(told, request, seed, baseUrl));
-      } catch (error) {
-        problems.push(described(String(error), request, seed, baseUrl));
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+        if (problem !== null) throw new Error(`${problem}: ${answer.status} ${answer.text.slice(0, 300)}`);
+      }),
+      path === undefined ? { seed: seed + index, numRuns: Math.ceil(count / LANES) } : { seed, path },
+    );
+  await Promise.all(Array.from({ length: path === undefined ? LANES : 1 }, lane));
   agent.destroy();
-  return { problems, statuses };
+  return statuses;
 }
 
 function send(
@@ -107,18 +103,4 @@ function conformance(method: string, path: string, { status, headers, text }: Ho
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-/** What is wrong, and how to see it again: the request by its number, and as a command. */
-function described(problem: string, request: HostileRequest, seed: number, baseUrl: string): string {
-  const { method, target, headers, body, number, caller } = request;
-  const shell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const sent = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map((value) => `-H ${shell(`${name}: ${value}`)}`),
-  );
-  const curl = ['curl', '-i', '--path-as-is', '-g', '-X', method, shell(baseUrl + target), ...sent];
-  const command = body
-    ? `echo ${body.toString('base64')} | base64 -d | ${[...curl, '--data-binary', '@-'].join(' ')}`
-    : curl.join(' ');
-  return `${problem}\n  FAULTS_SEED=${seed} FAULTS_ONLY=${number} (by ${caller})\n  ${command.slice(0, 4000)}`;
 }

@@ -1,61 +1,44 @@
-import type { Chance } from '../chance';
+import fc, { type Arbitrary } from 'fast-check';
 
 const words = (text: string) => text.split(' ');
 
-/** Texts that have broken something somewhere. */
+/** Texts that have broken something somewhere, and that chance would not make. */
 const TEXTS: readonly string[] = [
-  ...['', ' ', '\t\r\n', '\0', 'a\0b', '\u0001\u001f\u007f\u0085', '\ufeff', '\u200b\u200d\u2060', '\u00a0'],
-  ...['\ud800', '\udc00', '\udc00\ud800', 'a\ud83d', '😀', '\u{10ffff}', '\ufffe\uffff', '👨‍👩‍👧‍👦'],
-  ...['\u202eesrever', '\u2066\u2069', 'עברית', 'e\u0301', 'é', 'İ', 'ß', 'ﬁ', '９', 'Ａ', '\u0130\u0131'],
-  ...[
-    "' OR '1'='1",
-    "'; DROP TABLE users; --",
-    '1) OR (1=1',
-    "' UNION SELECT 1,2,3 -- ",
-    'a\r\nSet-Cookie: x=y',
-  ],
-  ...words(`' " \` \\ \\' /* -- # ; % _ %% \\% \\_ ? :id $1 @@version 0x27 SLEEP(9) \${7*7} {{7*7}} a\nb`),
-  ...words('<script>x</script> ../../etc/passwd ..\\..\\x null undefined NaN Infinity true -0 -1 1e3 1.0 01'),
-  ...words('__proto__ constructor prototype toString hasOwnProperty valueOf length then 0x10 1_000 +1'),
+  ...['', ' ', '\t\r\n', '\0', 'a\0b', '\ufeff', '\u200b\u200d\u2060', '\u00a0', '\ufffe\uffff'],
+  ...['\ud800', '\udc00\ud800', 'a\ud83d', '👨‍👩‍👧‍👦', '\u202eesrever', 'e\u0301', 'é', 'İ', 'ß', 'ﬁ', '９'],
+  ...["' OR '1'='1", "'; DROP TABLE users; --", '1) OR (1=1', "' UNION SELECT 1,2,3 -- "],
+  ...words(
+    `' " \` \\ \\' /* -- # ; % _ %% \\% \\_ ? :id $1 @@version SLEEP(9) \${7*7} a\nb a\r\nSet-Cookie:x=y`,
+  ),
+  ...words('<script>x</script> ../../etc/passwd null undefined NaN true -0 -1 1e3 1.0 01 0x10 1_000 +1'),
+  ...words('__proto__ constructor prototype toString hasOwnProperty valueOf length then 1,,2 , 1,a'),
   ...words('0000-00-00 2026-02-30 2026-13-01 9999-12-31 10000-01-01 -000001-01-01 1582-10-10 2023-02-29'),
-  ...words('2026-01-01T00:00:00Z 2026-1-1 ２０２６-01-01 0001-01-01 2024-02-29 275760-09-14'),
-  ...words('9007199254740991 9007199254740992 18446744073709551616 -9223372036854775808 1,,2 , 1,a'),
-  ...words('superadmin tenant_admin 000000 0 1 2 0,1 W/"1" "1" * a@b "@"@b.c a@b.c'),
+  ...words('2026-01-01T00:00:00Z 2026-1-1 ２０２６-01-01 275760-09-14 18446744073709551616'),
+  ...words('superadmin tenant_admin 000000 0 1 2 0,1 W/"1" "1" * a@b "@"@b.c'),
 ];
-
+const LENGTHS = [
+  1, 20, 21, 32, 33, 63, 64, 65, 100, 101, 128, 129, 255, 256, 257, 500, 501, 4096, 4097, 65_537,
+];
 const counted = (length: number) => Array.from({ length }, (_, at) => at + 1).join();
+const long = fc
+  .tuple(fc.constantFrom(...LENGTHS), fc.constantFrom('x', '部', '😀', 'e\u0301', '%', "'", '0,', null))
+  .map(([length, part]) => part?.repeat(length) ?? counted(Math.min(length, 5000)));
 
-/** Texts whose length or number of parts is the point. */
-const LONG: readonly ((length: number) => string)[] = [
-  ...['x', '部', '😀', 'e\u0301', '%', "'", '0,'].map((part) => (length: number) => part.repeat(length)),
-  (length) => `${'a'.repeat(length)}@example.com`,
-  counted,
-];
-const LENGTHS = [1, 20, 21, 32, 33, 63, 64, 65, 100, 101, 128, 129, 255, 256, 257, 500, 501, 4096, 4097];
+export const nastyText: Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...TEXTS) },
+  { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: long },
+);
 
-export function nastyText(chance: Chance): string {
-  if (chance.hit(0.75)) return chance.pick(TEXTS);
-  const length = chance.hit(0.05) ? chance.pick([10_000, 65_536, 65_537]) : chance.pick(LENGTHS);
-  return chance.pick(LONG)(length);
-}
-
-const NUMBERS = [
-  ...words('0 -0 1 -1 1.5 -1.5 0.1e1 1E+2 1e2 1e400 -1e400 1e-400 5e-324 1e9 1e15 1e16 1e21'),
-  ...words('2147483647 2147483648 -2147483648 -2147483649 4294967296 1.7976931348623157e308'),
-  ...words('9007199254740991 9007199254740992 9007199254740993 -9007199254740991 18446744073709551616'),
-  ...words('9223372036854775807 9223372036854775808 123456789012345678901234567890'),
-];
-
-const nested = (depth: number, open: string, close: string) => open.repeat(depth) + close.repeat(depth);
-
-/** JSON that is not of the type that the service expects. */
-const STRUCTURES = [
-  ...words('null true false [] {} [null] [0] ["1"] [[1]] {"a":{}} [{}] {"$gt":""} {"length":-1,"0":"a"}'),
-  ...words('{"__proto__":{"polluted":1}} {"constructor":{"prototype":{"polluted":1}}}'),
-  ...words('{"toString":1,"valueOf":null,"hasOwnProperty":0} {"type":"Buffer","data":[0]}'),
-  ...[nested(20, '[', ']'), nested(31, '{"a":[', ']}').replaceAll('[]', '[0]'), nested(33, '[', ']')],
-  ...[nested(5000, '[', ']'), `[${counted(500)}]`, `[${counted(501)}]`, `[${counted(10_000)}]`],
-  ...[`[${'1,'.repeat(9_999)}1]`, `[${'"x",'.repeat(9_999)}"x"]`],
+/** Numbers that no double holds, and depths and lengths that JSON has no limit for. */
+const EXTREMES = [
+  ...words('-0 0.1e1 1E+2 1e400 -1e400 1e-400 1e21 2147483648 -2147483649 4294967296'),
+  ...words('9007199254740993 18446744073709551616 9223372036854775808 123456789012345678901234567890'),
+  ...words('{"__proto__":{"polluted":1}} {"constructor":{"prototype":{"polluted":1}}} {"$gt":""}'),
+  ...words('{"toString":1,"valueOf":null,"hasOwnProperty":0} {"length":-1,"0":"a"}'),
+  ...[20, 33, 5000].map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+  ...['{"a":['.repeat(31) + '0' + ']}'.repeat(31), `[${'"x",'.repeat(9_999)}"x"]`],
+  ...[500, 501, 10_000].map((length) => `[${counted(length)}]`),
 ];
 
 /** What is no JSON, and some parsers take. */
@@ -67,19 +50,12 @@ const BROKEN = [
 ];
 
 /** A value as JSON text: well formed nearly always, right hardly ever. */
-export function nastyJson(chance: Chance): string {
-  const kind = chance.next();
-  if (kind < 0.45) return quoted(nastyText(chance), chance);
-  if (kind < 0.65) return chance.pick(NUMBERS);
-  return chance.pick(kind < 0.97 ? STRUCTURES : BROKEN);
-}
-
-/** A text in JSON; now and then with every character escaped, which must mean the same. */
-export function quoted(text: string, chance: Chance): string {
-  if (text.length > 300 || !chance.hit(0.1)) return JSON.stringify(text);
-  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16));
-  return `"${units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('')}"`;
-}
+export const nastyJson: Arbitrary<string> = fc.oneof(
+  { weight: 12, arbitrary: nastyText.map((text) => JSON.stringify(text)) },
+  { weight: 6, arbitrary: fc.json() },
+  { weight: 6, arbitrary: fc.constantFrom(...EXTREMES) },
+  { weight: 1, arbitrary: fc.constantFrom(...BROKEN) },
+);
 
 export const ODD_TARGETS = [
   ...words(

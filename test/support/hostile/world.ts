@@ -1,6 +1,6 @@
+import fc, { type Arbitrary } from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { aDept, type ApiClient, aUser, mintToken } from '../../../src/server/testing';
-import type { Chance } from '../chance';
 import { aTenantWith } from '../seeds';
 
 /** A client, and the ids that mean something to it. */
@@ -15,11 +15,12 @@ export class HostileCaller {
     return this.token === null ? null : `Bearer ${this.token}`;
   }
 
-  /** An id for a field or a parameter of this name: mostly one that is there. Null when the field holds none. */
-  idFor(name: string, chance: Chance): string | number | null {
+  /** Ids for a field or a parameter of this name, mostly those of rows that are there. Null when the field holds none. */
+  idsFor(name: string): Arbitrary<string> | null {
     const list = this.#listFor(name);
     if (!list) return null;
-    return chance.hit(0.9) && list.length > 0 ? chance.pick(list) : chance.below(1000);
+    const unknown = { weight: 1, arbitrary: fc.nat(1000).map(String) };
+    return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...list.map(String)) }, unknown);
   }
 
   #listFor(name: string): readonly (string | number)[] | null {

@@ -99,7 +99,7 @@ const EXEMPT: readonly RegExp[] = [
 
 /** What is written by hand: a sub-select of one tenant, or a short statement; all after the tenant narrows it. */
 const BY_HAND =
-  /\b(?:FROM|UPDATE) (\w+)(?: (?!SET)(\w+)(?: (?:FORCE INDEX|INDEXED BY) \S+)?)?(?: SET [^()]*?)? WHERE (?:\2\.)?tenant_id = (\?|t\.tenant_id)(?![^()]* OR )(?= AND | ORDER | LIMIT | RETURNING |\)|$)/g;
+  /\b(?:FROM|UPDATE) (\w+)(?: (?!SET)(\w+)(?: (?:FORCE INDEX|INDEXED BY) \S+)?)?(?: SET (?:(?! WHERE ).)*)? WHERE (?:\2\.)?tenant_id = (\?|t\.tenant_id)(?![^()]* OR )(?= AND | ORDER | LIMIT | RETURNING |\)|$)/g;
 
 /** Statements that reach rows of tenants without saying whose, or rows of other tenants than these; null allows any. */
 export function statementProblems(
