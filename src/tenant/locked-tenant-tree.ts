@@ -12,7 +12,7 @@ import { CONTRACT_QUOTAS } from './quota/quota-kinds';
 import { QuotaEntity } from './quota/quota.entity';
 import { freeTenantCode, nextSnowflake, snowflakeAt } from './tenant-ids';
 import { toTenantJournal } from './tenant.mapper';
-import { TenantEntity, type QuotaColumns, type TenantFields } from './tenant.entity';
+import { TenantEntity, type TenantFields } from './tenant.entity';
 import {
   TenantCreated,
   TenantDeleted,
@@ -42,8 +42,7 @@ export function subtreeOf({ tenantId }: RequestContext, manager: EntityManager):
 export type TenantPlace = Place & { readonly tenantParent: string };
 
 /** A new tenant, whole. */
-export type NewTenant = TenantFields &
-  TenantPlace & { readonly id: string; readonly tenantId: string; readonly quota: QuotaColumns };
+export type NewTenant = TenantFields & TenantPlace & { readonly id: string; readonly tenantId: string };
 
 type Named = Pick<TenantEntity, 'id' | 'tenantId'>;
 
@@ -140,10 +139,9 @@ export class LockedTenantTree {
     if (fields.status !== tenant.status) {
       this.#tell(fields.status === '0' ? TenantEnabled : TenantDisabled, tenant);
     }
-    const quota = Object.assign({}, tenant.quota, fields.quota);
-    for (const kind of CONTRACT_QUOTAS.filter((each) => quota[each] !== tenant.quota[each]))
-      await this.#counters(tenant).update({ kind }, { total: quota[kind] });
-    this.#noteUpdate('updated', tenant, { ...fields, quota });
+    for (const kind of CONTRACT_QUOTAS.filter((each) => fields.quota[each] !== tenant.quota[each]))
+      await this.#counters(tenant).update({ kind }, { total: fields.quota[kind] });
+    this.#noteUpdate('updated', tenant, fields);
     return tenant.revision + 1;
   }
 

@@ -2,6 +2,9 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Audited } from '../database/audited';
 import { ascii, text } from '../database/columns';
 import type { TreeRow } from '../database/tree-table';
+import { namesOf, type ClientFields } from '../resource/fields';
+import type { RuleView, TenantDto } from './tenant-view.dto';
+import type { CreateTenantDto, QuotaBo, RuleBo } from './tenant.dto';
 
 /** The six totals that are read, and four keys that are only kept. */
 export class QuotaColumns {
@@ -70,36 +73,59 @@ export class TenantEntity extends Audited implements TreeRow {
   }
 }
 
+/** What a client decides about a tenant by fields that are columns; its name has no default. */
+type TenantColumns = ClientFields<
+  TenantEntity,
+  TenantDto,
+  Exclude<keyof CreateTenantDto, `${string}Bo` | 'tenantParent'>
+>;
+
+export const TENANT_DEFAULTS: Omit<TenantColumns, 'tenantName'> = {
+  startTime: null,
+  endTime: null,
+  contactUserName: null,
+  contactPhone: null,
+  companyName: null,
+  status: '0',
+  accountCount: -1,
+};
+
+/** The six totals and four keys that no read returns, as a new tenant has them. */
+export const QUOTA_DEFAULTS: ClientFields<QuotaColumns, QuotaColumns, keyof QuotaBo> = {
+  enterpriseQuery: 0,
+  annualReportQuery: 0,
+  chainReport: 0,
+  businessReport: 0,
+  riskReport: 0,
+  merchant: 0,
+  riskReportUsed: 0,
+  zr: 0,
+  credit: 0,
+  pf: 0,
+};
+
+export const RULE_DEFAULTS: ClientFields<RuleColumns, RuleView, keyof RuleBo> = {
+  modelZr: null,
+  modelPf: null,
+  modelEd: null,
+  catalogZr: null,
+  catalogPf: null,
+  catalogEd: null,
+  catalogRw: null,
+};
+
 /** The columns that every view of a tenant shows, in the order of its fields. */
 export const SUMMARY_COLUMNS = [
   'id',
   'tenantId',
   'tenantName',
   'tenantParent',
-  'startTime',
-  'endTime',
-  'contactUserName',
-  'contactPhone',
-  'companyName',
-  'status',
-  'accountCount',
-] as const satisfies readonly (keyof TenantEntity)[];
+  ...namesOf(TENANT_DEFAULTS),
+] as const;
 
 /** What lists read of a tenant: what they show, and what its state follows from. */
 export const TENANT_LISTED = [...SUMMARY_COLUMNS, 'delFlag'] as const;
 export type TenantListRow = Pick<TenantEntity, (typeof TENANT_LISTED)[number]>;
 
-/** What a client decides about a tenant, its place and its extra quotas aside. */
-export type TenantFields = Pick<
-  TenantEntity,
-  | 'tenantName'
-  | 'startTime'
-  | 'endTime'
-  | 'contactUserName'
-  | 'contactPhone'
-  | 'companyName'
-  | 'accountCount'
-  | 'menuIds'
-  | 'rule'
-  | 'status'
-> & { quota: Partial<QuotaColumns> };
+/** What a client decides about a tenant, its place aside. */
+export type TenantFields = TenantColumns & Pick<TenantEntity, 'menuIds' | 'rule' | 'quota'>;

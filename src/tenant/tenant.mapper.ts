@@ -1,11 +1,15 @@
 import type { JournalFields } from '../journal/change-log';
 import { CONTRACT_QUOTAS } from './quota/quota-kinds';
 import { withRevision } from '../database/revision';
+import { namesOf, pick, withDefaults } from '../resource/fields';
 import { tenantState } from './tenant-state';
 import type { TenantDto, TenantRowDto } from './tenant-view.dto';
 import type { CreateTenantDto } from './tenant.dto';
 import {
+  QUOTA_DEFAULTS,
+  RULE_DEFAULTS,
   SUMMARY_COLUMNS,
+  TENANT_DEFAULTS,
   type QuotaColumns,
   type TenantEntity,
   type TenantFields,
@@ -14,9 +18,7 @@ import {
 
 /** The only place where columns of a tenant become fields, and fields become columns. */
 
-const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
-/** Of the ten quotas, the ones that no read returns, as a new tenant has them. */
-export const NO_EXTRA_QUOTAS = { riskReportUsed: 0, zr: 0, credit: 0, pf: 0 };
+const RULES = namesOf(RULE_DEFAULTS);
 
 export function toTenantDto(row: TenantEntity): TenantDto {
   return withRevision(toTenantView(row), row.revision);
@@ -49,41 +51,15 @@ export function toTenantRow(row: TenantListRow, today: string, hasChildren: bool
   return Object.assign(pick(row, SUMMARY_COLUMNS), { state: tenantState(row, today), hasChildren });
 }
 
-/** What was not sent becomes its default. */
-export function toTenantFields(dto: CreateTenantDto): TenantFields {
+/** What was not sent becomes its default; extra quotas, which no read returns, stay as they were. */
+export function toTenantFields(dto: CreateTenantDto, before: QuotaColumns = QUOTA_DEFAULTS): TenantFields {
+  const { tenantName, packageBo, quotaBo, ruleBo } = dto;
+  const totals = pick(QUOTA_DEFAULTS, CONTRACT_QUOTAS);
   return {
-    tenantName: dto.tenantName,
-    startTime: dto.startTime ?? null,
-    endTime: dto.endTime ?? null,
-    contactUserName: dto.contactUserName ?? null,
-    contactPhone: dto.contactPhone ?? null,
-    companyName: dto.companyName ?? null,
-    status: dto.status ?? '0',
-    accountCount: dto.accountCount ?? -1,
-    menuIds: dto.packageBo?.menuIds ?? '',
-    quota: { ...sentExtras(dto), ...pick(dto.quotaBo ?? {}, CONTRACT_QUOTAS, 0) },
-    rule: pick(dto.ruleBo ?? {}, RULES, null),
+    tenantName,
+    ...withDefaults(dto, TENANT_DEFAULTS),
+    menuIds: packageBo?.menuIds ?? '',
+    quota: withDefaults(quotaBo ?? {}, { ...before, ...totals }),
+    rule: withDefaults(ruleBo ?? {}, RULE_DEFAULTS),
   };
-}
-
-/** Extra quotas that were not sent are left out, and so left alone. */
-function sentExtras({ quotaBo }: CreateTenantDto): Partial<QuotaColumns> {
-  const names = Object.keys(NO_EXTRA_QUOTAS) as (keyof typeof NO_EXTRA_QUOTAS)[];
-  return pick(
-    quotaBo ?? {},
-    names.filter((name) => quotaBo?.[name] != null),
-    0,
-  );
-}
-
-function pick<T, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K>;
-function pick<T, K extends keyof T, D>(
-  from: T,
-  keys: readonly K[],
-  missing: D,
-): Record<K, NonNullable<T[K]> | D>;
-function pick(from: Record<string, unknown>, keys: readonly string[], missing: unknown = null): object {
-  const picked: Record<string, unknown> = {};
-  for (const key of keys) picked[key] = from[key] ?? missing;
-  return picked;
 }

@@ -23,7 +23,7 @@ import type { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto
 import type { CreateTenantDto, RestoreTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
 import type { TenantEntity } from './tenant.entity';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { NO_EXTRA_QUOTAS, toTenantDto, toTenantFields, toTenantRow, toTenantSent } from './tenant.mapper';
+import { toTenantDto, toTenantFields, toTenantRow, toTenantSent } from './tenant.mapper';
 import { TenantRepository } from './tenant.repository';
 
 const TENANTS = new PagedList('tenant', ['digits']);
@@ -68,13 +68,12 @@ export class TenantService {
   /** Gives the id of the new tenant. */
   async create(ctx: RequestContext, dto: CreateTenantDto, once?: IdempotentRequest): Promise<string> {
     const fields = toTenantFields(dto);
-    const quota = { ...NO_EXTRA_QUOTAS, ...fields.quota } as TenantEntity['quota'];
     const create = async (tree: LockedTenantTree): Promise<string> => {
       const place = await placeFor(tree, dto.tenantParent ?? ctx.tenantId);
       const id = await tree.nextId();
       const tenantId = await tree.nextCode();
-      await this.ceilings.checkAbove(tree, place.tenantParent, { tenantId, ...fields, quota });
-      await tree.add({ id, tenantId, ...fields, quota, ...place });
+      await this.ceilings.checkAbove(tree, place.tenantParent, { tenantId, ...fields });
+      await tree.add({ id, tenantId, ...fields, ...place });
       return id;
     };
     return this.tenants.transaction(ctx, create, once);
@@ -136,12 +135,11 @@ export class TenantService {
     return this.tenants.transaction(ctx, async (tree) => {
       const tenant = await findBelow(ctx, tree, id);
       refuseStale(tenant, expected);
-      const fields = toTenantFields(fieldsOf(tenant));
+      const fields = toTenantFields(fieldsOf(tenant), tenant.quota);
       const parent = tenantParent ?? tenant.tenantParent;
       const place =
         parent !== null && parent !== tenant.tenantParent ? await placeFor(tree, parent, tenant) : null;
-      const quota = Object.assign({}, tenant.quota, fields.quota);
-      const licensed = { tenantId: tenant.tenantId, menuIds: fields.menuIds, quota };
+      const licensed = { tenantId: tenant.tenantId, menuIds: fields.menuIds, quota: fields.quota };
       if (place || !isDeepStrictEqual(licenceOf(licensed), licenceOf(tenant))) {
         await this.ceilings.checkAbove(tree, parent ?? PLATFORM_TENANT, licensed);
         await this.ceilings.checkBelow(tree, licensed);
