@@ -1,27 +1,23 @@
-import { In, type DataSource, type EntityManager } from 'typeorm';
+import { In, type DataSource, type EntityManager, type ObjectLiteral } from 'typeorm';
 import { RAISED, type Audited } from '../database/audited';
 import type { ChangeKind, JournalFields } from '../journal/change-log';
 import { tableName } from '../database/columns';
 import type { Dialect } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
 import { DeptEntity } from '../dept/dept.entity';
-import { toDeptJournal } from '../dept/dept.mapper';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { AccountEntity, toUserJournal } from '../tenant/account.entity';
 import { TenantEntity } from '../tenant/tenant.entity';
-import { toTenantJournal } from '../tenant/tenant.mapper';
 import { menusOf } from '../tenant/menus';
 import { isContractQuota } from '../tenant/quota/quota-kinds';
 import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../tenant/quota/quota.entity';
 import type { QuotaName } from '../tenant/quota/locked-quota';
+import type { Examined } from './examined';
 import { examineTree, type StoredNode } from './examine-tree';
 import {
-  ALL_INVARIANTS,
-  INVARIANTS,
+  allOf,
   LAST_ENTRY_ORDER,
   lastEntriesAfter,
   ODD_TENANTS,
-  OVER_LIMIT,
   ROOTS,
   TENANTS_OF_ODD_DEPTS,
 } from './invariants';
@@ -57,15 +53,19 @@ function numbers(row: Readonly<Record<string, string | number | null>>, of: 'is'
 export class DoctorRepository {
   readonly #dataSource: DataSource;
 
-  constructor(dataSource: DataSource) {
+  constructor(
+    dataSource: DataSource,
+    private readonly examined: Examined,
+  ) {
     this.#dataSource = dataSource;
   }
 
-  async findBroken(): Promise<string[]> {
-    const rows = await this.#query<{ broken: unknown; subject: unknown }>(ALL_INVARIANTS);
+  async findBroken(): Promise<{ text: string; isNote: boolean }[]> {
+    const { invariants } = this.examined;
+    const rows = await this.#query<{ broken: unknown; subject: unknown }>(allOf(invariants));
     return rows.flatMap(({ broken, subject }) => {
-      const [kind, wrong] = INVARIANTS[Number(broken)] ?? [];
-      return kind ? [`${kind} ${String(subject)}: ${wrong}`] : [];
+      const [noun, wrong, , note] = invariants[Number(broken)] ?? [];
+      return noun ? [{ text: `${noun} ${String(subject)}: ${wrong}`, isNote: note !== undefined }] : [];
     });
   }
 
@@ -195,38 +195,33 @@ export class DoctorRepository {
 
   async #lastEntries(condition: string, values: string[]): Promise<LastEntry[]> {
     const rows = await this.#query<Omit<LastEntry, 'version'> & { version: unknown }>(
-      lastEntriesAfter(condition),
+      lastEntriesAfter(
+        condition,
+        this.examined.resources.map(({ kind }) => kind),
+      ),
       values,
     );
     return rows.map((row) => ({ ...row, version: Number(row.version) }));
   }
 
-  /** The resources of these entries as the journal would record them now. */
+  /** The resources of these entries as the journal would record them now, by kind and id. */
   async findJournalled(entries: readonly LastEntry[]): Promise<Map<string, Journalled>> {
-    const { manager } = this.#dataSource;
-    const idsOf = (wanted: string) =>
-      entries.filter(({ kind }) => kind === wanted).map(({ resourceId }) => resourceId);
-    const [depts, tenants, accounts] = [
-      await manager.findBy(DeptEntity, { deptId: In(idsOf('dept').map(Number)) }),
-      await manager.findBy(TenantEntity, { id: In(idsOf('tenant')) }),
-      await manager.findBy(AccountEntity, { userId: In(idsOf('user').map(Number)) }),
-    ];
     const found = new Map<string, Journalled>();
-    const add = (key: string, row: Audited, fields: JournalFields) => {
-      // As JSON has it: times are texts there.
-      const stored = JSON.parse(JSON.stringify(fields)) as JournalFields;
-      found.set(key, { isDeleted: row.delFlag !== '0', fields: stored });
-    };
-    for (const row of depts) add(`dept ${row.deptId}`, row, toDeptJournal(row));
-    for (const row of tenants) add(`tenant ${row.id}`, row, toTenantJournal(row));
-    for (const row of accounts) add(`user ${row.userId}`, row, toUserJournal(row));
+    for (const resource of this.examined.resources) {
+      const { kind, entity, id, idType } = resource;
+      const ids = entries.filter((entry) => entry.kind === kind).map(({ resourceId }) => idType(resourceId));
+      const rows = await this.#dataSource.manager.findBy<Audited & ObjectLiteral>(entity, { [id]: In(ids) });
+      for (const row of rows) {
+        // As JSON has it: times are texts there.
+        const fields = JSON.parse(JSON.stringify(resource.toJournal(row))) as JournalFields;
+        found.set(`${kind} ${String(row[id])}`, { isDeleted: row.delFlag !== '0', fields });
+      }
+    }
     return found;
   }
 
-  /** Tenants with more accounts than they may have; `held`: because their limit may have been lowered. */
-  async findOverLimit(): Promise<{ tenantId: string; held: boolean }[]> {
-    const rows = await this.#query<{ subject: string; unheld: unknown }>(OVER_LIMIT);
-    return rows.map(({ subject, unheld }) => ({ tenantId: subject, held: Number(unheld) === 0 }));
+  nounOf(wanted: ChangeKind): string {
+    return this.examined.resources.find(({ kind }) => kind === wanted)?.noun ?? wanted;
   }
 
   async #subjects(sql: string): Promise<string[]> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { TenantryDataSource } from '../database/tenantry.data-source';
 import { Ceilings } from '../tenant/ceilings';
 import { DoctorRepository } from './doctor.repository';
+import { LIBRARY, type Examined } from './examined';
 import { examineJournal } from './examine-journal';
 import { examineTree, type StoredNode } from './examine-tree';
 
@@ -16,13 +17,15 @@ export interface Diagnosis {
 /** The checks of the command `doctor`, for jobs and health pages of a host. */
 @Injectable()
 export class Doctor {
-  readonly #database: DoctorRepository;
+  protected readonly examined: Examined = LIBRARY;
+
+  readonly #dataSource: TenantryDataSource;
 
   constructor(
     dataSource: TenantryDataSource,
     private readonly ceilings: Ceilings = new Ceilings(),
   ) {
-    this.#database = new DoctorRepository(dataSource);
+    this.#dataSource = dataSource;
   }
 
   /**
@@ -30,7 +33,7 @@ export class Doctor {
    * together. A tree is loaded only where one of them has found something. With `repair`, wrong paths and counters are put right.
    */
   async examine({ repair = false } = {}): Promise<Diagnosis> {
-    const database = this.#database;
+    const database = new DoctorRepository(this.#dataSource, this.examined);
     const diagnosis: Diagnosis = { findings: [], repaired: [], notes: [] };
     const { findings, notes } = diagnosis;
     const roots = await database.findRoots();
@@ -50,11 +53,8 @@ export class Doctor {
     }
     if (this.ceilings.packages) findings.push(...(await database.findMenusBeyondParent()));
     if (this.ceilings.quotas) findings.push(...(await database.findQuotasBeyondParent()));
-    findings.push(...(await database.findBroken()), ...(await examineJournal(database)));
-    for (const { tenantId, held } of await database.findOverLimit()) {
-      if (held) notes.push(`tenant ${tenantId}: has more accounts than its limit allows now`);
-      else findings.push(`tenant ${tenantId}: has more accounts than its limit allowed`);
-    }
+    for (const { text, isNote } of await database.findBroken()) (isNote ? notes : findings).push(text);
+    findings.push(...(await examineJournal(database)));
     return diagnosis;
   }
 }

@@ -1,8 +1,6 @@
 import type { ChangedFields, JournalFields } from '../journal/change-log';
 import type { DoctorRepository, LastEntry } from './doctor.repository';
 
-const NAMES = { dept: 'department', tenant: 'tenant', user: 'account' } as const;
-
 /** Resources that are not as their last entry in the journal says. */
 export async function examineJournal(database: DoctorRepository): Promise<string[]> {
   const findings: string[] = [];
@@ -17,7 +15,7 @@ export async function examineJournal(database: DoctorRepository): Promise<string
           database,
           still.filter((entry) => isAmong(suspects, entry)),
         )
-      ).map(textOf),
+      ).map((entry) => `${database.nounOf(entry.kind)} ${textOf(entry)}`),
     );
     last = entries.at(-1);
     if (!last) return findings;
@@ -51,6 +49,6 @@ export function keyOf({ kind, resourceId }: Pick<LastEntry, 'kind' | 'resourceId
   return `${kind} ${resourceId}`;
 }
 
-function textOf({ kind, resourceId, tenantId, version, seq }: LastEntry): string {
-  return `${NAMES[kind]} ${resourceId}: is not as its last entry in the journal says (${tenantId} ${version}.${seq})`;
+function textOf({ resourceId, tenantId, version, seq }: LastEntry): string {
+  return `${resourceId}: is not as its last entry in the journal says (${tenantId} ${version}.${seq})`;
 }

@@ -1,4 +1,4 @@
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
@@ -24,7 +24,7 @@ describe('the doctor', () => {
     expect(await findings()).toEqual([]);
   });
 
-  const findings = async () => (await new Doctor(service.dataSource).examine()).findings;
+  const findings = async () => (await new ServiceDoctor(service.dataSource).examine()).findings;
   const setDept = (deptId: number, values: Partial<DeptEntity>) =>
     service.dataSource.manager.update(DeptEntity, { deptId }, values);
   const setTenant = (code: string, values: Partial<TenantEntity>) =>
@@ -102,7 +102,7 @@ describe('the doctor', () => {
     expect(await findings()).toEqual([]);
     await setDept(child, { ancestors: '0,9', depth: 4 });
     const { dataSource } = service;
-    const { repaired } = await new Doctor(dataSource).examine({ repair: true });
+    const { repaired } = await new ServiceDoctor(dataSource).examine({ repair: true });
     expect(repaired).toEqual([`department ${child}: its path should be 0,${top}`]);
     expect(await findings()).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe('the doctor', () => {
     const untouched = (await api.get(`/system/dept-api/${top}`)).headers.etag!;
 
     const { dataSource } = service;
-    await new Doctor(dataSource).examine({ repair: true });
+    await new ServiceDoctor(dataSource).examine({ repair: true });
     const answer = await api.get(`/system/dept-api/${child}`, { 'if-none-match': remembered.headers.etag! });
     expect(answer.status).toBe(200);
     expect(answer.body.data).toMatchObject({ ancestors: `0,${top}` });
@@ -127,7 +127,7 @@ describe('the doctor', () => {
     await setTenant(tenantId, { ancestors: '0,9', depth: 4 });
     const { dataSource } = service;
     const before = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
-    await new Doctor(dataSource).examine({ repair: true });
+    await new ServiceDoctor(dataSource).examine({ repair: true });
     const after = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
     expect(after).toMatchObject({ ancestors: '0,000000', depth: 2, revision: before.revision + 1 });
   });
@@ -150,7 +150,7 @@ describe('the doctor', () => {
     for (let n = 0; n < 2; n += 1) await anAccount(service.dataSource, { tenantId, deptId: null });
     expect(await findings()).toEqual([`tenant ${tenantId}: has more accounts than its limit allowed`]);
     await setTenant(tenantId, { updateTime: new Date(Date.now() + 1000) });
-    const { notes } = await new Doctor(service.dataSource).examine();
+    const { notes } = await new ServiceDoctor(service.dataSource).examine();
     expect(notes).toEqual([`tenant ${tenantId}: has more accounts than its limit allows now`]);
     await setTenant(tenantId, { accountCount: -1 });
   });

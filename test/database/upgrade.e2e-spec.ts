@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { createConnection } from 'mysql2/promise';
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -82,7 +82,7 @@ if (onPostgres) {
     it('has the schema of this version, and the doctor finds nothing wrong', async () => {
       const { upQueries } = await service.dataSource.driver.createSchemaBuilder().log();
       expect(upQueries.map(({ query }) => query)).toEqual([]);
-      expect(await new Doctor(service.dataSource).examine()).toMatchObject({
+      expect(await new ServiceDoctor(service.dataSource).examine()).toMatchObject({
         findings: [],
         notes: [],
       });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/database/database-url';
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { mariadbBinary } from '../support/server-binaries.js';
@@ -58,7 +58,7 @@ describe('a backup that is taken while clients write', () => {
     const restored = await ChildService.start({ url, folder } as ThrowAwayDatabase);
     try {
       const dataSource = await openBeside({ url });
-      expect((await new Doctor(dataSource).examine()).findings).toEqual([]);
+      expect((await new ServiceDoctor(dataSource).examine()).findings).toEqual([]);
       const there = new Set((await dataSource.manager.find(DeptEntity)).map(({ deptId }) => deptId));
       expect(before.filter((deptId) => !there.has(deptId))).toEqual([]);
       await dataSource.destroy();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
@@ -45,7 +45,7 @@ describe('PostgreSQL', () => {
     await load.untilMore(100);
     await load.rest();
     const after = await openBeside({ url: database.url.replace(String(primary.port), String(standby.port)) });
-    const { findings } = await new Doctor(after).examine();
+    const { findings } = await new ServiceDoctor(after).examine();
     const { acknowledged, retried } = load;
     console.log(`A failover under load: ${acknowledged} acknowledged, ${retried} sent again.`);
     expect([...(await load.problems(after)), ...(await load.untold(after)), ...findings]).toEqual([]);
@@ -76,7 +76,7 @@ describe('PostgreSQL', () => {
     await run(join(BIN, 'pg_restore'), [`--dbname=${target.url}`, '--exit-on-error', dump]);
     const restored = await ChildService.start({ ...target, folder: source.folder });
     const there = await openBeside(target);
-    expect((await new Doctor(there).examine()).findings).toEqual([]);
+    expect((await new ServiceDoctor(there).examine()).findings).toEqual([]);
     for (const deptId of acknowledged) {
       const rows = await there.query<unknown[]>('SELECT 1 FROM tenantry_dept WHERE dept_id = $1', [deptId]);
       expect(rows).toHaveLength(1);

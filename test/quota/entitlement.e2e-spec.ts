@@ -1,4 +1,4 @@
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { aTenant, aUser, type Answer, type ApiClient } from '../../src/server/testing';
 import { Ceilings } from '../../src/tenant/ceilings';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
@@ -137,7 +137,7 @@ describe('ceilings', () => {
     parent = await aTenant(api, licensed('1,2,3', 10));
   });
   afterEach(async () => {
-    const doctor = new Doctor(service.dataSource, new Ceilings({ packages: true, quotas: true }));
+    const doctor = new ServiceDoctor(service.dataSource, new Ceilings({ packages: true, quotas: true }));
     expect(await doctor.examine()).toMatchObject({ findings: [] });
   });
 
@@ -239,7 +239,7 @@ describe('ceilings', () => {
       service.dataSource.manager.update(TenantEntity, { id }, { menuIds, quota: { riskReport } });
     await set('1,8,9', 11);
     const examine = async (ceilings: Ceilings) =>
-      (await new Doctor(service.dataSource, ceilings).examine()).findings.filter(
+      (await new ServiceDoctor(service.dataSource, ceilings).examine()).findings.filter(
         (line) => !/journal|quota \d+ riskReport: its counter/.test(line),
       );
     expect(await examine(new Ceilings())).toEqual([]);

@@ -1,4 +1,4 @@
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { aTenant, type ApiClient } from '../../src/server/testing';
 import { QuotaCleaner } from '../../src/tenant/quota/quota-cleaner';
 import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../../src/tenant/quota/quota.entity';
@@ -178,7 +178,7 @@ describe('the doctor of quotas', () => {
     expect(await examine()).toEqual({ findings: [], repaired: [], notes: [] });
   });
 
-  const examine = (repair = false) => new Doctor(service.dataSource).examine({ repair });
+  const examine = (repair = false) => new ServiceDoctor(service.dataSource).examine({ repair });
   const counters = () => service.dataSource.manager.getRepository(QuotaEntity);
 
   it.each([

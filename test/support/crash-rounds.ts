@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { limitSilence } from '../../src/database/silence-limit';
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import type { Chance } from './chance';
 import { ChildService } from './child-service';
@@ -30,7 +30,7 @@ export async function openBeside({ url }: Pick<ThrowAwayDatabase, 'url'>): Promi
 
 /** All that is wrong after a round: with what was acknowledged, and with the database itself. */
 async function problemsAfter(load: WriteLoad, dataSource: DataSource): Promise<string[]> {
-  const { findings, notes } = await new Doctor(dataSource).examine();
+  const { findings, notes } = await new ServiceDoctor(dataSource).examine();
   return [...(await load.problems(dataSource)), ...findings, ...notes];
 }
 

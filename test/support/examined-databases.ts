@@ -1,7 +1,7 @@
 import { QueryFailedError, type DataSource } from 'typeorm';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createDataSource } from '../../src/data-source';
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 
 interface Watched {
@@ -73,7 +73,7 @@ async function examineOne(url: string): Promise<void> {
 /** All that the doctor finds; a note is one too, unless a test has said why. */
 async function problemsOf(dataSource: DataSource, { lowered }: Watched): Promise<string[]> {
   try {
-    const { findings, notes } = await new Doctor(dataSource).examine();
+    const { findings, notes } = await new ServiceDoctor(dataSource).examine();
     return [...findings, ...notes.filter((note) => !lowered.has(/tenant (\d+)/.exec(note)?.[1] ?? ''))];
   } catch (error) {
     if (isUnfinished(error)) return [];

@@ -1,4 +1,4 @@
-import { Doctor } from '../../src/doctor/doctor';
+import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { AccountEntity } from '../../src/tenant/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
@@ -263,7 +263,7 @@ describe('accounts', () => {
         '409 ACCOUNT_LIMIT',
       );
       expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId, delFlag: '0' })).toBe(2);
-      expect(await new Doctor(service.dataSource).examine()).toEqual({
+      expect(await new ServiceDoctor(service.dataSource).examine()).toEqual({
         findings: [],
         repaired: [],
         notes: [`tenant ${tenantId}: has more accounts than its limit allows now`],

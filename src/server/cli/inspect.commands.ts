@@ -1,4 +1,4 @@
-import { Doctor } from '../../doctor/doctor';
+import { ServiceDoctor } from '../account/service-doctor';
 import { Ceilings } from '../../tenant/ceilings';
 import { tenantState } from '../../tenant/tenant-state';
 import { TenantEntity } from '../../tenant/tenant.entity';
@@ -11,7 +11,7 @@ import { withDatabase } from './with-database';
 export async function doctorCommand({ repair }: { readonly repair: boolean }): Promise<number> {
   const { location, ceilings } = loadDatabaseSettings();
   const { findings, repaired, notes } = await withDatabase(location, (dataSource) =>
-    new Doctor(dataSource, new Ceilings(ceilings)).examine({ repair }),
+    new ServiceDoctor(dataSource, new Ceilings(ceilings)).examine({ repair }),
   );
   for (const each of repaired) print(`repaired  ${each}`);
   for (const each of notes) print(`note      ${each}`);

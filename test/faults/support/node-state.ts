@@ -1,5 +1,5 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { Doctor } from '../../../src/doctor/doctor';
+import { ServiceDoctor } from '../../../src/server/account/service-doctor';
 import { openBeside } from '../../support/crash-rounds';
 
 /** On a connection of its own; a node that does not answer within two seconds is away. */
@@ -17,7 +17,7 @@ export async function ask(url: string, sql: string): Promise<RowDataPacket[]> {
 /** What the doctor finds on one node of a cluster. */
 export async function findingsAt(url: string): Promise<string[]> {
   const dataSource = await openBeside({ url });
-  const { findings } = await new Doctor(dataSource).examine().finally(() => dataSource.destroy());
+  const { findings } = await new ServiceDoctor(dataSource).examine().finally(() => dataSource.destroy());
   return findings;
 }
 

@@ -1,0 +1,66 @@
+import { Doctor } from '../../doctor/doctor';
+import { LIBRARY, type ExaminedResource } from '../../doctor/examined';
+import { codesWithoutTenant, type Invariant } from '../../doctor/invariants';
+import { AccountEntity, toUserJournal } from '../../tenant/account.entity';
+
+const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
+  AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
+
+/** Tenants with more accounts than they may have; `isHeld` is true where the limit was changed after the newest account came. */
+const overLimit = (isHeld: boolean): string => `
+  SELECT t.tenant_id AS subject
+    FROM tenantry_tenant t JOIN tenantry_account a ON a.tenant_id = t.tenant_id AND a.del_flag = '0'
+   WHERE t.del_flag = '0' AND t.account_count >= 0
+   GROUP BY t.tenant_id, t.account_count, t.update_time
+  HAVING COUNT(*) > t.account_count
+     AND CASE WHEN t.update_time >= MAX(a.create_time) THEN 1 ELSE 0 END = ${isHeld ? 1 : 0}`;
+
+const INVARIANTS: readonly Invariant[] = [
+  [
+    'account',
+    'its department is deleted or missing',
+    `SELECT a.user_id AS subject FROM tenantry_account a
+       LEFT JOIN tenantry_dept d ON d.dept_id = a.dept_id AND d.tenant_id = a.tenant_id AND d.del_flag = '0'
+      WHERE a.del_flag = '0' AND a.dept_id IS NOT NULL AND d.dept_id IS NULL`,
+  ],
+  [
+    'account',
+    'its name could be taken twice: a live one has the name key 0, a deleted one its own id',
+    `SELECT user_id AS subject FROM tenantry_account
+      WHERE name_key <> CASE WHEN del_flag = '0' THEN 0 ELSE user_id END`,
+  ],
+  [
+    'account',
+    'is a superadmin outside the platform',
+    `SELECT user_id AS subject FROM tenantry_account
+      WHERE roles LIKE '%superadmin%' AND tenant_id <> '000000' AND del_flag = '0'`,
+  ],
+  [
+    'tenant',
+    'has accounts, and no enabled superadmin among them',
+    `SELECT tenant_id AS subject FROM tenantry_tenant WHERE tenant_id = '000000' AND NOT EXISTS (${SUPERADMIN})
+        AND EXISTS (SELECT 1 FROM tenantry_account a WHERE a.tenant_id = '000000')`,
+  ],
+  ['tenant', 'has accounts but never existed', codesWithoutTenant('tenantry_account')],
+  ['tenant', 'has sessions but never existed', codesWithoutTenant('tenantry_session')],
+  ['tenant', 'has more accounts than its limit allowed', overLimit(false)],
+  // To lower a limit is allowed, and removes no account.
+  ['tenant', 'has more accounts than its limit allows now', overLimit(true), 'note'],
+];
+
+const USER: ExaminedResource<AccountEntity> = {
+  kind: 'user',
+  noun: 'account',
+  entity: AccountEntity,
+  id: 'userId',
+  idType: Number,
+  toJournal: toUserJournal,
+};
+
+/** Examines the accounts too, which only the database of the service has. */
+export class ServiceDoctor extends Doctor {
+  protected override readonly examined = {
+    resources: [...LIBRARY.resources, USER],
+    invariants: [...LIBRARY.invariants, ...INVARIANTS],
+  };
+}
