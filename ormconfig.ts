@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { loadEnv } from './src/server/config/env';
-import { createDataSource } from './src/data-source';
+import { createServiceDataSource } from './src/server/service-data-source';
 
 /** What the TypeORM CLI works on: the same database, entities and migrations as the service. */
-export default createDataSource(loadEnv().DATABASE_URL);
+export default createServiceDataSource(loadEnv().DATABASE_URL);

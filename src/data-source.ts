@@ -8,7 +8,7 @@ import type * as SqliteFile from './database/sqlite/sqlite.data-source';
 import { entities } from './entities';
 import { loadPart } from './errors/load-part';
 
-/** A DataSource for this location, not yet initialised. `onWait` is called when the server is not there yet. */
+/** A DataSource for this location with the library's tables and `own`, not yet initialised. `onWait` is called when the server is not there yet. */
 export async function createDataSource(
   location: DatabaseLocation,
   onWait?: () => void,

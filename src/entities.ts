@@ -4,7 +4,6 @@ import { CommitRecord } from './database/commit-log';
 import { describeColumnsFor } from './database/entity-columns';
 import { DeptEntity } from './dept/dept.entity';
 import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './changes/subscription.entity';
-import { AccountEntity, FailedSignInEntity, SessionEntity } from './tenant/account.entity';
 import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from './tenant/quota/quota.entity';
 import { TenantEntity } from './tenant/tenant.entity';
 
@@ -12,15 +11,12 @@ import { TenantEntity } from './tenant/tenant.entity';
 export const entities = [
   TenantEntity,
   DeptEntity,
-  AccountEntity,
   CommitRecord,
   ChangeEntity,
   WebhookEntity,
   DeliveryEntity,
   PositionEntity,
   LeaseEntity,
-  SessionEntity,
-  FailedSignInEntity,
   QuotaEntity,
   QuotaEntryEntity,
   ReservationEntity,

@@ -11,7 +11,6 @@ export { migrations } from './database/migrations/index';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
 export { DeptEntity } from './dept/dept.entity';
 export { TenantEntity } from './tenant/tenant.entity';
-export { AccountEntity } from './tenant/account.entity';
 
 // Ports.
 export { PrincipalResolver, type CallerAnswer } from './tenancy/principal-resolver';

@@ -13,8 +13,8 @@ import { LANGUAGES, type Language } from './web/request';
 export interface TenantryOptions {
   /** Identifies the caller. Without it an application with routes does not start. */
   readonly principalResolver: PrincipalResolver;
-  /** Says which departments have users. Default: the accounts of this library. */
-  readonly userDirectory?: UserDirectory;
+  /** Says which departments have users, which are not deleted; `none` where they never have any. Without it the application does not start. */
+  readonly userDirectory: UserDirectory | 'none';
   /** Zone of `createTime` and `updateTime`, and of the days of a service period. Default `Asia/Shanghai`. */
   readonly timeZone?: string;
   /**
@@ -61,7 +61,9 @@ const MOST_DAYS = 36_500;
 
 /** What of the options does not go: they may come from the environment, or from JavaScript. */
 export function optionsProblem(options: Partial<TenantryOptions>): string | null {
-  const { guards = [], language, httpStatusMode, strictInput } = options;
+  const { guards = [], language, httpStatusMode, strictInput, userDirectory } = options;
+  if (userDirectory !== 'none' && typeof userDirectory?.findOccupied !== 'function')
+    return "give TenantryModule a userDirectory, which says which departments have users, or 'none' if they never have any.";
   for (const name of ['journalKeepDays', 'quotaKeepDays'] as const) {
     const days = options[name];
     if (days !== undefined && !(Number.isInteger(days) && days >= 0 && days <= MOST_DAYS))

@@ -37,8 +37,7 @@ import { ScopeCheck, StartChecks } from './start-checks';
 import { Doctor } from './doctor/doctor';
 import { optionsProblem, type TenantryExtras, type TenantryOptions } from './tenantry-options';
 import { TenantryTransaction } from './tenantry-transaction';
-import { AccountDirectory } from './tenant/account.entity';
-import { UserDirectory } from './tenancy/tenant-access';
+import { NoUsers, UserDirectory } from './tenancy/tenant-access';
 
 /** `default` is what TypeORM's module calls a DataSource without a name. */
 const DEFAULTS: TenantryExtras = { controllers: true, dataSource: 'default', securitySchemes: ['bearer'] };
@@ -86,7 +85,9 @@ function fromOptions<T>(
     Doctor,
     ChangeCursors,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
-    fromOptions(UserDirectory, ({ userDirectory }) => userDirectory ?? new AccountDirectory()),
+    fromOptions(UserDirectory, ({ userDirectory }) =>
+      userDirectory === 'none' ? new NoUsers() : userDirectory,
+    ),
     fromOptions(Meter, ({ meter }) => meter ?? new SilentMeter()),
     fromOptions(Clock, ({ clock }) => clock ?? new SystemClock()),
     fromOptions(JournalKeeping, ({ journalKeepDays }) => ({ days: journalKeepDays ?? 400 })),

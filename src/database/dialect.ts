@@ -81,7 +81,7 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-/** Tables of a host beside those of the library. */
+/** Tables of a host, or of the service, beside those of the library. */
 export interface OwnTables {
   readonly entities?: readonly (new () => object)[];
   readonly migrations?: readonly (new () => MigrationInterface)[];

@@ -17,6 +17,7 @@ import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { RevocationModule } from './auth/revocation.module';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
+import { AccountDirectory } from './account/account.directory';
 import { UserModule } from './account/user.module';
 
 export interface ServiceParts {
@@ -43,6 +44,7 @@ export class AppModule {
         }),
         TenantryModule.forRoot({
           principalResolver: new JwtPrincipalResolver(),
+          userDirectory: new AccountDirectory(),
           timeZone: env.TIME_ZONE,
           httpStatusMode: env.HTTP_STATUS_MODE,
           strictInput: env.STRICT_INPUT === 'on',

@@ -1,8 +1,9 @@
 import type { DataSource } from 'typeorm';
 import type { Env } from './config/env';
 import { ensureFirstAdmin, type FirstAdmin } from './account/first-admin';
-import { createDataSource, withMigrationLock } from '../data-source';
+import { withMigrationLock } from '../data-source';
 import { limitSilence } from '../database/silence-limit';
+import { createServiceDataSource } from './service-data-source';
 
 /** Longer than any statement of the service takes: PostgreSQL moves 100,000 departments in 3 s, on a busy machine in more. */
 export const SILENCE_MS = 10_000;
@@ -15,7 +16,7 @@ export interface OpenDatabase {
 
 /** Opens the database and brings it up to date; replicas that start together take turns. */
 export async function openDatabase(env: Env, onWait?: () => void): Promise<OpenDatabase> {
-  const dataSource = await createDataSource(env.DATABASE_URL, onWait);
+  const dataSource = await createServiceDataSource(env.DATABASE_URL, onWait);
   return withMigrationLock(env.DATABASE_URL, async () => {
     await dataSource.initialize();
     try {

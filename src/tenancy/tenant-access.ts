@@ -14,7 +14,7 @@ export abstract class TenantAdmission {
   abstract knownTopTenantOf(tenantId: string): string;
 }
 
-/** Which departments have users? A port: a host with accounts of its own answers from them. */
+/** Who belongs to departments and tenants? A port: a host answers from its own users, the service from its accounts. */
 export abstract class UserDirectory {
   /**
    * Of these departments, at most 500, the ones that users belong to. It is asked inside the unit of work that is about to
@@ -25,6 +25,16 @@ export abstract class UserDirectory {
     deptIds: readonly number[],
     manager: EntityManager,
   ): Promise<number[]>;
+
+  /** How many users the tenant has, for `accounts.used` of its entitlements. Without it, that is 0. */
+  countUsers?(ctx: RequestContext, manager: EntityManager): Promise<number>;
+}
+
+/** What `userDirectory: 'none'` stands for: departments have no users. */
+export class NoUsers extends UserDirectory {
+  override findOccupied(): Promise<number[]> {
+    return Promise.resolve([]);
+  }
 }
 
 /** Why the users of a tenant are refused, by its state. */

@@ -20,14 +20,12 @@ import { ScopedTable, type FindOptions, type Key } from '../database/scoped-tabl
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { goneTenant } from '../tenancy/tenant-access';
+import { goneTenant, UserDirectory } from '../tenancy/tenant-access';
 import { raiseTreeVersion } from '../journal/tree-lock';
 import { TenantErrors } from '../tenancy/tenant.errors';
-import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
 import { below } from '../database/tree-table';
 import { cutPage, type Page } from '../database/page';
-import { AccountEntity } from './account.entity';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
 import type { LiveState, TenantFacts } from './tenant-state';
 import { TENANT_LISTED, TenantEntity, type TenantListRow } from './tenant.entity';
@@ -60,6 +58,7 @@ export class TenantRepository {
 
   constructor(
     unitOfWork: UnitOfWork,
+    private readonly users: UserDirectory,
     private readonly clock: Clock,
   ) {
     this.#unitOfWork = unitOfWork;
@@ -74,7 +73,7 @@ export class TenantRepository {
   }
 
   in(ctx: RequestContext): TenantReader {
-    return new TenantReader(this.#unitOfWork, ctx);
+    return new TenantReader(this.#unitOfWork, this.users, ctx);
   }
 
   /**
@@ -112,6 +111,7 @@ class TenantReader {
 
   constructor(
     unitOfWork: UnitOfWork,
+    private readonly users: UserDirectory,
     private readonly ctx: RequestContext,
   ) {
     RequestContext.require(ctx);
@@ -164,10 +164,10 @@ class TenantReader {
     return found ?? null;
   }
 
-  /** Accounts of the caller's own tenant. */
-  countOwnAccounts(): Promise<number> {
+  /** Users of the caller's own tenant, as far as the directory counts them. */
+  countOwnUsers(): Promise<number> {
     return this.#unitOfWork.withoutTransaction(
-      (manager) => new TenantBound(manager, AccountEntity, this.ctx).count(LIVE),
+      async (manager) => (await this.users.countUsers?.(this.ctx, manager)) ?? 0,
       this.ctx.unit,
     );
   }

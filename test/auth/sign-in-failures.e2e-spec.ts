@@ -1,4 +1,4 @@
-import { FailedSignInEntity } from '../../src/tenant/account.entity';
+import { FailedSignInEntity } from '../../src/server/auth/account.entity';
 import { SessionCleaner } from '../../src/server/auth/auth.module';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { loseNextAnswer } from '../support/commit-faults';

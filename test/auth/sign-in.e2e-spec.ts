@@ -2,7 +2,7 @@ import { decode } from 'jsonwebtoken';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { version } from '../../src/server/config/version';
 import { signToken } from '../../src/server/auth/token-issuer';
-import { FailedSignInEntity, SessionEntity } from '../../src/tenant/account.entity';
+import { FailedSignInEntity, SessionEntity } from '../../src/server/auth/account.entity';
 import type { TenantDto } from '../../src/tenant/tenant-view.dto';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';

@@ -2,7 +2,7 @@ import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { anAccount, aTenantRow } from '../support/seeds';

@@ -1,5 +1,5 @@
 import { SessionCleaner } from '../../src/server/auth/auth.module';
-import { SessionEntity } from '../../src/tenant/account.entity';
+import { SessionEntity } from '../../src/server/auth/account.entity';
 import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
 import { CommitRecord } from '../../src/database/commit-log';
 import { ApiClient } from '../../src/server/testing';

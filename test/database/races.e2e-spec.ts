@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, aTenant, aUser, type Answer, type ApiClient } from '../../src/server/testing';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';

@@ -115,7 +115,9 @@ const ROTATION = onPostgres
       admit: [`ALTER USER ${ACCOUNT}@'%' IDENTIFIED BY 'old'`],
     };
 
-const HOST_PARTS = { imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })] };
+const HOST_PARTS = {
+  imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' })],
+};
 
 describe('the settings of the server', () => {
   if (onInnodb) {

@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { createConnection } from 'mysql2/promise';
+import type { DataSource } from 'typeorm';
+import { createDataSource } from '../../src/data-source';
+import { parseDatabaseUrl } from '../../src/database/database-url';
+import { Doctor } from '../../src/doctor/doctor';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
+import { breakOnPurpose } from '../support/examined-databases';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { emptyDatabase, onInnodb, onPostgres } from '../support/test-database';
@@ -49,16 +54,21 @@ async function load(database: ThrowAwayDatabase): Promise<void> {
   await connection.end();
 }
 
-async function recordedMigrations({ dataSource }: ServiceUnderTest): Promise<string[]> {
+async function recordedMigrations(dataSource: DataSource): Promise<string[]> {
   const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM tenantry_migrations ORDER BY id');
   return rows.map(({ name }) => name);
+}
+
+/** By the time stamps at their ends, in whose order they run. */
+function listedMigrations({ migrations }: DataSource): string[] {
+  return migrations.map(({ name = '' }) => name).sort((a, b) => (a.slice(-13) < b.slice(-13) ? -1 : 1));
 }
 
 /** Version 0.1 did not run on PostgreSQL. */
 if (onPostgres) {
   it('a database on PostgreSQL has only the migrations of the list', async () => {
     const service = await ServiceUnderTest.start();
-    expect(await recordedMigrations(service)).toEqual(service.dataSource.migrations.map(({ name }) => name));
+    expect(await recordedMigrations(service.dataSource)).toEqual(listedMigrations(service.dataSource));
     await service.stop();
   });
 } else {
@@ -89,8 +99,8 @@ if (onPostgres) {
     });
 
     it('keeps the record of the migrations of 0.1, of which only the last is in the list', async () => {
-      const names = await recordedMigrations(service);
-      const listed = service.dataSource.migrations.map(({ name }) => name);
+      const names = await recordedMigrations(service.dataSource);
+      const listed = listedMigrations(service.dataSource);
       expect(names.slice(0, 11)).toEqual(expect.arrayContaining(['Tenants1763164800000', listed[0]]));
       expect(names.slice(10)).toEqual(listed);
       expect(await service.dataSource.showMigrations()).toBe(false);
@@ -144,5 +154,23 @@ if (onPostgres) {
       // Ids grow: a new tenant comes after those that 0.1 has made.
       expect(BigInt(id)).toBeGreaterThan(BigInt(facts.plant));
     });
+  });
+
+  it('a database that a host has filled with version 0.1 gets the tables of the library, and keeps those of accounts as they are', async () => {
+    const database = await emptyDatabase();
+    await load(database);
+    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    const accounts = () => dataSource.query<object[]>('SELECT * FROM tenantry_account ORDER BY user_id');
+    const before = await accounts();
+    expect(before.length).toBeGreaterThan(1);
+    await dataSource.runMigrations();
+    expect((await recordedMigrations(dataSource)).slice(10)).toEqual(listedMigrations(dataSource));
+    expect(await accounts()).toEqual(before);
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+    expect(await new Doctor(dataSource).examine()).toMatchObject({ findings: [], notes: [] });
+    await dataSource.destroy();
+    await breakOnPurpose(database);
+    await database.drop();
   });
 }

@@ -48,7 +48,7 @@ class Listener {
 }
 
 const parts = {
-  imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+  imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' })],
   // Under two names, but one listener.
   providers: [Listener, { provide: 'alias', useExisting: Listener }],
 };

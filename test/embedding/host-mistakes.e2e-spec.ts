@@ -53,7 +53,7 @@ describe('mistakes of a host', () => {
   beforeAll(async () => {
     host = await Host.start({
       imports: [
-        TenantryModule.forRoot({ principalResolver }),
+        TenantryModule.forRoot({ principalResolver, userDirectory: 'none' }),
         TenantryModule.forFeature([OrderEntity, LineEntity]),
       ],
       controllers: [ListeningController],
@@ -90,7 +90,9 @@ describe('mistakes of a host', () => {
 
   it('a resolver that says nonsense lets nobody in', async () => {
     const right = { subject: 's', tenantId: '000000', username: 'u', roles: ['tenant_admin'] };
-    const careless = await another([TenantryModule.forRoot({ principalResolver: new CarelessResolver() })]);
+    const careless = await another([
+      TenantryModule.forRoot({ principalResolver: new CarelessResolver(), userDirectory: 'none' }),
+    ]);
     const ask = (principal: object) =>
       careless.anonymous.get(DEPTS, { 'x-principal': JSON.stringify(principal) });
     expect((await ask(right)).status).toBe(200);
@@ -185,8 +187,8 @@ describe('mistakes of a host', () => {
 
   it('two roots in one application do not start', async () => {
     const imports = [
-      TenantryModule.forRoot({ principalResolver }),
-      TenantryModule.forRoot({ principalResolver, timeZone: 'UTC' }),
+      TenantryModule.forRoot({ principalResolver, userDirectory: 'none' }),
+      TenantryModule.forRoot({ principalResolver, userDirectory: 'none', timeZone: 'UTC' }),
     ];
     await expect(another(imports)).rejects.toThrow('stands twice');
   });

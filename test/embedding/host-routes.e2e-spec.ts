@@ -94,7 +94,7 @@ describe('a host that imports TenantryModule', () => {
 
   beforeAll(async () => {
     host = await Host.start({
-      imports: [TenantryModule.forRoot({ principalResolver })],
+      imports: [TenantryModule.forRoot({ principalResolver, userDirectory: 'none' })],
       controllers: [HostController],
       providers: [{ provide: APP_GUARD, useClass: MoodyGuard }],
     });

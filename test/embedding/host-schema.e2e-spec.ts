@@ -25,6 +25,7 @@ import {
   type TenantBoundRepository,
   type TenantOwned,
 } from '../../src/index';
+import { serviceTables } from '../../src/server/service-data-source';
 import { aDept, type Answer, ApiClient, aTenant } from '../../src/server/testing';
 import { HeaderResolver, system } from '../support/host';
 import { runCli } from '../support/run-cli';
@@ -69,10 +70,18 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
   const isMisread = (query: string) =>
     onMariadb && type === 'mysql' && MISREAD.test(query) && !query.includes('NOT NULL');
 
-  async function open(url: string, tables: (typeof BudgetEntity)[] = []): Promise<DataSource> {
+  /** The list of hosts used to have the migrations that are the service's now; together they make the same tables. */
+  const EARLIER_MIGRATIONS = [...migrations, ...serviceTables.migrations];
+  const ACCOUNTS = ['tenantry_account', 'tenantry_session', 'tenantry_failed_sign_in'];
+
+  async function open(
+    url: string,
+    tables: (typeof BudgetEntity)[] = [],
+    list: typeof EARLIER_MIGRATIONS = migrations,
+  ): Promise<DataSource> {
     const options = {
       entities: [...entitiesFor(type), ...tables],
-      migrations: [...migrations],
+      migrations: list,
       migrationsTableName: 'host_migrations',
     };
     const dataSource =
@@ -85,21 +94,58 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
             ...options,
           } as DataSourceOptions);
     await dataSource.initialize();
-    if (schema !== undefined) await dataSource.query(`CREATE SCHEMA ${schema}`);
+    if (schema !== undefined) await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
     await dataSource.runMigrations();
     return dataSource;
   }
 
+  const qualified = (table: string) => (schema === undefined ? table : `${schema}.${table}`);
+
+  /** What `typeorm migration:generate` writes into its file. */
+  async function changesOf(dataSource: DataSource): Promise<string[]> {
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    return upQueries.map(({ query }) => query).filter((query) => !isMisread(query));
+  }
+
+  async function accountTables(dataSource: DataSource): Promise<string[]> {
+    const runner = dataSource.createQueryRunner();
+    const found = await runner.getTables(ACCOUNTS.map(qualified));
+    await runner.release();
+    return found.map(({ name }) => name.split('.').at(-1)!);
+  }
   it("a schema of a host needs no migration after those of Tenantry, which stand in the host's own table of migrations", async () => {
     const database = await emptyDatabase();
     const dataSource = await open(database.url);
-    // What `typeorm migration:generate` writes into its file.
-    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-    const changes = upQueries.map(({ query }) => query).filter((query) => !isMisread(query));
-    expect(changes).toEqual([]);
-    const recorded = schema === undefined ? 'host_migrations' : `${schema}.host_migrations`;
-    expect(await dataSource.query(`SELECT name FROM ${recorded}`)).toHaveLength(migrations.length);
+    expect(await changesOf(dataSource)).toEqual([]);
+    expect(await dataSource.query(`SELECT name FROM ${qualified('host_migrations')}`)).toHaveLength(
+      migrations.length,
+    );
+    expect(await accountTables(dataSource)).toEqual([]);
     await dataSource.destroy();
+    await database.drop();
+  });
+
+  it('a schema of a host keeps the tables of accounts that earlier versions made there, and what is in them', async () => {
+    const database = await emptyDatabase();
+    const before = await open(database.url, [], EARLIER_MIGRATIONS);
+    const failures = qualified('tenantry_failed_sign_in');
+    await before.query(`INSERT INTO ${failures} VALUES ('1', 'hash', '127.0.0.1', '2026-01-01 00:00:00')`);
+    await before.destroy();
+
+    const dataSource = await open(database.url);
+    expect(await dataSource.query(`SELECT name FROM ${qualified('host_migrations')}`)).toHaveLength(
+      EARLIER_MIGRATIONS.length,
+    );
+    expect(await changesOf(dataSource)).toEqual([]);
+    expect((await accountTables(dataSource)).sort()).toEqual(ACCOUNTS.sort());
+    expect(await dataSource.query(`SELECT attempt_id FROM ${failures}`)).toHaveLength(1);
+    await dataSource.destroy();
+
+    const app = await start(await open(database.url, [BudgetEntity]));
+    const depts = app.get(DeptService, { strict: false });
+    await depts.delete(system(), [await depts.create(system(), { deptName: 'a' })]);
+    expect(await app.get(Doctor, { strict: false }).examine()).toMatchObject({ findings: [], notes: [] });
+    await app.close();
     await database.drop();
   });
 
@@ -108,7 +154,10 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
       useFactory: () => dataSource.options,
       dataSourceFactory: () => Promise.resolve(dataSource),
     });
-    const tenantry = TenantryModule.forRoot({ principalResolver: new HeaderResolver() });
+    const tenantry = TenantryModule.forRoot({
+      principalResolver: new HeaderResolver(),
+      userDirectory: 'none',
+    });
     const imports = [typeorm, tenantry, TenantryModule.forFeature([BudgetEntity])];
     const app = await NestFactory.create<NestExpressApplication>(
       { module: HostModule, imports },

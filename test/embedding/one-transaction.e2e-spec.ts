@@ -25,7 +25,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
   beforeAll(async () => {
     host = await Host.start({
       imports: [
-        TenantryModule.forRoot({ principalResolver: new HeaderResolver() }),
+        TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' }),
         TenantryModule.forFeature([OrderEntity]),
       ],
     });

@@ -87,7 +87,12 @@ describe('a host that has its own ways with the driver of PostgreSQL', () => {
         useFactory: () => dataSource.options,
         dataSourceFactory: () => Promise.resolve(dataSource),
       }),
-      TenantryModule.forRoot({ principalResolver: new Nobody(), timeZone: 'UTC', controllers: false }),
+      TenantryModule.forRoot({
+        principalResolver: new Nobody(),
+        userDirectory: 'none',
+        timeZone: 'UTC',
+        controllers: false,
+      }),
       TenantryModule.forFeature([InvoiceEntity, NoteEntity]),
     ];
     app = await NestFactory.createApplicationContext({ module: HostModule, imports }, { logger: false });

@@ -22,6 +22,7 @@ import { emptyDatabase, onPostgres } from '../support/test-database';
 class HostModule {}
 
 const principalResolver = new HeaderResolver();
+const right = { principalResolver, userDirectory: 'none' } as const;
 
 /** Says to Nest that it is the adapter of Fastify. */
 class OtherAdapter extends ExpressAdapter {
@@ -74,7 +75,7 @@ describe('a host that cannot work with the library', () => {
 
   /** What the start ends with. */
   async function start({
-    options = { principalResolver },
+    options = right,
     dataSource = hostDataSource(database.url),
     adapter = new ExpressAdapter(),
     isMigrated = true,
@@ -106,13 +107,20 @@ describe('a host that cannot work with the library', () => {
     expect(await start({ options: {} })).toBe(
       'Tenantry cannot start: give TenantryModule a principalResolver, which says who is calling.',
     );
+    const noDirectory =
+      "Tenantry cannot start: give TenantryModule a userDirectory, which says which departments have users, or 'none' if they never have any.";
+    for (const userDirectory of [undefined, null, 'nobody', {}])
+      expect(await start({ options: { principalResolver, userDirectory } as object })).toBe(noDirectory);
+    const careless = { principalResolver } as unknown as TenantryOptions;
+    const tenantry = TenantryModule.forRoot({ ...careless, controllers: false });
+    expect(await start({ tenantry })).toBe(noDirectory);
     expect(await start({ adapter: new OtherAdapter() })).toMatch(
       /routes need the Express adapter, not fastify/,
     );
   });
 
   it('a host is told which option does not go', async () => {
-    const told = (wrong: object) => start({ options: { principalResolver, ...wrong } });
+    const told = (wrong: object) => start({ options: { ...right, ...wrong } });
     const days = 'must be a whole number of days from 0 (all are kept) to 36500, not';
     // In other systems this keeps all; here it would remove all.
     expect(await told({ journalKeepDays: -1 })).toBe(`Tenantry cannot start: journalKeepDays ${days} -1.`);
@@ -127,7 +135,7 @@ describe('a host that cannot work with the library', () => {
 
   it('a host is told that guards and options cannot depend on a request', async () => {
     for (const guard of [GuardOfRequest, GuardWithRequest]) {
-      const options = { principalResolver, guards: [guard] };
+      const options = { ...right, guards: [guard] };
       const tenantry = { ...TenantryModule.forRoot(options), module: TenantryModule };
       tenantry.imports = [...(tenantry.imports ?? []), RequestModule];
       expect(await start({ tenantry })).toBe(
@@ -137,7 +145,7 @@ describe('a host that cannot work with the library', () => {
     const tenantry = TenantryModule.forRootAsync({
       imports: [RequestModule],
       inject: [OfRequest],
-      useFactory: () => ({ principalResolver }),
+      useFactory: () => right,
     });
     expect(await start({ tenantry })).toBe(
       'Tenantry cannot start: its options must not depend on a request-scoped provider.',
@@ -159,12 +167,12 @@ describe('a host that cannot work with the library', () => {
   });
 
   it('a host is told what is wrong with its DataSource', () => {
-    const right = hostDataSource(database.url);
+    const sound = hostDataSource(database.url);
     const problemOf = (options: Partial<DataSourceOptions>, isUtc = true) =>
       dataSourceProblem(
         {
-          options: { ...right.options, timezone: undefined, ...options } as DataSourceOptions,
-          driver: right.driver,
+          options: { ...sound.options, timezone: undefined, ...options } as DataSourceOptions,
+          driver: sound.driver,
           hasMetadata: () => true,
         },
         isUtc,
@@ -209,7 +217,7 @@ describe('a host that cannot work with the library', () => {
       useFactory: () => dataSource.options,
       dataSourceFactory: () => Promise.resolve(dataSource),
     });
-    const imports = [typeorm, TenantryModule.forRoot({ principalResolver })];
+    const imports = [typeorm, TenantryModule.forRoot(right)];
     const context = await NestFactory.createApplicationContext(
       { module: HostModule, imports },
       { logger: false },
@@ -222,6 +230,8 @@ describe('a host that cannot work with the library', () => {
     const broken = await runCli(database, ['doctor'], '', env);
     expect([broken.code, broken.out]).toEqual([1, expect.stringContaining('its path should be 0') as string]);
     expect((await runCli(database, ['doctor', '--repair'], '', env)).code).toBe(0);
+    const refused = await runCli(database, ['user:add', '--user', 'lina']);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('users of its own') as string]);
     expect((await context.get(Doctor).examine()).findings).toEqual([]);
     const runner = dataSource.createQueryRunner();
     expect(await runner.hasTable('tenantry_migrations')).toBe(false);

@@ -22,7 +22,7 @@ class OrderService {
 }
 
 const principalResolver = new HeaderResolver();
-const tenantry = () => TenantryModule.forRoot({ principalResolver });
+const tenantry = () => TenantryModule.forRoot({ principalResolver, userDirectory: 'none' });
 
 describe('a tenant-bound repository', () => {
   let host: Host;

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
-import { FailedSignInEntity } from '../../src/tenant/account.entity';
+import { FailedSignInEntity } from '../../src/server/auth/account.entity';
 import { ChildService } from '../support/child-service';
 import { emptyDatabase } from '../support/test-database';
 

@@ -5,7 +5,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
 import { CommitRecord } from '../../src/database/commit-log';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { HandClock } from '../support/hand-clock';

@@ -138,7 +138,9 @@ describe('a follower in a host', () => {
   let host: Host;
 
   beforeAll(async () => {
-    host = await Host.start({ imports: [TenantryModule.forRoot({ principalResolver: callers })] });
+    host = await Host.start({
+      imports: [TenantryModule.forRoot({ principalResolver: callers, userDirectory: 'none' })],
+    });
   });
   afterAll(() => host.stop());
 

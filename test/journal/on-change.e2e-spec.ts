@@ -45,7 +45,12 @@ const names = (changes: readonly ChangeDto[]) => changes.map(nameIn);
 
 function parts(clock: Clock, ...providers: (new () => unknown)[]) {
   const imports = [
-    TenantryModule.forRoot({ principalResolver: new HeaderResolver(), clock, controllers: true }),
+    TenantryModule.forRoot({
+      principalResolver: new HeaderResolver(),
+      userDirectory: 'none',
+      clock,
+      controllers: true,
+    }),
   ];
   return { imports, providers };
 }

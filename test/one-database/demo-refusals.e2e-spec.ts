@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { aDept } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';

@@ -27,6 +27,7 @@ import { HostUserEntity } from '../support/host-tables';
 import { deptRow } from '../support/seeds';
 
 const DEPTS = '/system/dept-api';
+const ENTITLEMENT = '/system/entitlement-api';
 const principalResolver = new HeaderResolver();
 
 async function during(
@@ -50,7 +51,7 @@ async function expectWorking(host: Host): Promise<void> {
 
 describe('a host chooses', () => {
   it('a host chooses services without routes', async () => {
-    const tenantry = TenantryModule.forRoot({ principalResolver, controllers: false });
+    const tenantry = TenantryModule.forRoot({ principalResolver, userDirectory: 'none', controllers: false });
     await during({ imports: [tenantry] }, async ({ app, ...host }) => {
       for (const path of [DEPTS, '/system/tenant-api', `${DEPTS}/1`]) {
         expect((await host.anonymous.get(path)).status).toBe(404);
@@ -81,6 +82,7 @@ describe('a host chooses', () => {
       useFactory: ({ timeZone }: Settings): Promise<TenantryOptions> =>
         Promise.resolve({
           principalResolver,
+          userDirectory: 'none',
           timeZone,
           clock: { now: () => new Date('2026-01-01T00:00:00Z') },
           meter,
@@ -97,7 +99,7 @@ describe('a host chooses', () => {
 
   it('a host chooses no routes and a DataSource by name with options that come later', async () => {
     const tenantry = TenantryModule.forRootAsync({
-      useFactory: () => ({ principalResolver }),
+      useFactory: () => ({ principalResolver, userDirectory: 'none' }),
       controllers: false,
       dataSource: 'org',
     });
@@ -110,13 +112,17 @@ describe('a host chooses', () => {
   });
 
   it('a host that names another DataSource than there is does not start', async () => {
-    const tenantry = TenantryModule.forRoot({ principalResolver, dataSource: 'nowhere' });
+    const tenantry = TenantryModule.forRoot({
+      principalResolver,
+      userDirectory: 'none',
+      dataSource: 'nowhere',
+    });
     await expect(Host.start({ imports: [tenantry] })).rejects.toThrow(/nowhereDataSource/);
   });
 
   it('a host chooses another place for the routes', async () => {
     const imports = [
-      TenantryModule.forRoot({ principalResolver }),
+      TenantryModule.forRoot({ principalResolver, userDirectory: 'none' }),
       RouterModule.register([{ path: 'org', children: [DeptModule, TenantModule] }]),
     ];
     await during({ imports }, async (host) => {
@@ -142,15 +148,18 @@ describe('a host chooses', () => {
       }
     }
     const late = new LateResolver();
-    await during({ imports: [TenantryModule.forRoot({ principalResolver: late })] }, async (host) => {
-      await expectWorking(host);
-      expect((await host.anonymous.get(DEPTS)).status).toBe(401);
-      expect((await host.as({ roles: ['member'] }).post(DEPTS, {})).status).toBe(403);
-      expect((await host.as({ username: 'ghost' }).get(DEPTS)).status).toBe(500);
-      const before = late.asked;
-      await host.as().get(DEPTS);
-      expect(late.asked - before).toBe(1);
-    });
+    await during(
+      { imports: [TenantryModule.forRoot({ principalResolver: late, userDirectory: 'none' })] },
+      async (host) => {
+        await expectWorking(host);
+        expect((await host.anonymous.get(DEPTS)).status).toBe(401);
+        expect((await host.as({ roles: ['member'] }).post(DEPTS, {})).status).toBe(403);
+        expect((await host.as({ username: 'ghost' }).get(DEPTS)).status).toBe(500);
+        const before = late.asked;
+        await host.as().get(DEPTS);
+        expect(late.asked - before).toBe(1);
+      },
+    );
   });
 
   it('a host chooses a directory of its own users, whose departments are not deleted', async () => {
@@ -163,6 +172,10 @@ describe('a host chooses', () => {
         const users = await manager.findBy(HostUserEntity, { tenantId, deptId: In([...deptIds]) });
         return users.map(({ deptId }) => deptId);
       }
+
+      override countUsers({ tenantId }: RequestContext, manager: EntityManager): Promise<number> {
+        return manager.countBy(HostUserEntity, { tenantId });
+      }
     }
     const tenantry = TenantryModule.forRoot({ principalResolver, userDirectory: new HostUsers() });
     await during({ imports: [tenantry] }, async (host) => {
@@ -173,6 +186,19 @@ describe('a host chooses', () => {
       expect(refused.refusal.ids).toEqual([full]);
       expect((await host.as().delete(`${DEPTS}/${empty}`)).status).toBe(200);
       expect(await deptRow(host.dataSource, full)).toMatchObject({ delFlag: '0' });
+      expect((await host.as().get(ENTITLEMENT)).body.data).toMatchObject({
+        accounts: { limit: -1, used: 1 },
+      });
+    });
+  });
+
+  it('a host that has no users in departments says so in one word', async () => {
+    const tenantry = TenantryModule.forRoot({ principalResolver, userDirectory: 'none' });
+    await during({ imports: [tenantry] }, async (host) => {
+      expect((await host.as().delete(`${DEPTS}/${await aDept(host.as())}`)).status).toBe(200);
+      expect((await host.as().get(ENTITLEMENT)).body.data).toMatchObject({
+        accounts: { limit: -1, used: 0 },
+      });
     });
   });
 
@@ -193,7 +219,11 @@ describe('a host chooses', () => {
     }
     const plain: CanActivate = { canActivate: () => of(true) };
     const byUser = { resolve: ({ user }: { user?: unknown }) => (user as Principal | undefined) ?? null };
-    const tenantry = TenantryModule.forRoot({ principalResolver: byUser, guards: [OwnGuard, plain] });
+    const tenantry = TenantryModule.forRoot({
+      principalResolver: byUser,
+      userDirectory: 'none',
+      guards: [OwnGuard, plain],
+    });
     await during({ imports: [tenantry], providers: [OwnGuard, Doorbell] }, async ({ app, anonymous }) => {
       expectRefused(await anonymous.get(DEPTS), 403, 'ROLE_REQUIRED');
       expect((await anonymous.get(DEPTS, { 'x-key': 'right' })).status).toBe(200);
@@ -203,7 +233,7 @@ describe('a host chooses', () => {
   });
 
   it('a host chooses the language of messages for callers who prefer none', async () => {
-    const tenantry = TenantryModule.forRoot({ principalResolver, language: 'en' });
+    const tenantry = TenantryModule.forRoot({ principalResolver, userDirectory: 'none', language: 'en' });
     await during({ imports: [tenantry] }, async ({ anonymous }) => {
       const messageTo = async (languages?: string): Promise<unknown> =>
         (await anonymous.get(DEPTS, languages === undefined ? {} : { 'accept-language': languages })).body

@@ -35,7 +35,7 @@ describe("a host's own OpenAPI document", () => {
 
   beforeAll(async () => {
     host = await Host.start({
-      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' })],
       controllers: [HostController],
     });
     const config = new DocumentBuilder()

@@ -103,7 +103,7 @@ const PIPES: Record<string, PipeTransform> = {
 
 function hostWith(provide: string, ...values: unknown[]): Promise<Host> {
   return Host.start({
-    imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+    imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' })],
     controllers: [HostController],
     providers: values.map((value) =>
       typeof value === 'function' ? { provide, useClass: value as Type } : { provide, useValue: value },
@@ -268,7 +268,13 @@ describe('what a host has for all of its routes', () => {
       'an interceptor that fails is never a 304: %s',
       async (httpStatusMode) => {
         const host = await Host.start({
-          imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), httpStatusMode })],
+          imports: [
+            TenantryModule.forRoot({
+              principalResolver: new HeaderResolver(),
+              userDirectory: 'none',
+              httpStatusMode,
+            }),
+          ],
           providers: [{ provide: APP_INTERCEPTOR, useClass: FailingInterceptor }],
         });
         const tag = `"${createHash('sha1').update(EMPTY_PAGE).digest('base64url')}"`;
@@ -304,7 +310,10 @@ describe('what a host has for all of its routes', () => {
       }
     }
     const host = await Host.start({
-      imports: [LogModule, TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+      imports: [
+        LogModule,
+        TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' }),
+      ],
       providers: [{ provide: APP_INTERCEPTOR, useClass: ClassSerializerInterceptor }],
     });
     const asked = [
@@ -343,7 +352,7 @@ describe('what a host has for all of its routes', () => {
       },
     );
     const host = await Host.start({
-      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver() })],
+      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' })],
       providers: [{ provide: 'proxy', useValue: proxy }],
     });
     expect((await host.as().get(PATH)).status).toBe(200);

@@ -48,7 +48,13 @@ describe('an interceptor of a host that waits no longer', () => {
   it('a timeout of the host leaves a handler with @UsesQuota to end, and to pay or not', async () => {
     const quotaKinds = [{ name: 'report', defaultTotal: 9 }];
     const host = await Host.start({
-      imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), quotaKinds })],
+      imports: [
+        TenantryModule.forRoot({
+          principalResolver: new HeaderResolver(),
+          userDirectory: 'none',
+          quotaKinds,
+        }),
+      ],
       controllers: [ReportController],
       providers: [{ provide: APP_INTERCEPTOR, useClass: TimeoutInterceptor }],
     });

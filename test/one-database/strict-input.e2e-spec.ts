@@ -183,8 +183,10 @@ describe('names that an operation does not know', () => {
     [undefined, 200],
     [true, 400],
   ])('unknown names are what a host makes of them with strictInput: %s', async (strictInput, status) => {
-    const options = { principalResolver: new HeaderResolver(), ...(strictInput && { strictInput }) };
-    const host = await Host.start({ imports: [TenantryModule.forRoot(options)] });
+    const given = { principalResolver: new HeaderResolver(), userDirectory: 'none' } as const;
+    const host = await Host.start({
+      imports: [TenantryModule.forRoot({ ...given, ...(strictInput && { strictInput }) })],
+    });
     const answer = await host.as().post(DEPTS, { deptname: 'x' });
     expect(answer.status).toBe(status);
     const refused = await host.as().post(DEPTS, { deptname: 'x' }, STRICT);

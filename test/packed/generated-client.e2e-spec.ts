@@ -18,7 +18,7 @@ const { entities, migrations, SqliteDataSource, TenantryModule } = require('tena
 async function main() {
   const dataSource = new SqliteDataSource({ database: 'host.sqlite', entities, migrations, migrationsRun: true });
   const options = { useFactory: () => dataSource.options, dataSourceFactory: () => dataSource.initialize() };
-  const tenantry = TenantryModule.forRoot({ principalResolver: { resolve: () => null } });
+  const tenantry = TenantryModule.forRoot({ principalResolver: { resolve: () => null }, userDirectory: 'none' });
   class HostModule {}
   Module({ imports: [TypeOrmModule.forRootAsync(options), tenantry] })(HostModule);
   const app = await NestFactory.create(HostModule, { logger: ['error'] });

@@ -1,7 +1,7 @@
-import { createDataSource } from '../../src/data-source';
+import { createServiceDataSource } from '../../src/server/service-data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { ChildService } from '../support/child-service';
 import { emptyDatabase } from '../support/test-database';
@@ -15,7 +15,7 @@ describe('three replicas that start together', () => {
   it('three replicas that start on an empty or an older database migrate once, make one superadmin, and all become ready', async () => {
     const database = await emptyDatabase();
     await startThree(database);
-    const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
+    const dataSource = await (await createServiceDataSource(parseDatabaseUrl(database.url))).initialize();
     const counts = async () => [
       await dataSource.manager.countBy(AccountEntity, { roles: 'superadmin' }),
       await dataSource.manager.count(AccountEntity),

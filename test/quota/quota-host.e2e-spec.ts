@@ -71,7 +71,12 @@ const KINDS: readonly QuotaKind[] = [
   { name: 'sms_2-x', defaultTotal: -1 },
 ];
 
-const OPTIONS = { principalResolver: new HeaderResolver(), clock, quotaKinds: KINDS };
+const OPTIONS: TenantryOptions = {
+  principalResolver: new HeaderResolver(),
+  userDirectory: 'none',
+  clock,
+  quotaKinds: KINDS,
+};
 const tenantry = (more: Partial<TenantryOptions> = {}) => TenantryModule.forRoot({ ...OPTIONS, ...more });
 
 describe('quotas of a host', () => {

@@ -38,7 +38,7 @@ async function main() {
         useFactory: () => dataSource.options,
         dataSourceFactory: () => Promise.resolve(dataSource),
       }),
-      tenantry.TenantryModule.forRoot({ principalResolver: new Callers(), webhooks }),
+      tenantry.TenantryModule.forRoot({ principalResolver: new Callers(), userDirectory: 'none', webhooks }),
     ],
     providers: [Follower],
   })(HostModule);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { createDataSource } from '../../src/data-source';
+import { createServiceDataSource } from '../../src/server/service-data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { limitSilence } from '../../src/database/silence-limit';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
@@ -25,7 +25,7 @@ export interface CrashReport {
 }
 
 export async function openBeside({ url }: Pick<ThrowAwayDatabase, 'url'>): Promise<DataSource> {
-  return (await createDataSource(parseDatabaseUrl(url))).initialize();
+  return (await createServiceDataSource(parseDatabaseUrl(url))).initialize();
 }
 
 /** All that is wrong after a round: with what was acknowledged, and with the database itself. */

@@ -1,7 +1,9 @@
 import { QueryFailedError, type DataSource } from 'typeorm';
 import { parseDatabaseUrl } from '../../src/database/database-url';
-import { createDataSource } from '../../src/data-source';
+import { Doctor } from '../../src/doctor/doctor';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
+import { isOfService } from '../../src/server/cli/with-database';
+import { createServiceDataSource } from '../../src/server/service-data-source';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 
 interface Watched {
@@ -63,7 +65,7 @@ async function forget(url: string): Promise<void> {
 async function examineOne(url: string): Promise<void> {
   const one = watched.get(url);
   if (!one) return;
-  one.dataSource ??= await (await createDataSource(parseDatabaseUrl(url))).initialize();
+  one.dataSource ??= await (await createServiceDataSource(parseDatabaseUrl(url))).initialize();
   const problems = await problemsOf(one.dataSource, one);
   one.examinedAt = performance.now();
   if (problems.length > 0)
@@ -73,7 +75,8 @@ async function examineOne(url: string): Promise<void> {
 /** All that the doctor finds; a note is one too, unless a test has said why. */
 async function problemsOf(dataSource: DataSource, { lowered }: Watched): Promise<string[]> {
   try {
-    const { findings, notes } = await new ServiceDoctor(dataSource).examine();
+    const OwnDoctor = (await isOfService(dataSource)) ? ServiceDoctor : Doctor;
+    const { findings, notes } = await new OwnDoctor(dataSource).examine();
     return [...findings, ...notes.filter((note) => !lowered.has(/tenant (\d+)/.exec(note)?.[1] ?? ''))];
   } catch (error) {
     if (isUnfinished(error)) return [];

@@ -46,7 +46,11 @@ async function main() {
       useFactory: () => ({ ...dataSource.options, ...(name && { name }) }),
       dataSourceFactory: () => Promise.resolve(dataSource),
     }),
-    TenantryModule.forRoot({ principalResolver: new Callers(), ...(name && { dataSource: name }) }),
+    TenantryModule.forRoot({
+      principalResolver: new Callers(),
+      userDirectory: 'none',
+      ...(name && { dataSource: name }),
+    }),
   ];
   Module({ imports })(HostModule);
 

@@ -5,7 +5,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { CONTRACT_QUOTAS, type ContractQuota } from '../../src/tenant/quota/quota-kinds';
 import { QuotaEntity } from '../../src/tenant/quota/quota.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { onPostgres } from './test-database';
 
 /** Seven digits: the service draws codes of six. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, mintToken, type Answer, type ApiClient } from '../../src/server/testing';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import type { Chance } from './chance';
 import { aTenantRow } from './seeds';

@@ -1,6 +1,6 @@
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { limitIsLowered } from '../support/examined-databases';
 import { expectInvalid, expectRefused } from '../support/refusals';

@@ -1,4 +1,4 @@
-import { AccountEntity } from '../../src/tenant/account.entity';
+import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { changePage } from '../support/follower';
 import { expectInvalid, expectRefused } from '../support/refusals';

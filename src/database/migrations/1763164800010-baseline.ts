@@ -10,8 +10,9 @@ const RULES = 'model_zr model_pf model_ed catalog_zr catalog_pf catalog_ed catal
   .map((name) => `rule_${name}`);
 
 /**
- * The schema of version 0.1, without the tables that a later migration drops. It has the name of the last of the eleven
- * migrations of 0.1: a database that 0.1 has made has recorded it and keeps what it has; an empty one gets all of it here.
+ * The schema of version 0.1, without the tables that a later migration drops and those of accounts. It has the name of the last
+ * of the eleven migrations of 0.1: a database that 0.1 has made has recorded it and keeps what it has; an empty one gets all of
+ * it here. It used to make the tables of accounts too; they are the service's alone now (`FailedSignIns1763164800011`).
  */
 export class Settings1763164800010 implements MigrationInterface {
   name = 'Settings1763164800010';
@@ -32,6 +33,8 @@ export class Settings1763164800010 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    // Where there are accounts, they refer to the tenants that go here.
+    for (const name of ['tenantry_session', 'tenantry_account']) await runner.dropTable(name, true);
     for (const { name } of tables(new Columns(runner)).reverse()) await runner.dropTable(name);
   }
 }
@@ -98,31 +101,6 @@ function tables(c: Columns): Table[] {
       foreignKeys: [c.tenantKey('fk_dept_tenant')],
     }),
     new Table({
-      name: 'tenantry_account',
-      columns: [
-        c.autoId('user_id'),
-        c.code('tenant_id', 20),
-        c.text('username', 64),
-        // 0 while the account lives, then its id: a deleted account gives its name free.
-        c.big('name_key'),
-        c.code('password_hash', 255),
-        c.text('nickname', 64, { isNullable: true }),
-        c.big('dept_id', { isNullable: true }),
-        c.text('email', 100, { isNullable: true }),
-        c.text('phone', 32, { isNullable: true }),
-        c.code('roles', 255),
-        c.integer('failed_logins'),
-        c.instant('locked_until', { isNullable: true }),
-        ...c.audit(),
-      ],
-      indices: [
-        { name: 'ux_account_username', columnNames: ['tenant_id', 'username', 'name_key'], isUnique: true },
-        { name: 'ix_account_live', columnNames: ['tenant_id', 'del_flag', 'user_id'] },
-        { name: 'ix_account_members', columnNames: ['tenant_id', 'del_flag', 'dept_id', 'user_id'] },
-      ],
-      foreignKeys: [c.tenantKey('fk_account_tenant')],
-    }),
-    new Table({
       name: 'tenantry_unit',
       columns: [
         c.code('unit_id', 36, { isPrimary: true }),
@@ -131,23 +109,6 @@ function tables(c: Columns): Table[] {
         c.code('result', 255, { isNullable: true }),
       ],
       indices: [{ name: 'ix_unit_created', columnNames: ['created_at'] }],
-    }),
-    new Table({
-      name: 'tenantry_session',
-      columns: [
-        c.code('session_id', 36, { isPrimary: true }),
-        c.code('tenant_id', 20),
-        c.big('user_id'),
-        c.code('refresh_hash', 64),
-        c.instant('created_at'),
-        c.instant('expires_at'),
-        c.instant('ended_at', { isNullable: true }),
-      ],
-      indices: [
-        { name: 'ix_session_user', columnNames: ['tenant_id', 'user_id'] },
-        { name: 'ix_session_expires', columnNames: ['expires_at'] },
-      ],
-      foreignKeys: [c.tenantKey('fk_session_tenant')],
     }),
   ];
 }

@@ -1,6 +1,4 @@
 import { Settings1763164800010 } from './1763164800010-baseline';
-import { FailedSignIns1763164800011 } from './1763164800011-failed-sign-ins';
-import { UsernameKeys1763164800012 } from './1763164800012-username-keys';
 import { LongerUnitResults1763164800013 } from './1763164800013-longer-unit-results';
 import { DropDerivedTables1763164800015 } from './1763164800015-drop-derived-tables';
 import { Journal1763164800016 } from './1763164800016-journal';
@@ -10,11 +8,9 @@ import { WebhookSecrets1763164800019 } from './1763164800019-webhook-secrets';
 import { DeletedSubtrees1763164800021 } from './1763164800021-deleted-subtrees';
 import { DropSettings1763164800022 } from './1763164800022-drop-settings';
 
-/** The one history of the schema, for every database; a host adds it to its own DataSource. */
+/** The history of the library's tables, for every database; a host adds it to its own DataSource. */
 export const migrations = [
   Settings1763164800010,
-  FailedSignIns1763164800011,
-  UsernameKeys1763164800012,
   LongerUnitResults1763164800013,
   DropDerivedTables1763164800015,
   Journal1763164800016,

@@ -7,7 +7,7 @@ import { RequestContext } from '../../tenancy/request-context';
 import { SystemClock } from '../../time/clock';
 import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { AccountEntity, type AccountFields } from '../../tenant/account.entity';
+import { AccountEntity, type AccountFields } from '../auth/account.entity';
 import { UserRepository } from './user.repository';
 
 export interface FirstAdmin {

@@ -1,7 +1,7 @@
 import { Doctor } from '../../doctor/doctor';
 import { LIBRARY, type ExaminedResource } from '../../doctor/examined';
 import { codesWithoutTenant, type Invariant } from '../../doctor/invariants';
-import { AccountEntity, toUserJournal } from '../../tenant/account.entity';
+import { AccountEntity, toUserJournal } from '../auth/account.entity';
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
   AND s.status = '0' AND s.roles LIKE 'superadmin%'`;

@@ -1,6 +1,6 @@
 import { withRevision } from '../../database/revision';
 import type { ZonedTime } from '../../time/zoned-time';
-import type { AccountFields, AccountRow } from '../../tenant/account.entity';
+import type { AccountFields, AccountRow } from '../auth/account.entity';
 import { fromRoles, toRoles } from '../../tenancy/roles';
 import type { UserDto, UserFieldsDto } from './user.dto';
 

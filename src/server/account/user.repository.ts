@@ -9,7 +9,7 @@ import {
   toUserJournal,
   type AccountFields,
   type AccountRow,
-} from '../../tenant/account.entity';
+} from '../auth/account.entity';
 import { AuditStamp } from '../../database/audited';
 import {
   changedFields,

@@ -7,7 +7,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { fromRoles, MANAGERS, mayHandle, requireRole, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import type { AccountEntity, AccountFields } from '../../tenant/account.entity';
+import type { AccountEntity, AccountFields } from '../auth/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';

@@ -5,7 +5,7 @@ import { LessThan, MoreThan, type EntityManager } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
-import { FailedSignInEntity } from '../../tenant/account.entity';
+import { FailedSignInEntity } from './account.entity';
 
 /** The account whose password is tried, and the client that tries. */
 interface SignInAttempt {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
 import { FairQueue } from '../../concurrency/fair-queue';
 import { KeyedMutex } from '../../concurrency/mutex';
-import { type AccountEntity, accountHash } from '../../tenant/account.entity';
+import { type AccountEntity, accountHash } from './account.entity';
 import { SignInErrors } from './auth.errors';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 

@@ -5,7 +5,7 @@ import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { usernameKey } from '../../tenancy/account-name';
 import { isTenantCode } from '../../tenancy/tenant-code';
-import { AccountEntity, SessionEntity } from '../../tenant/account.entity';
+import { AccountEntity, SessionEntity } from './account.entity';
 import { Clock } from '../../time/clock';
 import { SignInErrors } from './auth.errors';
 

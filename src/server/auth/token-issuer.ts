@@ -4,7 +4,7 @@ import { sign } from 'jsonwebtoken';
 import { HttpErrors } from '../../errors/http.errors';
 import type { Principal } from '../../tenancy/principal';
 import { toRoles } from '../../tenancy/roles';
-import type { AccountEntity, SessionEntity } from '../../tenant/account.entity';
+import type { AccountEntity, SessionEntity } from './account.entity';
 import { Clock } from '../../time/clock';
 import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
 

@@ -7,7 +7,7 @@ import { DeptService } from '../../dept/dept.service';
 import { RequestContext } from '../../tenancy/request-context';
 import type { Role } from '../../tenancy/roles';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { AccountEntity } from '../../tenant/account.entity';
+import { AccountEntity } from '../auth/account.entity';
 import { CreateTenantDto } from '../../tenant/tenant.dto';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { TenantService } from '../../tenant/tenant.service';

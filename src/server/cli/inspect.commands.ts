@@ -1,18 +1,20 @@
-import { ServiceDoctor } from '../account/service-doctor';
+import { Doctor } from '../../doctor/doctor';
 import { Ceilings } from '../../tenant/ceilings';
 import { tenantState } from '../../tenant/tenant-state';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { ZonedTime } from '../../time/zoned-time';
+import { ServiceDoctor } from '../account/service-doctor';
 import { loadDatabaseSettings } from '../config/environment';
 import { print } from './values';
-import { withDatabase } from './with-database';
+import { isOfService, withDatabase } from './with-database';
 
 /** Exit code 0: sound (or repaired); 1: something is wrong. */
 export async function doctorCommand({ repair }: { readonly repair: boolean }): Promise<number> {
   const { location, ceilings } = loadDatabaseSettings();
-  const { findings, repaired, notes } = await withDatabase(location, (dataSource) =>
-    new ServiceDoctor(dataSource, new Ceilings(ceilings)).examine({ repair }),
-  );
+  const { findings, repaired, notes } = await withDatabase(location, async (dataSource) => {
+    const OwnDoctor = (await isOfService(dataSource)) ? ServiceDoctor : Doctor;
+    return new OwnDoctor(dataSource, new Ceilings(ceilings)).examine({ repair });
+  });
   for (const each of repaired) print(`repaired  ${each}`);
   for (const each of notes) print(`note      ${each}`);
   for (const each of findings) print(`wrong     ${each}`);

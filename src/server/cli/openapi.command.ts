@@ -6,7 +6,7 @@ import { AppModule } from '../app.module';
 import { parseEnv } from '../config/env';
 import { jwtSettings } from '../auth/jwt-settings';
 import { version } from '../config/version';
-import { createDataSource } from '../../data-source';
+import { createServiceDataSource } from '../service-data-source';
 import { createDocument } from '../docs/document';
 import { print } from './values';
 
@@ -14,7 +14,7 @@ import { print } from './values';
 export async function openapiCommand(): Promise<number> {
   const { dump } = loadPart('tenantry openapi', ['js-yaml'], () => require('js-yaml') as typeof Yaml);
   const env = parseEnv({ JWT_SECRET: randomBytes(32).toString('hex') });
-  const dataSource = await createDataSource(env.DATABASE_URL);
+  const dataSource = await createServiceDataSource(env.DATABASE_URL);
   const app = await NestFactory.create(AppModule.of({ env, jwt: jwtSettings(env), dataSource }), {
     preview: true,
     logger: false,

@@ -11,7 +11,7 @@ import { UserErrors } from '../account/user.errors';
 import { UserService } from '../account/user.service';
 import { loadEnv } from '../config/env';
 import { print } from './values';
-import { checked, withDatabase, withServices } from './with-database';
+import { checked, withAccounts, withServices } from './with-database';
 
 interface AccountOptions {
   readonly tenant: string;
@@ -47,7 +47,7 @@ async function onAccount(
   const password = typed ?? generatePassword();
   try {
     const env = loadEnv();
-    await withDatabase(env.DATABASE_URL, (dataSource) =>
+    await withAccounts(env.DATABASE_URL, (dataSource) =>
       withServices({ dataSource, env }, (services) =>
         work(services, RequestContext.system(tenant), password),
       ),

@@ -3,14 +3,16 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
 import { BodyPipe } from '../../web/body.pipe';
-import { createDataSource } from '../../data-source';
 import { TenantEntity } from '../../tenant/tenant.entity';
+import { entities } from '../../entities';
 import type * as AppFile from '../app.module';
+import { AccountEntity } from '../auth/account.entity';
 import type * as JwtFile from '../auth/jwt-settings';
 import { dataSourceOf } from '../../database/tenantry.data-source';
 import { loadService } from '../load-service';
+import { createServiceDataSource } from '../service-data-source';
 
-/** Opens the configured database for one command; it must have been set up by the service before. */
+/** Opens the configured database for one command, whether it is the service's or a host's; it must have been set up before. */
 export async function withDatabase<T>(
   location: DatabaseLocation,
   work: (dataSource: DataSource) => Promise<T>,
@@ -23,7 +25,18 @@ export async function withDatabase<T>(
   });
 }
 
-/** Opens the database for a command that may set it up itself: `work` runs only where it has been set up before. */
+/** Opens the service's database for a command that needs accounts. */
+export function withAccounts<T>(
+  location: DatabaseLocation,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  return withDatabase(location, async (dataSource) => {
+    await refuseHost(dataSource);
+    return work(dataSource);
+  });
+}
+
+/** Opens the service's database for a command that may set it up itself: `work` runs only where it has been set up before. */
 export async function withExistingDatabase(
   location: DatabaseLocation,
   work: (dataSource: DataSource) => Promise<void>,
@@ -32,6 +45,7 @@ export async function withExistingDatabase(
   await opened(location, async (dataSource) => {
     if (await isEmpty(dataSource)) return;
     await refuseOutdated(dataSource);
+    await refuseHost(dataSource);
     await work(dataSource);
   });
 }
@@ -52,33 +66,48 @@ async function opened<T>(
   }
 }
 
-/** A host has its own table of migrations, under whatever name: there the columns tell. */
+/** A host has its own table of migrations, under whatever name: there the columns of the library tell. */
 async function refuseOutdated(dataSource: DataSource): Promise<void> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    const { migrationsTableName = '' } = dataSource.options;
-    const isOutdated = (await runner.hasTable(migrationsTableName))
-      ? (await new MigrationExecutor(dataSource).getPendingMigrations()).length > 0
-      : await lacksColumns(runner);
-    if (isOutdated)
-      throw new Error('The database is not up to date: start the service once, or migrate your platform.');
-  } finally {
-    await runner.release();
-  }
+  const isOutdated = (await isOfService(dataSource))
+    ? (await new MigrationExecutor(dataSource).getPendingMigrations()).length > 0
+    : await asking(dataSource, lacksColumns);
+  if (isOutdated)
+    throw new Error('The database is not up to date: start the service once, or migrate your platform.');
+}
+
+async function refuseHost(dataSource: DataSource): Promise<void> {
+  if (!(await isOfService(dataSource)))
+    throw new Error('This is the database of a platform with users of its own: there are no accounts in it.');
+}
+
+/** Whether the service has made this database, and not a host. */
+export function isOfService(dataSource: DataSource): Promise<boolean> {
+  const { migrationsTableName = '' } = dataSource.options;
+  const { tableName: accounts } = dataSource.getMetadata(AccountEntity);
+  return asking(
+    dataSource,
+    async (runner) => (await runner.hasTable(migrationsTableName)) && (await runner.hasTable(accounts)),
+  );
 }
 
 async function lacksColumns(runner: QueryRunner): Promise<boolean> {
-  for (const { tableName, columns } of dataSourceOf(runner).entityMetadatas) {
+  for (const entity of entities) {
+    const { tableName, columns } = dataSourceOf(runner).getMetadata(entity);
     const table = await runner.getTable(tableName);
     if (!columns.every(({ databaseName }) => table?.findColumnByName(databaseName))) return true;
   }
   return false;
 }
 
-async function isEmpty(dataSource: DataSource): Promise<boolean> {
+function isEmpty(dataSource: DataSource): Promise<boolean> {
+  const { tableName } = dataSource.getMetadata(TenantEntity);
+  return asking(dataSource, async (runner) => !(await runner.hasTable(tableName)));
+}
+
+async function asking<T>(dataSource: DataSource, ask: (runner: QueryRunner) => Promise<T>): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
-    return !(await runner.hasTable(dataSource.getMetadata(TenantEntity).tableName));
+    return await ask(runner);
   } finally {
     await runner.release();
   }
@@ -86,7 +115,7 @@ async function isEmpty(dataSource: DataSource): Promise<boolean> {
 
 async function open(location: DatabaseLocation): Promise<DataSource> {
   try {
-    return await (await createDataSource(location, sayWaiting)).initialize();
+    return await (await createServiceDataSource(location, sayWaiting)).initialize();
   } catch (error) {
     const { message } = error as Error;
     throw new Error(`Could not open the database ${describeDatabase(location)}: ${message}`, {

@@ -57,7 +57,7 @@ export class EntitlementService {
       endTime,
       daysLeft: endTime === null ? null : Math.max(0, daysBetween(today, endTime)),
       menuIds: menusOf(tenant),
-      accounts: { limit: accountCount, used: await this.tenants.in(ctx).countOwnAccounts() },
+      accounts: { limit: accountCount, used: await this.tenants.in(ctx).countOwnUsers() },
       quotas: await this.quotas.findAll(ctx, tenant),
       rules: toTenantDto(tenant).ruleBo,
     };

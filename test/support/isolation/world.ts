@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { SessionEntity, AccountEntity } from '../../../src/tenant/account.entity';
+import { SessionEntity, AccountEntity } from '../../../src/server/auth/account.entity';
 import { WebhookEntity } from '../../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, mintToken } from '../../../src/server/testing';
 import { bulkInsert, life } from '../seeds';

@@ -1,25 +1,12 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
-import {
-  Column,
-  Entity,
-  Generated,
-  In,
-  Index,
-  JoinColumn,
-  ManyToOne,
-  PrimaryColumn,
-  type EntityManager,
-} from 'typeorm';
-import { Audited } from '../database/audited';
-import type { JournalFields } from '../journal/change-log';
-import { ascii, id, text } from '../database/columns';
-import { toRoles } from '../tenancy/roles';
-import { usernameKey } from '../tenancy/account-name';
-import type { RequestContext } from '../tenancy/request-context';
-import { TenantBound, type TenantOwned } from '../tenancy/tenant-bound';
-import { UserDirectory } from '../tenancy/tenant-access';
-import { TenantEntity } from './tenant.entity';
+import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Audited } from '../../database/audited';
+import type { JournalFields } from '../../journal/change-log';
+import { ascii, id, text } from '../../database/columns';
+import { toRoles } from '../../tenancy/roles';
+import { usernameKey } from '../../tenancy/account-name';
+import type { TenantOwned } from '../../tenancy/tenant-bound';
+import { TenantEntity } from '../../tenant/tenant.entity';
 
 /** A user of a tenant, who may sign in and belong to a department. */
 @Entity('tenantry_account')
@@ -151,17 +138,4 @@ export function accountHash(tenantId: string, username: string): string {
   return createHash('sha256')
     .update(JSON.stringify([tenantId, usernameKey(username)]))
     .digest('hex');
-}
-
-/** The departments that have users, where the host names no other directory: those of the accounts here. */
-@Injectable()
-export class AccountDirectory extends UserDirectory {
-  override findOccupied(
-    ctx: RequestContext,
-    deptIds: readonly number[],
-    manager: EntityManager,
-  ): Promise<number[]> {
-    const accounts = new TenantBound(manager, AccountEntity, ctx);
-    return accounts.distinctIds('deptId', { deptId: In([...deptIds]), delFlag: '0' });
-  }
 }

@@ -1,5 +1,5 @@
 import { TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { Columns } from './columns';
+import { Columns } from '../../../database/migrations/columns';
 
 const TABLE = 'tenantry_account';
 const INDEX = 'ux_account_username_key';
