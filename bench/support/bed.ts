@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
 import { TEST_SECRET } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { cpuMs } from '../../test/support/process-cpu';
 import { compileBaselines } from './compile-baselines';
 import { ServerProcess } from './server-process';
@@ -38,7 +39,7 @@ export class Bed {
 
   /** With all tables, for filling them. */
   dataSource(): Promise<DataSource> {
-    this.#dataSource ??= this.database().then((database) => database.open());
+    this.#dataSource ??= this.database().then((database) => database.open(serviceTables));
     return this.#dataSource;
   }
 

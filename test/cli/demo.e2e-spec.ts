@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
 import { runCli } from '../support/run-cli';
@@ -84,7 +85,7 @@ describe('the demo', () => {
       const { data } = (await service.as().get(`/system/tenant-api/${id}`)).body;
       expect(data).toMatchObject({ packageBo: { menuIds: expect.stringMatching(/\d/) as string } });
     }
-    const dataSource = await place.database.open();
+    const dataSource = await place.database.open(serviceTables);
     expect(await dataSource.manager.countBy(DeptEntity, { status: '1' })).toBe(1);
   }
 
@@ -107,7 +108,7 @@ describe('the demo', () => {
     expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
     const admins = both.flatMap(({ out }) => [...out.matchAll(/admin +(?:superadmin|\/) +([\w-]{24})/g)]);
     expect(admins).toHaveLength(1);
-    const dataSource = await place.database.open();
+    const dataSource = await place.database.open(serviceTables);
     const before = await counts(dataSource);
     const again = await demo();
     expect([again.code, again.err]).toEqual([1, expect.stringContaining('is not empty')]);

@@ -130,7 +130,7 @@ describe('a host that cannot work with the library', () => {
       /one of match-code, always-200, not always-201/,
     );
     expect(await told({ strictInput: 'off' })).toMatch(/strictInput must be true or false, not off/);
-    expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is no guard/);
+    expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is not a guard/);
   });
 
   it('a host is told that guards and options cannot depend on a request', async () => {

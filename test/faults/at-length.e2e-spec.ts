@@ -1,4 +1,5 @@
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
 import { killServerOften, killServiceOften, swallowCommits, type CrashReport } from '../support/crash-rounds';
@@ -98,7 +99,7 @@ it.each(DATABASES)('hostile input on %s never fails the service', async (name, m
   const seed = faultsSeed(`hostile input on ${name}`);
   const database = await makeDatabase();
   const child = await ChildService.start(database);
-  const callers = await hostileWorld(await database.open(), child.anonymous);
+  const callers = await hostileWorld(await database.open(serviceTables), child.anonymous);
   const run = { baseUrl: child.anonymous.baseUrl, callers, seed };
   await runHostile({ ...run, count: WARM_UP });
   const before = memoryMb(child.process.pid!, 'VmRSS');

@@ -12,6 +12,7 @@ import { mariadbBinary } from '../support/server-binaries.js';
 import { urlOfServer } from '../support/server-of-run';
 import { freePort } from '../support/free-port';
 import { DeptEntity } from '../../src/dept/dept.entity';
+import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { openBeside } from '../support/crash-rounds';
 import { WriteLoad } from '../support/write-load';
@@ -42,7 +43,7 @@ describe('a backup that is taken while clients write', () => {
   async function under(database: ThrowAwayDatabase, backup: () => Promise<unknown>): Promise<number[]> {
     source = database;
     service = await ChildService.start(database);
-    const dataSource = await database.open();
+    const dataSource = await database.open(serviceTables);
     const load = await WriteLoad.on([() => service.anonymous], dataSource, new Chance(faultsSeed('backup')));
     load.begin();
     await load.untilMore(BEFORE);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChangeEntity } from '../../src/journal/change-log';
 import { ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { times } from '../support/long-run';
 import { freePort } from '../support/free-port';
@@ -83,7 +84,7 @@ it(`a webhook has caught up ${CATCH_UP_MS} ms after three replicas were killed f
   const chance = new Chance(faultsSeed('catching up'));
   const database = await emptyDatabase();
   const receiver = await Receiver.start();
-  const dataSource = await database.open();
+  const dataSource = await database.open(serviceTables);
   const replicas = await Replicas.start(database, 3);
   try {
     const tenantId = await aTenantRow(dataSource);
@@ -135,7 +136,7 @@ it(`a webhook and a handler of changes miss nothing, and get it in order, over $
   const chance = new Chance(faultsSeed('changes'));
   const database = await emptyDatabase();
   const receiver = await Receiver.start();
-  const dataSource = await database.open();
+  const dataSource = await database.open(serviceTables);
   const replicas = await Replicas.start(database, 2);
   const { file } = replicas;
   try {

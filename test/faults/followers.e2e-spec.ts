@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { aDept, aTenant, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { CHANGES, cursorNow } from '../support/follower';
 import { rawRequest } from '../support/load';
@@ -34,7 +35,7 @@ describe('a thousand followers who wait', () => {
   beforeAll(async () => {
     database = await emptyDatabase();
     service = await ChildService.start(database, { NODE_ENV: 'production', MAX_WAIT_MS: '2000' });
-    dataSource = await database.open();
+    dataSource = await database.open(serviceTables);
     load = new LoadProcess();
   });
   afterAll(async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { ApiClient, mintToken, throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { cpuMs } from '../support/process-cpu';
 import { forgetPeak, memoryMb } from '../support/process-memory';
@@ -43,7 +44,7 @@ class LongReads {
 
   static async start(nodeOptions = ''): Promise<LongReads> {
     const database = await throwAwayDatabase();
-    const dataSource = await database.open();
+    const dataSource = await database.open(serviceTables);
     const env = { NODE_OPTIONS: `--require ${HOOK} ${nodeOptions}`, MAX_WAIT_MS: '2000' };
     const service = await ChildService.start(database, env);
     const other = mintToken({ tenantId: await aTenantRow(dataSource) });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { aDept, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import type { LoadReport } from '../support/load';
 import { interleave, mixOfTenant } from '../support/load-mix';
@@ -52,7 +53,7 @@ describe('more than it can carry', () => {
   beforeAll(async () => {
     database = await emptyDatabase();
     service = await ChildService.start(database, { NODE_ENV: 'production', ...SETTINGS });
-    dataSource = await database.open();
+    dataSource = await database.open(serviceTables);
     port = Number(new URL(service.anonymous.baseUrl).port);
     load = new LoadProcess();
     mixes = [];

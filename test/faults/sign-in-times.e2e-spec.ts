@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { FailedSignInEntity } from '../../src/server/auth/account.entity';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { emptyDatabase } from '../support/test-database';
 
@@ -20,7 +21,7 @@ describe('a sign-in that is refused', () => {
   beforeAll(async () => {
     database = await emptyDatabase();
     service = await ChildService.start(database, { RATE_LIMIT: 'off' });
-    dataSource = await database.open();
+    dataSource = await database.open(serviceTables);
   });
   afterAll(async () => {
     await service.stop();

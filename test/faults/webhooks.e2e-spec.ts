@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
 import { subscriptionOf } from '../../src/changes/webhook/webhook.repository';
 import { aDept } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { Receiver } from '../support/receiver';
 import { aTenantRow, bulkInsert, life } from '../support/seeds';
@@ -24,7 +25,7 @@ it(`a message comes within ${BOUND_MS} ms while ${HOOKS} webhooks of another ten
   const receiver = await Receiver.start();
   const service = await ChildService.start(database, { WEBHOOK_ALLOW_PRIVATE: 'on' });
   try {
-    const dataSource = await database.open();
+    const dataSource = await database.open(serviceTables);
     receiver.answer('/hangs', () => undefined);
     receiver.answer('/never-ends', (response) => response.writeHead(200).write('more'));
     receiver.answer('/switches', (_, socket) =>
@@ -92,7 +93,7 @@ it('reads of others are answered while a tenant lets names be looked up that no 
     MAX_WAIT_MS: '1000',
   });
   try {
-    const dataSource = await database.open();
+    const dataSource = await database.open(serviceTables);
     const top = await aTenantRow(dataSource);
     const below = { tenantParent: top, ancestors: `0,000000,${top}`, depth: 3 };
     const branch: string[] = [];

@@ -3,6 +3,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { aDept } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
 import { runCli } from '../support/run-cli';
@@ -32,7 +33,7 @@ describe('the demo beside others', () => {
 
   it('the demo refuses a database that is not empty, and changes nothing', async () => {
     const service = await start();
-    const dataSource = await place.database.open();
+    const dataSource = await place.database.open(serviceTables);
     await aDept(service.as(), { deptName: 'somebody works here' });
     const { code, out, err } = await demo();
     expect([code, out]).toEqual([1, '']);
@@ -42,7 +43,7 @@ describe('the demo beside others', () => {
   });
 
   it('the demo does not migrate an old database that may be in use', async () => {
-    const dataSource = await place.database.open();
+    const dataSource = await place.database.open(serviceTables);
     const newest = dataSource.migrations.at(-1)!.name!;
     await dataSource.query(`DELETE FROM tenantry_migrations WHERE name = '${newest}'`);
     const { code, err } = await demo();
@@ -53,7 +54,7 @@ describe('the demo beside others', () => {
   });
 
   it('the demo says so when it stops half way', async () => {
-    const dataSource = await place.database.open();
+    const dataSource = await place.database.open(serviceTables);
     await dataSource.query('CREATE UNIQUE INDEX nobody_leads_two_depts ON tenantry_dept (leader)');
     const stopped = await demo();
     expect([stopped.code, stopped.err]).toEqual([

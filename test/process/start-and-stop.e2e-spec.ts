@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, ApiClient } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/free-port';
@@ -20,7 +21,7 @@ describe('a stop by SIGTERM', () => {
     const METRICS_PORT = String(await freePort());
     const service = await ChildService.start(database, { METRICS_PORT });
     const metrics = new ApiClient(`http://127.0.0.1:${METRICS_PORT}`);
-    const dataSource = await database.open();
+    const dataSource = await database.open(serviceTables);
     // Hold what every write needs, so that one is surely in flight when the signal comes.
     const rival = dataSource.createQueryRunner();
     await rival.startTransaction();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { createServiceDataSource } from '../../src/server/service-data-source';
+import { createServiceDataSource, serviceTables } from '../../src/server/service-data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { limitSilence } from '../../src/database/silence-limit';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
@@ -79,7 +79,7 @@ async function endure(
   chance: Chance,
   kill: () => Promise<number>,
 ): Promise<CrashReport> {
-  const dataSource = await database.open();
+  const dataSource = await database.open(serviceTables);
   const clients = [() => service().anonymous];
   const load = await WriteLoad.on(clients, dataSource, chance, { shared: 4 });
   let slowestMs = 0;
@@ -125,7 +125,7 @@ export async function swallowCommits(
   const { proxy, url } = await TcpProxy.before(database.url);
   const service = await ServiceUnderTest.on({ ...database, url });
   limitSilence(service.dataSource, SILENCE_MS);
-  const dataSource = await database.open();
+  const dataSource = await database.open(serviceTables);
   const load = await WriteLoad.on([() => service.anonymous], dataSource, chance, { withoutKeys: true });
   const counts = { swallowed: 0, hung: 0 };
   proxy.chooseFault = () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { aDept, ApiClient, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from './child-service';
 import { closedLoad, OpenLoad, rawRequest } from './load';
 
@@ -97,7 +98,7 @@ async function untilUnready(baseUrl: string): Promise<void> {
 /** How many of these requests wrote their department. */
 async function countDone(database: ThrowAwayDatabase, requests: readonly string[]): Promise<number> {
   if (requests.length === 0) return 0;
-  const { manager } = await database.open();
+  const { manager } = await database.open(serviceTables);
   const names = requests.flatMap((request) => /"deptName":"([^"]*)"/.exec(request)?.[1] ?? []);
   return manager.countBy(DeptEntity, { deptName: In(names) });
 }

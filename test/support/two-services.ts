@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ApiClient, Caller, ThrowAwayDatabase } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from './child-service';
 import { emptyDatabase } from './test-database';
 
@@ -15,7 +16,7 @@ export class TwoServices {
     const database = await emptyDatabase();
     const first = await ChildService.start(database);
     const second = await ChildService.start(database);
-    return new TwoServices(database, [first, second], await database.open());
+    return new TwoServices(database, [first, second], await database.open(serviceTables));
   }
 
   /** The same caller at both of them. */

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { dialectOf } from '../../src/database/dialects';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
+import { serviceTables } from '../../src/server/service-data-source';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { emptyDatabase } from '../support/test-database';
@@ -90,10 +91,8 @@ describe('user names of version 0.1', () => {
 
   beforeAll(async () => {
     const database = await emptyDatabase();
-    const dataSource = await database.open();
-    const { length } = dataSource.migrations.slice(
-      dataSource.migrations.findIndex(({ name }) => name === 'UsernameKeys1763164800012'),
-    );
+    const dataSource = await database.open(serviceTables);
+    const { length } = dataSource.migrations.filter(({ name = '' }) => name.slice(-13) >= '1763164800012');
     for (let n = 0; n < length; n += 1) await dataSource.undoLastMigration();
     for (const username of NAMES) await insertAs01(dataSource, username);
     await dataSource.runMigrations();

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { signToken } from '../../../src/server/auth/token-issuer';
 import { aDept, aTenant, aUser, type Answer, type ApiClient, mintToken } from '../../../src/server/testing';
 import { PLATFORM_TENANT } from '../../../src/tenancy/tenant-code';
+import { serviceTables } from '../../../src/server/service-data-source';
 import { Chance } from '../chance';
 import { JWT, type ServiceUnderTest } from '../service-under-test';
 import { actorsIn, expectedOf, mayRead, type Actor } from './actors';
@@ -34,7 +35,7 @@ export async function runIsolation(run: IsolationRun): Promise<IsolationReport> 
   const problems: string[] = [];
   let [probes, statements] = [0, 0];
   // Of the test itself, whose own statements are not looked at.
-  const store = await run.service.database.open();
+  const store = await run.service.database.open(serviceTables);
   const world = await isolationWorld(store, anonymous);
   const taken = new Map<string, Taken>();
   for (const place of Object.values(world.places).filter(({ name }) => !name.startsWith('gone'))) {
