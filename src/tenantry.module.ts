@@ -19,6 +19,7 @@ import { Meter, SilentMeter } from './database/meter';
 import { JournalModule, JournalServicesModule } from './changes/journal.module';
 import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './journal/change-cursor';
+import { ChangeReader } from './journal/change-reader.repository';
 import { WebhookSettings } from './changes/webhook/webhook-sender';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy } from './web/envelope';
@@ -84,6 +85,7 @@ function fromOptions<T>(
     TenantryTransaction,
     Doctor,
     ChangeCursors,
+    ChangeReader,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),
     fromOptions(UserDirectory, ({ userDirectory }) =>
       userDirectory === 'none' ? new NoUsers() : userDirectory,
@@ -112,6 +114,7 @@ function fromOptions<T>(
     Doctor,
     Meter,
     ChangeCursors,
+    ChangeReader,
     PrincipalResolver,
     HostGuards,
     UserDirectory,

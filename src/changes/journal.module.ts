@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { ChangeDispatchers } from './change-dispatcher';
 import { ChangeFeed } from './change-feed.service';
-import { ChangeReader } from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
 import { ChangeController } from './change.controller';
 import { JournalWatch } from '../journal/journal-watch';
@@ -21,7 +20,6 @@ import { WebhookService } from './webhook/webhook.service';
   imports: [DiscoveryModule],
   providers: [
     ChangeFeed,
-    ChangeReader,
     JournalWatch,
     ChangeWaiters,
     JournalCleaner,

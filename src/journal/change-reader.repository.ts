@@ -10,9 +10,12 @@ import {
   type FindOptionsWhere,
 } from 'typeorm';
 import { ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
+import { chunksOf } from '../database/in-chunks';
+import { cutPage, PagedList, type PageRequest, type PageView } from '../database/page';
 import { ScopedTable, type FindOptions } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
-import { endOf, journalStates, type JournalState, type Position } from './journal-state';
+import { endOf, journalStates, LAST_SEQ, type JournalState, type Position } from './journal-state';
+import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 
 /** Which entries; what is absent does not matter. */
@@ -39,12 +42,24 @@ interface Before extends ChangeFilters {
   readonly limit: number;
 }
 
+/** What was done to one resource, by version and number. */
+const HISTORY = new PagedList('history', ['long', 'int']);
+
+const STEP = ['version', 'seq', 'kind', 'operation', 'resourceId'] as const;
+/** What was done to which resource; `fields` only where they were asked for. */
+export type ChangeStep = Pick<ChangeEntity, (typeof STEP)[number]> & { readonly fields?: string | null };
+
+const ENTRY = ['version', 'seq', 'resourceId', 'fields', 'by', 'happenedAt'] as const;
+/** What an entry tells of a resource that is known. */
+export type ChangeEntry = Pick<ChangeEntity, (typeof ENTRY)[number]>;
+
 const TIMES = ['version', 'seq', 'happenedAt'] as const;
-const TIMES_AT_ONCE = 1000;
+const PAGE = 1000;
 /** How far the clocks of two processes may be apart. */
 export const CLOCKS_APART_MS = 60_000;
 const LINEAGE = ['lineage'] as const;
 const BY_COMMIT = { version: 'ASC', seq: 'ASC' } as const;
+const BY_RESOURCE = { resourceId: 'ASC', ...BY_COMMIT } as const;
 
 /** Reads the journals of tenants, in the order of their entries. It knows no callers: who may read what is the feed's matter. */
 @Injectable()
@@ -92,21 +107,97 @@ export class ChangeReader {
     const until = time.getTime() + CLOCKS_APART_MS;
     let after = latest && endOf(version);
     while (after) {
-      const options = { order: BY_COMMIT, after: [after.version, after.seq], limit: TIMES_AT_ONCE };
+      const options = { order: BY_COMMIT, after: [after.version, after.seq], limit: PAGE };
       const entries = await this.#pick(tenantId, {}, { ...options, index: 'PRIMARY' });
       for (const entry of entries) if (entry.happenedAt <= time) version = entry.version;
       const isOver = entries.some(({ happenedAt }) => happenedAt.getTime() > until);
-      after = isOver || entries.length < TIMES_AT_ONCE ? undefined : entries.at(-1);
+      after = isOver ? undefined : lastOfFull(entries);
     }
     return version;
+  }
+
+  /** A page of all that was done to one resource, the newest first; to a tenant, while it was at or below the caller's. */
+  findHistory(
+    ctx: RequestContext,
+    kind: ChangeKind,
+    id: number | string,
+    query: PageRequest,
+  ): Promise<PageView<ChangeEntity>> {
+    RequestContext.require(ctx);
+    const { tenantId } = ctx;
+    const isTenant = kind === 'tenant';
+    const resource = { kinds: [kind], resourceId: String(id), ...(isTenant && { lineage: tenantId }) };
+    return HISTORY.page([kind, tenantId, id], query, async (after, limit) => {
+      const [version = Number.MAX_SAFE_INTEGER, seq = LAST_SEQ] = (after ?? []).map(Number);
+      const wanted = { ...resource, from: 0, limit: limit + 1 };
+      const journal = isTenant ? PLATFORM_TENANT : tenantId;
+      const entries = await this.findBefore(journal, { version, seq }, wanted);
+      return cutPage(entries, limit, (entry) => [entry.version, entry.seq]);
+    });
+  }
+
+  /**
+   * What was done after a position, page by page, to resources of all kinds: a statement that leaves out the others would have no
+   * bound. With `placesOf`: the fields of those of this kind that may have changed their parent.
+   */
+  async *stepsAfter(
+    tenantId: string,
+    start: Position,
+    { upTo, placesOf }: { readonly upTo?: number; readonly placesOf?: ChangeKind },
+  ): AsyncGenerator<ChangeStep[]> {
+    const where = { tenantId, ...(upTo !== undefined && { version: LessThanOrEqual(upTo) }) };
+    const fields =
+      placesOf && `CASE WHEN t.kind = '${placesOf}' AND t.operation <> 'updated' THEN t.fields END AS fields`;
+    for (let after: Position | undefined = start; after;) {
+      const options = { order: BY_COMMIT, after: [after.version, after.seq], limit: PAGE, index: 'PRIMARY' };
+      const steps: ChangeStep[] = await this.#read((changes) =>
+        changes.pickWith(where, STEP, fields ?? '', options),
+      );
+      yield steps;
+      after = lastOfFull(steps);
+    }
+  }
+
+  /** The entries of some resources of one kind after a version, page by page; those of each resource in their order. */
+  async *entriesOf(
+    tenantId: string,
+    kind: ChangeKind,
+    ids: readonly (number | string)[],
+    after: number,
+    upTo = Number.MAX_SAFE_INTEGER,
+  ): AsyncGenerator<ChangeEntry[]> {
+    const find = (where: FindOptionsWhere<ChangeEntity>, options: FindOptions<ChangeEntity>) =>
+      this.#read((changes) =>
+        changes.pick({ tenantId, kind, ...where }, ENTRY, {
+          ...options,
+          limit: PAGE,
+          index: 'ix_change_resource',
+        }),
+      );
+    const version = And(MoreThan(after), LessThanOrEqual(upTo));
+    for (const chunk of chunksOf(ids))
+      for (let resourceIds = chunk.map(String).sort(); resourceIds.length > 0;) {
+        const entries = await find({ resourceId: In(resourceIds), version }, { order: BY_RESOURCE });
+        yield entries;
+        const last = lastOfFull(entries);
+        // The rest of this resource as a range of its own: with the ids in a list, each page would pass all entries before it.
+        for (let place = last; place;) {
+          const where = { resourceId: place.resourceId, version: LessThanOrEqual(upTo) };
+          const rest: ChangeEntry[] = await find(where, {
+            order: BY_COMMIT,
+            after: [place.version, place.seq],
+          });
+          yield rest;
+          place = lastOfFull(rest);
+        }
+        resourceIds = last ? resourceIds.filter((id) => id > last.resourceId) : [];
+      }
   }
 
   /** The paths of tenants that have changed after a version of the platform's journal. */
   async lineagesAfter(version: number, limit: number): Promise<string[]> {
     const after = { tenantId: PLATFORM_TENANT, kind: 'tenant' as const, version: MoreThan(version) };
-    const changes = await this.#unitOfWork.withoutTransaction((manager) =>
-      new ScopedTable(manager, ChangeEntity).pick(after, LINEAGE, { order: BY_COMMIT, limit }),
-    );
+    const changes = await this.#read((table) => table.pick(after, LINEAGE, { order: BY_COMMIT, limit }));
     return changes.map(({ lineage }) => lineage ?? '');
   }
 
@@ -114,14 +205,16 @@ export class ChangeReader {
     return this.#unitOfWork.withoutTransaction((manager) => journalStates(manager, tenantIds));
   }
 
+  async stateOf(tenantId: string): Promise<JournalState> {
+    return (await this.statesOf([tenantId])).get(tenantId) ?? { version: 0, keptFrom: 0 };
+  }
+
   #pick(
     tenantId: string,
     where: FindOptionsWhere<ChangeEntity>,
     options: FindOptions<ChangeEntity>,
   ): Promise<Pick<ChangeEntity, (typeof TIMES)[number]>[]> {
-    return this.#unitOfWork.withoutTransaction((manager) =>
-      new ScopedTable(manager, ChangeEntity).pick({ ...where, tenantId }, TIMES, options),
-    );
+    return this.#read((changes) => changes.pick({ ...where, tenantId }, TIMES, options));
   }
 
   #find(
@@ -145,8 +238,18 @@ export class ChangeReader {
       ...(by !== undefined && { by }),
       ...(times.length > 0 && { happenedAt: And(...times) }),
     };
-    return this.#unitOfWork.withoutTransaction((manager) =>
-      new ScopedTable(manager, ChangeEntity).find(where, options),
+    const isOfOne = resourceId !== undefined && kinds.length === 1;
+    return this.#read((changes) =>
+      changes.find(where, isOfOne ? { ...options, index: 'ix_change_resource' } : options),
     );
   }
+
+  #read<T>(work: (changes: ScopedTable<ChangeEntity>) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.withoutTransaction((manager) => work(new ScopedTable(manager, ChangeEntity)));
+  }
+}
+
+/** Where the page after a full one begins. */
+function lastOfFull<T>(entries: readonly T[]): T | undefined {
+  return entries.length === PAGE ? entries.at(-1) : undefined;
 }

@@ -8,12 +8,10 @@ import {
   MoreThanOrEqual,
   Not,
   Or,
-  Raw,
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
 import { AuditStamp } from '../database/audited';
-import { ChangeEntity, findHistory } from '../journal/change-log';
 import { contains } from '../database/columns';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { ScopedTable, type FindOptions, type Key } from '../database/scoped-table';
@@ -144,18 +142,6 @@ class TenantReader {
   /** Whether there is such a tenant, deleted or not. */
   everHad(id: string): Promise<boolean> {
     return this.#read((tenants) => tenants.exists({ id }));
-  }
-
-  /** What was done to one tenant while the caller reached it, the newest first. It stands in the journal of the platform. */
-  async findHistory(id: string, after: Key | null, limit: number): Promise<Page<ChangeEntity>> {
-    const tenant = { kind: 'tenant', resourceId: id } as const;
-    const code = `,${this.ctx.tenantId},`;
-    const lineage = Raw((column) => `:instr(${column}, :code) > 0`, { code });
-    const where = { tenantId: PLATFORM_TENANT, lineage };
-    const entries = await this.#unitOfWork.withoutTransaction((manager) =>
-      findHistory(new ScopedTable(manager, ChangeEntity, { where }), tenant, after, limit + 1),
-    );
-    return cutPage(entries, limit, ({ version, seq }) => [version, seq]);
   }
 
   async findOwnPackage(): Promise<Pick<TenantEntity, 'tenantName' | 'menuIds'> | null> {

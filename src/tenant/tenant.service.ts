@@ -4,7 +4,7 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { notBeforeText } from '../web/fields';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { ChangeDto } from '../web/change.dto';
-import { HISTORY } from '../journal/change-log';
+import { ChangeReader } from '../journal/change-reader.repository';
 import { toChangeView } from '../journal/change-view';
 import type { PageQuery } from '../web/page-query.dto';
 import { mergePatch } from '../resource/merge-patch';
@@ -155,17 +155,15 @@ export class TenantService {
 export class TenantListService {
   constructor(
     private readonly tenants: TenantRepository,
+    private readonly journal: ChangeReader,
     private readonly clock: Clock,
     private readonly time: ZonedTime,
   ) {}
 
   /** A page of all that was done to one tenant while it was at or below the caller's, the newest first. */
   async history(ctx: RequestContext, id: string, query: PageQuery): Promise<PageView<ChangeDto>> {
-    const tenants = this.tenants.in(ctx);
-    const page = await HISTORY.page(['tenant', ctx.tenantId, id], query, (after, limit) =>
-      tenants.findHistory(id, after, limit),
-    );
-    if (page.rows.length === 0 && !(await tenants.everHad(id))) throw TenantErrors.NOT_FOUND();
+    const page = await this.journal.findHistory(ctx, 'tenant', id, query);
+    if (page.rows.length === 0 && !(await this.tenants.in(ctx).everHad(id))) throw TenantErrors.NOT_FOUND();
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 

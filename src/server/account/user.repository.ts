@@ -11,14 +11,7 @@ import {
   type AccountRow,
 } from '../auth/account.entity';
 import { AuditStamp } from '../../database/audited';
-import {
-  changedFields,
-  ChangeEntity,
-  ChangeLog,
-  findHistory,
-  type ChangeOperation,
-  type JournalFields,
-} from '../../journal/change-log';
+import { changedFields, ChangeLog, type ChangeOperation, type JournalFields } from '../../journal/change-log';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
@@ -58,20 +51,6 @@ export class UserRepository {
   /** Whether there is such an account, deleted or not. */
   everHad(ctx: RequestContext, userId: number): Promise<boolean> {
     return this.#read(ctx, (accounts) => accounts.exists({ userId }));
-  }
-
-  /** A page of all that was done to one account, the newest first. */
-  async findHistory(
-    ctx: RequestContext,
-    userId: number,
-    after: Key | null,
-    limit: number,
-  ): Promise<Page<ChangeEntity>> {
-    const account = { kind: 'user', resourceId: String(userId) } as const;
-    const entries = await this.#unitOfWork.withoutTransaction((manager) =>
-      findHistory(new TenantBound(manager, ChangeEntity, ctx), account, after, limit + 1),
-    );
-    return cutPage(entries, limit, ({ version, seq }) => [version, seq]);
   }
 
   /** A part of the accounts that match, in the order of ids. */

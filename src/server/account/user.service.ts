@@ -11,7 +11,7 @@ import type { AccountEntity, AccountFields } from '../auth/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
-import { HISTORY } from '../../journal/change-log';
+import { ChangeReader } from '../../journal/change-reader.repository';
 import { toChangeView } from '../../journal/change-view';
 import { mergePatch } from '../../resource/merge-patch';
 import { filtersOf, PagedList, type PageView } from '../../database/page';
@@ -41,6 +41,7 @@ const USERS = new PagedList('user', ['long']);
 export class UserListService {
   constructor(
     private readonly users: UserRepository,
+    private readonly journal: ChangeReader,
     private readonly time: ZonedTime,
   ) {}
 
@@ -52,9 +53,7 @@ export class UserListService {
 
   /** A page of all that was done to one account, the newest first. */
   async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
-    const page = await HISTORY.page(['user', ctx.tenantId, userId], query, (after, limit) =>
-      this.users.findHistory(ctx, userId, after, limit),
-    );
+    const page = await this.journal.findHistory(ctx, 'user', userId, query);
     if (page.rows.length === 0 && !(await this.users.everHad(ctx, userId))) throw UserErrors.NOT_FOUND();
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
