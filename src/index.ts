@@ -28,7 +28,6 @@ export { TenantScoped } from './web/organisation-controller';
 export { DeptListService } from './dept/dept-list.service';
 export { DeptService } from './dept/dept.service';
 export { DeptHistory, DeptsAt } from './dept/history/dept-history.service';
-export { DeptChanges } from './dept/history/dept-changes.service';
 export {
   DeptDiffDto,
   DeptDiffQuery,

@@ -4,16 +4,19 @@ import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
-import { MAX_DEPTH } from '../database/tree-path';
+import { MAX_DEPTH, type TreeNode } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
-import type { DeptDto, DeptListQuery, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
+import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
 import { ancestorIds, ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';
 import { DeptErrors } from './dept.errors';
-import { toDeptRow, toDeptView } from './dept.mapper';
-import type { DeptReader } from './dept-reader.repository';
+import { toDeptDto, toDeptRow, toDeptView } from './dept.mapper';
+import type { DeptReader, DeptSource, ListedDept } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
+import { DeptAsOf, type Moment } from './history/dept-as-of';
+import type { PastDeptListQuery, PastDeptTreeQuery } from './history/dept-history.dto';
 
 const DEPTS = new PagedList('dept', ['int', 'long']);
+const PAST_DEPTS = new PagedList('past-dept', ['long', 'int', 'long']);
 
 /** How many departments one tree holds. */
 const MAX_NODES = 5000;
@@ -21,37 +24,56 @@ const MAX_NODES = 5000;
 const MAX_PAGES = 8;
 
 const NOT_BELOW = { zh: '不能与 ancestorId 同时使用', en: 'cannot be used together with ancestorId' };
+const ONLY_CHILDREN = {
+  zh: '与 asOf 一起使用时，必须提供 parentId，且不支持 ancestorId、ids 和 deleted',
+  en: 'with asOf, parentId must be sent, and ancestorId, ids and deleted must not',
+};
+const NO_FILTERS = {
+  zh: '不能与 status、deptName 一起使用',
+  en: 'cannot be used together with status and deptName',
+};
 
+/** Reading departments, as they are or as they were. */
 @Injectable()
 export class DeptListService {
   constructor(
     private readonly depts: DeptRepository,
+    private readonly asOf: DeptAsOf,
     private readonly time: ZonedTime,
   ) {}
 
+  get(ctx: RequestContext, deptId: number, asOf?: Moment): Promise<DeptDto> {
+    return this.asOf.read(ctx, asOf, async (depts) => toDeptDto(await existing(depts, deptId), this.time));
+  }
+
   /** A page of the departments that match, or of deleted ones, ordered by `orderNum` and `deptId`. */
-  async list(ctx: RequestContext, query: DeptListQuery): Promise<PageView<DeptRowDto>> {
-    const depts = this.depts.in(ctx);
-    const { ids, parentId, deptName: name, leader, status, deleted, ancestorId } = query;
+  async list(ctx: RequestContext, query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
+    const { asOf, ids, parentId, deptName: name, leader, status, deleted, ancestorId } = query;
+    if (asOf !== undefined && (parentId === undefined || ancestorId !== undefined || ids || deleted))
+      throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: ONLY_CHILDREN }] });
     // The path of a deleted department tells where it stood when it was deleted: what was above it may have moved since.
     if (deleted && ancestorId !== undefined)
       throw HttpErrors.INVALID({ fields: [{ field: 'deleted', message: NOT_BELOW }] });
-    const below = ancestorId ? await existing(depts, ancestorId) : undefined;
-    const criteria = { ids, parentId, name, leader, status, below, deleted };
-    const page = await DEPTS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
-      depts.findPage(criteria, after, limit),
+    const list = asOf === undefined ? DEPTS : PAST_DEPTS;
+    const page = await list.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+      // All pages show the version that the first one has found.
+      this.asOf.read(ctx, asOf && (after?.[0] ?? asOf), async (depts) => {
+        const below = ancestorId ? nodeOf(await existing(depts, ancestorId)) : undefined;
+        return depts.findPage({ ids, parentId, name, leader, status, below, deleted }, after, limit);
+      }),
     );
-    return {
-      ...page,
-      rows: page.rows.map((row) => toDeptRow(row, this.time, Number(row.hasChildren) === 1)),
-    };
+    return { ...page, rows: page.rows.map((row) => listed(row, this.time)) };
   }
 
   /** The tree, or the part below a root, or the departments that match with all their ancestors. */
-  async tree(ctx: RequestContext, query: DeptTreeQuery): Promise<DeptTreeDto> {
+  async tree(ctx: RequestContext, query: PastDeptTreeQuery): Promise<DeptTreeDto> {
+    const { asOf, status, deptName } = query;
+    if (status === undefined && deptName === undefined)
+      return this.asOf.read(ctx, asOf, (depts) => readTree(depts, query, this.time));
+    if (asOf !== undefined) throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: NO_FILTERS }] });
     const depts = this.depts.in(ctx);
     const root = query.rootId ? await existing(depts, query.rootId) : null;
-    return toTree(depts, root, await readTree(depts, root, query), this.time);
+    return toTree(depts, root, await readMatches(depts, root, query), this.time);
   }
 
   /** The departments above one, from the top down. */
@@ -62,21 +84,25 @@ export class DeptListService {
   }
 }
 
-async function existing(depts: DeptReader, deptId: number): Promise<DeptEntity> {
+export async function existing<D>(
+  depts: { find(deptId: number): Promise<D | null> },
+  deptId: number,
+): Promise<D> {
   const dept = await depts.find(deptId);
   if (!dept) throw DeptErrors.NOT_FOUND();
   return dept;
 }
 
-/** What a tree is read from, level by level. */
-export interface TreeSource {
-  findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]>;
-  /** Of these departments, the ones that have child departments. */
-  findParents(deptIds: readonly number[]): Promise<number[]>;
+export function listed(row: ListedDept, time: ZonedTime): DeptRowDto {
+  return toDeptRow(row, time, Number(row.hasChildren) === 1);
 }
 
-export async function toTree(
-  depts: TreeSource,
+function nodeOf({ deptId, ancestors, depth }: DeptRow): TreeNode {
+  return { key: deptId, ancestors, depth };
+}
+
+async function toTree(
+  depts: DeptSource,
   root: DeptRow | null,
   { nodes, truncated, complete }: TreePart,
   time: ZonedTime,
@@ -123,25 +149,26 @@ interface TreePart {
   readonly complete: boolean;
 }
 
-/** Reads the tree below a root, the root included; or the whole one. */
-async function readTree(
-  depts: DeptReader,
-  root: DeptEntity | null,
-  { depth, status, deptName }: DeptTreeQuery,
-): Promise<TreePart> {
-  if (status !== undefined || deptName !== undefined)
-    return readMatches(depts, root, { status, name: deptName }, depth);
-  if (depth !== undefined) return readLevels(depts, root, depth);
-  const below = await depts.findBelow(root, MAX_NODES + 1);
-  const nodes = root ? [root, ...below] : below;
+/** Reads the tree, or the part below a root, the root included. */
+export async function readTree(
+  depts: DeptSource,
+  { rootId, depth }: Pick<DeptTreeQuery, 'rootId' | 'depth'>,
+  time: ZonedTime,
+): Promise<DeptTreeDto> {
+  const root = rootId ? await existing(depts, rootId) : null;
+  const below =
+    depth === undefined ? await depts.findBelow?.(root && nodeOf(root), MAX_NODES + 1) : undefined;
+  const nodes = below && (root ? [root, ...below] : below);
   // Beyond the limit the upper levels matter more than what comes first in the index.
-  return nodes.length > MAX_NODES
-    ? readLevels(depts, root, MAX_DEPTH)
-    : { nodes, truncated: false, complete: true };
+  const part =
+    nodes && nodes.length <= MAX_NODES
+      ? { nodes, truncated: false, complete: true }
+      : await readLevels(depts, root, depth ?? MAX_DEPTH);
+  return toTree(depts, root, part, time);
 }
 
 /** Level by level, so that the deepest ones are left out. */
-export async function readLevels(depts: TreeSource, root: DeptRow | null, levels: number): Promise<TreePart> {
+async function readLevels(depts: DeptSource, root: DeptRow | null, levels: number): Promise<TreePart> {
   const nodes: DeptRow[] = [];
   let level: DeptRow[] = root ? [root] : await depts.findChildren([ROOT_ID], MAX_NODES + 1);
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -158,17 +185,16 @@ export async function readLevels(depts: TreeSource, root: DeptRow | null, levels
 async function readMatches(
   depts: DeptReader,
   root: DeptEntity | null,
-  filter: Pick<DeptCriteria, 'status' | 'name'>,
-  depth: number | undefined,
+  { depth, status, deptName: name }: DeptTreeQuery,
 ): Promise<TreePart> {
   const passes = (dept: DeptRow): boolean =>
-    dept.status === (filter.status ?? dept.status) && dept.deptName.includes(filter.name ?? '');
+    dept.status === (status ?? dept.status) && dept.deptName.includes(name ?? '');
   // A few complete levels need no search.
   const levels = depth === undefined ? null : await readLevels(depts, root, depth);
   if (levels && !levels.truncated) return withAncestors(depts, root, levels.nodes.filter(passes), false);
   const maxDepth = depth === undefined ? undefined : (root?.depth ?? 1) + depth - 1;
   const matches = root && passes(root) ? [root as DeptRow] : [];
-  const truncated = await findMatches(depts, { below: root ?? undefined, ...filter, maxDepth }, matches);
+  const truncated = await findMatches(depts, { below: root ?? undefined, status, name, maxDepth }, matches);
   return withAncestors(depts, root, matches, truncated);
 }
 

@@ -50,8 +50,20 @@ export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
 /** A place in the order of the tree: after all with these ancestors, or after one department among them. */
 export type TreePlace = readonly [ancestors: string] | readonly [string, orderNum: number, deptId: number];
 
-/** The departments of one tenant, read outside of any transaction. */
-export class DeptReader {
+/** What lists, trees and single departments are read from: the departments of one tenant, as they are or as they were. */
+export interface DeptSource {
+  /** As it was, a department has no revision: it cannot be changed. */
+  find(deptId: number): Promise<(DeptRow & { readonly revision?: number }) | null>;
+  findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<ListedDept>>;
+  findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]>;
+  /** Of these departments, the ones that have child departments. */
+  findParents(deptIds: readonly number[]): Promise<number[]>;
+  /** All below a department, or below the top level, where they can be found in one go. */
+  findBelow?(top: TreeNode | null, limit: number): Promise<DeptRow[]>;
+}
+
+/** The departments of one tenant as they are, read outside of any transaction. */
+export class DeptReader implements DeptSource {
   readonly #unitOfWork: UnitOfWork;
 
   constructor(
@@ -73,7 +85,6 @@ export class DeptReader {
     return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), DEPT_SHOWN, BY_ID)));
   }
 
-  /** Of these departments, the ones that have child departments. */
   findParents(deptIds: readonly number[]): Promise<number[]> {
     return this.#idsAmong(deptIds, parentsAmong);
   }

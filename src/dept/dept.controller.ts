@@ -26,9 +26,7 @@ import {
 } from './dept.dto';
 import { DeptErrors } from './dept.errors';
 import { DeptService } from './dept.service';
-import { DeptChanges } from './history/dept-changes.service';
 import { AsOfQuery, PastDeptListQuery, PastDeptTreeQuery } from './history/dept-history.dto';
-import { DeptHistory } from './history/dept-history.service';
 
 const { NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP } = DeptErrors;
 const { MISMATCH } = TenantErrors;
@@ -52,8 +50,6 @@ export class DeptController {
   constructor(
     private readonly depts: DeptService,
     private readonly lists: DeptListService,
-    private readonly past: DeptHistory,
-    private readonly changes: DeptChanges,
   ) {}
 
   @Get()
@@ -67,7 +63,7 @@ export class DeptController {
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
     if (query.deleted) requireRole(ctx.roles, MANAGERS);
-    return query.asOf == null ? this.lists.list(ctx, query) : this.changes.list(ctx, query);
+    return this.lists.list(ctx, query);
   }
 
   @Get('tree')
@@ -80,7 +76,7 @@ export class DeptController {
     refusals: [NOT_FOUND, ...PAST],
   })
   tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<DeptTreeDto> {
-    return query.asOf == null ? this.lists.tree(ctx, query) : this.past.tree(ctx, query);
+    return this.lists.tree(ctx, query);
   }
 
   @Get(':id/ancestors')
@@ -128,7 +124,7 @@ export class DeptController {
     @PathId() id: number,
     @QueryParams() { asOf }: AsOfQuery,
   ): Promise<DeptDto> {
-    return asOf == null ? this.depts.get(ctx, id) : this.past.get(ctx, id, asOf);
+    return this.lists.get(ctx, id, asOf);
   }
 
   @Put('order')

@@ -3,25 +3,16 @@ import { DeptListService } from './dept-list.service';
 import { DeptController } from './dept.controller';
 import { DeptRepository } from './dept.repository';
 import { DeptService } from './dept.service';
-import { DeptChanges } from './history/dept-changes.service';
+import { DeptAsOf } from './history/dept-as-of';
 import { DeptHistoryController } from './history/dept-history.controller';
 import { DeptHistory } from './history/dept-history.service';
-import { DeptJournal } from './history/dept-journal.repository';
 import { DeptTransferController } from './transfer/dept-transfer.controller';
 import { DeptTransferService } from './transfer/dept-transfer.service';
 
 /** Departments without routes. */
 @Module({
-  providers: [
-    DeptService,
-    DeptListService,
-    DeptTransferService,
-    DeptHistory,
-    DeptChanges,
-    DeptJournal,
-    DeptRepository,
-  ],
-  exports: [DeptService, DeptListService, DeptTransferService, DeptHistory, DeptChanges],
+  providers: [DeptService, DeptListService, DeptTransferService, DeptHistory, DeptAsOf, DeptRepository],
+  exports: [DeptService, DeptListService, DeptTransferService, DeptHistory],
 })
 export class DeptServicesModule {}
 

@@ -1,18 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import {
-  Column,
-  Entity,
-  Index,
-  JoinColumn,
-  LessThan,
-  ManyToOne,
-  PrimaryColumn,
-  type EntityManager,
-} from 'typeorm';
+import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type EntityManager } from 'typeorm';
 import { ascii, id, text } from '../database/columns';
 import type { UnitPart } from '../database/open-unit';
-import { PagedList } from '../database/page';
-import { ScopedTable, type Key } from '../database/scoped-table';
+import { ScopedTable } from '../database/scoped-table';
 
 export const CHANGE_KINDS = ['dept', 'tenant', 'user'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
@@ -81,28 +71,6 @@ export interface Change extends ChangedFields {
   readonly by: string;
   readonly happenedAt: Date;
   readonly requestId: string | null;
-}
-
-/** What was done to one resource, by version and number. */
-export const HISTORY = new PagedList('history', ['long', 'int']);
-
-/** Entries of one resource, the newest first; `after` is the version and the number of the last one before them. */
-export function findHistory(
-  changes: ScopedTable<ChangeEntity>,
-  resource: { readonly kind: ChangeKind; readonly resourceId: string },
-  after: Key | null,
-  limit: number,
-): Promise<ChangeEntity[]> {
-  const [version, seq] = (after ?? []).map(Number);
-  const where =
-    version === undefined || seq === undefined
-      ? resource
-      : [
-          { ...resource, version: LessThan(version) },
-          { ...resource, version, seq: LessThan(seq) },
-        ];
-  const order = { version: 'DESC', seq: 'DESC' } as const;
-  return changes.find(where, { order, limit, index: 'ix_change_resource' });
 }
 
 const PREVIOUS = `COALESCE((SELECT p.version FROM

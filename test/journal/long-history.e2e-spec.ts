@@ -1,7 +1,7 @@
 import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
-import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal.repository';
+import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';

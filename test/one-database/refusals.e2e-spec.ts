@@ -5,7 +5,9 @@ import { PassThrough } from 'node:stream';
 import { sign } from 'jsonwebtoken';
 import { ChangeEntity } from '../../src/journal/change-log';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { DeptJournal, HISTORY_LIMITS } from '../../src/dept/history/dept-journal.repository';
+import { DeptAsOf } from '../../src/dept/history/dept-as-of';
+import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal';
+import { endOf } from '../../src/journal/journal-state';
 import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
 import { FORMATS } from '../../src/dept/transfer/file-format';
 import type { ErrorRow, RefusalFactory } from '../../src/errors/refusal';
@@ -261,12 +263,12 @@ describe('the catalogue of refusals', () => {
       const tenantId = await aTenantRow(service.dataSource);
       for (let n = 0; n < 3; n += 1) await aDept(service.as({ tenantId }));
       const none = jest.replaceProperty(HISTORY_LIMITS, 'short', 0);
-      const reader = service.app.get(DeptJournal, { strict: false }).in(RequestContext.system(tenantId));
+      const past = service.app.get(DeptAsOf, { strict: false });
       // One that does not end, and as many as may wait for it.
       let end = (): void => undefined;
       const ended = new Promise<void>((resolve) => (end = resolve));
-      const first = reader.reading(async () => {
-        for await (const _ of reader.following(0)()) await ended;
+      const first = past.readSince(RequestContext.system(tenantId), 0, async (journal) => {
+        for await (const _ of journal.steps(endOf(0), {})) await ended;
       });
       const waiting = Array.from({ length: 6 }, () => as({ tenantId }).get(`${PATH}/tree?asOf=1`));
       const answer = await Promise.race(waiting.concat(as({ tenantId }).get(`${PATH}/tree?asOf=1`)));

@@ -13,8 +13,8 @@ import { PageQuery } from '../../web/page-query.dto';
 import { IdempotencyKey, PathId } from '../../web/params';
 import { DeptErrors } from '../dept.errors';
 import { DeptService } from '../dept.service';
-import { DeptChanges } from './dept-changes.service';
 import { DeptDiffDto, DeptDiffQuery, RestoreDeptDto } from './dept-history.dto';
+import { DeptHistory } from './dept-history.service';
 
 const { NOT_FOUND, PARENT_GONE, PARENT_DISABLED, TOO_DEEP } = DeptErrors;
 
@@ -23,7 +23,7 @@ const { NOT_FOUND, PARENT_GONE, PARENT_DISABLED, TOO_DEEP } = DeptErrors;
 export class DeptHistoryController {
   constructor(
     private readonly depts: DeptService,
-    private readonly changes: DeptChanges,
+    private readonly past: DeptHistory,
   ) {}
 
   @Get('diff')
@@ -37,7 +37,7 @@ export class DeptHistoryController {
     refusals: [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY],
   })
   diff(@Ctx() ctx: RequestContext, @QueryParams() query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
-    return this.changes.diff(ctx, query);
+    return this.past.diff(ctx, query);
   }
 
   @Get(':id/history')
@@ -53,7 +53,7 @@ export class DeptHistoryController {
     @PathId() id: number,
     @QueryParams() query: PageQuery,
   ): Promise<PageView<ChangeDto>> {
-    return this.changes.history(ctx, id, query);
+    return this.past.history(ctx, id, query);
   }
 
   @Post(':id/restore')

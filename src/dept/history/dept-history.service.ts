@@ -1,35 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import type { Key } from '../../database/scoped-table';
-import { HistoryErrors, HttpErrors } from '../../errors/http.errors';
+import { cutPage, filtersOf, PagedList, type PageView } from '../../database/page';
+import { HttpErrors } from '../../errors/http.errors';
+import { ChangeReader } from '../../journal/change-reader.repository';
+import { toChangeView } from '../../journal/change-view';
 import type { RequestContext } from '../../tenancy/request-context';
-import { Clock } from '../../time/clock';
-import { ZonedTime, type TimeSpan } from '../../time/zoned-time';
-import { MAX_DEPTH } from '../../database/tree-path';
-import { cutPage, FirstRows, type Page } from '../../database/page';
-import type { DeptDto, DeptListQuery, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
-import { ROOT_ID, type DeptRow } from '../dept.entity';
+import { ZonedTime } from '../../time/zoned-time';
+import type { ChangeDto } from '../../web/change.dto';
+import type { PageQuery } from '../../web/page-query.dto';
+import type { DeptDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
+import { ROOT_ID } from '../dept.entity';
 import { DeptErrors } from '../dept.errors';
-import { toDeptRow, toDeptView } from '../dept.mapper';
-import { readLevels, toTree } from '../dept-list.service';
-import type { DeptReader } from '../dept-reader.repository';
+import { existing, listed, readTree } from '../dept-list.service';
+import { toDeptDto } from '../dept.mapper';
+import type { DeptSource } from '../dept-reader.repository';
 import { DeptRepository } from '../dept.repository';
-import { NOT_A_TIME, type PastDeptTreeQuery } from './dept-history.dto';
-import { DeptJournal, type DeptJournalReader } from './dept-journal.repository';
-import { PastDepts, PastTree } from './past-depts';
+import { DeptAsOf, type Moment } from './dept-as-of';
+import { findDifferences, type DeptDifference } from './dept-diff';
+import type { DeptChangeKind, DeptDiffDto, DeptDiffQuery } from './dept-history.dto';
+import type { PastDeptReader } from './past-dept-reader';
 
-const IN_FUTURE = { zh: '不能晚于现在', en: 'must not be in the future' };
-const NO_FILTERS = {
-  zh: '不能与 status、deptName 一起使用',
-  en: 'cannot be used together with status and deptName',
-};
+const DIFF = new PagedList('dept-diff', ['long', 'long', 'int', 'long']);
+const AFTER_TO = { zh: '不能晚于 to', en: 'must not be after to' };
 
-/** The departments of a tenant as they were. */
+/** How the departments of a tenant were, and what has happened to them. */
 @Injectable()
 export class DeptHistory {
   constructor(
     private readonly depts: DeptRepository,
-    private readonly journal: DeptJournal,
-    private readonly clock: Clock,
+    private readonly asOf: DeptAsOf,
+    private readonly journal: ChangeReader,
     private readonly time: ZonedTime,
   ) {}
 
@@ -37,153 +36,84 @@ export class DeptHistory {
    * The departments at a version or a time, as a number, a `Date` or a text: digits are a version; `YYYY-MM-DD` is the end
    * of that day and `YYYY-MM-DD HH:MM:SS` the end of that second, in the time zone of the module; or ISO 8601.
    */
-  async at(
-    ctx: RequestContext,
-    when: Date | number | string,
-    field = 'asOf',
-    journal = this.journal.in(ctx),
-  ): Promise<DeptsAt> {
-    const version =
-      typeof when === 'number' || (typeof when === 'string' && /^[0-9]+$/.test(when))
-        ? await existingVersion(journal, Number(when), field)
-        : await journal.findVersionAt(this.#momentOf(when, field));
-    return new DeptsAt(version, this.depts.in(ctx), journal, this.time);
+  async at(ctx: RequestContext, when: Moment): Promise<DeptsAt> {
+    return new DeptsAt(await this.asOf.versionAt(ctx, when), ctx, this.asOf, this.time);
   }
 
-  async get(ctx: RequestContext, deptId: number, when: string): Promise<DeptDto> {
-    return (await this.at(ctx, when)).get(deptId);
+  /** A page of all that was done to one department, the newest first. */
+  async history(ctx: RequestContext, deptId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
+    const page = await this.journal.findHistory(ctx, 'dept', deptId, query);
+    if (page.rows.length === 0 && !(await this.depts.in(ctx).everHad(deptId))) throw DeptErrors.NOT_FOUND();
+    return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
-  async tree(ctx: RequestContext, query: PastDeptTreeQuery): Promise<DeptTreeDto> {
-    const { asOf = '', status, deptName } = query;
-    if (status !== undefined || deptName !== undefined)
-      throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: NO_FILTERS }] });
-    return (await this.at(ctx, asOf)).tree(query);
+  /** A page of the departments that differ between two versions: what was created first, what was deleted last. */
+  diff(ctx: RequestContext, query: DeptDiffQuery): Promise<PageView<DeptDiffDto>> {
+    return DIFF.page([ctx.tenantId, filtersOf(query)], query, async (after, limit) => {
+      const [first, second, rank = -1, deptId = 0] = (after ?? []).map(Number);
+      const to = await this.asOf.versionAt(ctx, second ?? query.to, 'to');
+      const from = await this.asOf.versionAt(ctx, first ?? query.from, 'from');
+      if (from > to) throw HttpErrors.INVALID({ fields: [{ field: 'from', message: AFTER_TO }] });
+      return this.asOf.readSince(ctx, from, async (journal, at) => {
+        const differences = await findDifferences(journal, [from, to], { rank, deptId }, limit + 1);
+        const page = cutPage(differences, limit, (each) => [from, to, each.rank, each.deptId]);
+        return { ...page, rows: await this.#shown(page.rows, at(from), at(to)) };
+      });
+    });
   }
 
-  /** Whether the tenant has or had such a department. */
-  everHad(ctx: RequestContext, deptId: number): Promise<boolean> {
-    return this.depts.in(ctx).everHad(deptId);
+  async #shown(
+    rows: readonly DeptDifference[],
+    from: PastDeptReader,
+    to: PastDeptReader,
+  ): Promise<DeptDiffDto[]> {
+    const idsOf = (isShown: (change: DeptChangeKind) => boolean) =>
+      rows.filter(({ change }) => isShown(change)).map(({ deptId }) => deptId);
+    const before = await from.findPaths(idsOf((change) => change === 'moved' || change === 'deleted'));
+    const after = await to.findPaths(idsOf((change) => change !== 'deleted'));
+    return rows.map(({ deptId, change, fields, last }) => {
+      const names = (change === 'deleted' ? before : after).get(deptId) ?? [];
+      return {
+        deptId,
+        change,
+        deptName: names.at(-1) ?? '',
+        path: names.join(' / '),
+        pathBefore: change === 'moved' ? (before.get(deptId) ?? []).join(' / ') : null,
+        fields,
+        by: last.by,
+        time: this.time.format(last.happenedAt),
+      };
+    });
   }
-
-  /** The last moment of a time that has begun. */
-  #momentOf(when: Date | string, field: string): Date {
-    const span: TimeSpan | null = when instanceof Date ? { from: when, until: when } : this.time.parse(when);
-    if (!span) throw HttpErrors.INVALID({ fields: [{ field, message: NOT_A_TIME }] });
-    const now = this.clock.now();
-    if (span.from > now) throw HttpErrors.INVALID({ fields: [{ field, message: IN_FUTURE }] });
-    return span.until < now ? span.until : now;
-  }
-}
-
-async function existingVersion(journal: DeptJournalReader, version: number, field: string): Promise<number> {
-  if (version > (await journal.findVersion()))
-    throw HttpErrors.INVALID({ fields: [{ field, message: IN_FUTURE }] });
-  return version;
-}
-
-type Placed = Pick<DeptRow, 'orderNum' | 'deptId'>;
-
-function inOrder(a: Placed, b: Placed): number {
-  return a.orderNum - b.orderNum || a.deptId - b.deptId;
-}
-
-function matches(row: DeptRow, { deptName, leader, status }: DeptListQuery): boolean {
-  return (
-    row.status === (status ?? row.status) &&
-    row.leader === (leader ?? row.leader) &&
-    row.deptName.includes(deptName ?? '')
-  );
 }
 
 /** All departments of a tenant at one version. */
 export class DeptsAt {
-  readonly #depts: DeptReader;
-  readonly #journal: DeptJournalReader;
+  readonly #read: <T>(work: (depts: DeptSource) => Promise<T>) => Promise<T>;
 
   constructor(
     readonly version: number,
-    depts: DeptReader,
-    journal: DeptJournalReader,
+    ctx: RequestContext,
+    asOf: DeptAsOf,
     private readonly time: ZonedTime,
   ) {
-    this.#depts = depts;
-    this.#journal = journal;
+    this.#read = (work) => asOf.read(ctx, version, work);
   }
 
   get(deptId: number): Promise<DeptDto> {
-    return this.#journal.reading(async () => {
-      const dept = await this.#find(deptId);
-      await this.refuseGone();
-      return toDeptView(dept, this.time);
-    });
+    return this.#read(async (depts) => toDeptDto(await existing(depts, deptId), this.time));
   }
 
   /** The children of a department, or of the top level, ordered by `orderNum` and `deptId`. */
-  async children(parentId = ROOT_ID): Promise<DeptRowDto[]> {
-    return (await this.findPage({ parentId }, null, Infinity)).rows;
-  }
-
-  /** A page of the children that match. */
-  findPage(query: DeptListQuery, after: Key | null, limit: number): Promise<Page<DeptRowDto>> {
-    return this.#journal.reading(async () => {
-      const { parentId = ROOT_ID } = query;
-      const tree = this.#treeBelow(parentId === ROOT_ID ? null : await this.#find(parentId));
-      const first = new FirstRows<DeptRow>(limit + 1, inOrder);
-      const [, orderNum = -Infinity, deptId = 0] = (after ?? []).map(Number);
-      for await (const rows of tree.childrenOf([parentId]))
-        for (const row of rows)
-          if (matches(row, query) && inOrder(row, { orderNum, deptId }) > 0) first.add(row);
-      const { rows, hasMore, last } = cutPage(first.all(), limit, (row) => [
-        this.version,
-        row.orderNum,
-        row.deptId,
-      ]);
-      const parents = new Set(await tree.findParents(rows.map((row) => row.deptId)));
-      await this.refuseGone();
-      return {
-        rows: rows.map((row) => toDeptRow(row, this.time, parents.has(row.deptId))),
-        hasMore,
-        last,
-      };
+  children(parentId = ROOT_ID): Promise<DeptRowDto[]> {
+    return this.#read(async (depts) => {
+      const { rows } = await depts.findPage({ parentId }, null, Infinity);
+      return rows.map((row) => listed(row, this.time));
     });
   }
 
   /** The tree, or the part below a root: up to 5,000 departments. */
-  tree({ rootId, depth }: Pick<DeptTreeQuery, 'rootId' | 'depth'> = {}): Promise<DeptTreeDto> {
-    return this.#journal.reading(async () => {
-      const root = rootId ? await this.#find(rootId) : null;
-      const tree = this.#treeBelow(root);
-      const shown = await toTree(tree, root, await readLevels(tree, root, depth ?? MAX_DEPTH), this.time);
-      await this.refuseGone();
-      return shown;
-    });
-  }
-
-  /** The names from the top down to each of these departments. */
-  findPaths(deptIds: readonly number[]): Promise<Map<number, string[]>> {
-    return this.#journal.reading(async () => {
-      const past = new PastDepts(this.version, this.#depts, this.#journal);
-      await past.load(deptIds);
-      return new Map(deptIds.map((id) => [id, past.chainTo(id).map(({ deptName }) => deptName)]));
-    });
-  }
-
-  /** After entries were read, because some may have been removed meanwhile. */
-  async refuseGone(): Promise<void> {
-    if (this.version < (await this.#journal.findKeptFrom())) throw HistoryErrors.GONE();
-  }
-
-  async #find(deptId: number): Promise<DeptRow> {
-    const past = new PastDepts(this.version, this.#depts, this.#journal);
-    await past.load([deptId]);
-    const dept = past.chainTo(deptId).at(-1);
-    if (dept) return dept;
-    await this.refuseGone();
-    throw DeptErrors.NOT_FOUND();
-  }
-
-  #treeBelow(root: DeptRow | null): PastTree {
-    return new PastTree(this.version, this.#depts, this.#journal, root);
+  tree(query: Pick<DeptTreeQuery, 'rootId' | 'depth'> = {}): Promise<DeptTreeDto> {
+    return this.#read((depts) => readTree(depts, query, this.time));
   }
 }
