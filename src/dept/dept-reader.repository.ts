@@ -13,7 +13,7 @@ import {
   matching,
   namedSiblings,
   numberedAmong,
-  orderedRanges,
+  orderedRange,
   parentsAmong,
   sameNamedBefore,
   withIds,
@@ -37,8 +37,6 @@ const NAMED = ['deptId', 'deptName'] as const;
 const IN_FILES = ['deptId', 'parentId', 'ancestors', ...DEPT_FIELDS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
 const MAX_SORTED = 20_000;
-/** Of several filters with an index, the first with at most so many rows is used. */
-const MAX_NARROW = 2000;
 /** With more names in one statement, databases no longer use the index. */
 const NAMES_PER_STATEMENT = 100;
 
@@ -184,8 +182,8 @@ export class DeptReader implements DeptSource {
     const { ids, below, parentId, leader } = criteria;
     if (ids) return { where: matching(criteria), ...BY_ID };
     const isSubtree = below && parentId === undefined && leader === undefined;
-    if (isSubtree && !(await this.#hasMoreThan(MAX_SORTED, matching({ below })))) return null;
-    return this.#narrowest(orderedRanges(criteria));
+    const isLarge = () => this.#read((depts) => depts.hasMoreThan(MAX_SORTED, matching({ below })));
+    return isSubtree && !(await isLarge()) ? null : orderedRange(criteria);
   }
 
   #keysIn({ where, index }: IndexRange): KeySource {
@@ -194,17 +192,6 @@ export class DeptReader implements DeptSource {
       const rows = await this.#read((depts) => depts.pick(where, ORDER_COLUMNS, options));
       return rows.map(({ orderNum, deptId }) => [orderNum, deptId]);
     };
-  }
-
-  /** The first narrow range, or else the first. */
-  async #narrowest(ranges: readonly [IndexRange, ...IndexRange[]]): Promise<IndexRange> {
-    if (ranges.length === 1) return ranges[0];
-    for (const range of ranges) if (!(await this.#hasMoreThan(MAX_NARROW, range.where))) return range;
-    return ranges[0];
-  }
-
-  #hasMoreThan(count: number, where: Where): Promise<boolean> {
-    return this.#read((depts) => depts.hasMoreThan(count, where));
   }
 
   #idsAmong(

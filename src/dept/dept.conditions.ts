@@ -54,16 +54,13 @@ export interface IndexRange {
   readonly index: string;
 }
 
-/** The indexes in the order of lists that start with one of the criteria, usually the narrowest first; or that of all. */
-export function orderedRanges(criteria: DeptCriteria): [IndexRange, ...IndexRange[]] {
-  const { parentId, leader, status, deleted } = criteria;
+/** The index in the order of lists that starts with the criterion which is usually the narrowest; or that of all. */
+export function orderedRange({ parentId, leader, status, deleted }: DeptCriteria): IndexRange {
   const all: Where = deleted ? DELETED : LIVE;
-  const [first, ...others] = [
-    ...(parentId === undefined ? [] : [{ where: { ...all, parentId }, index: 'ix_dept_children' }]),
-    ...(leader === undefined ? [] : [{ where: { ...all, leader }, index: 'ix_dept_leader' }]),
-    ...(status === undefined ? [] : [{ where: { ...all, status }, index: 'ix_dept_status' }]),
-  ];
-  return [first ?? { where: all, index: 'ix_dept_order' }, ...others];
+  if (parentId !== undefined) return { where: { ...all, parentId }, index: 'ix_dept_children' };
+  if (leader !== undefined) return { where: { ...all, leader }, index: 'ix_dept_leader' };
+  if (status !== undefined) return { where: { ...all, status }, index: 'ix_dept_status' };
+  return { where: all, index: 'ix_dept_order' };
 }
 
 /** How databases find departments whose ids are listed. */

@@ -62,6 +62,14 @@ describe('the statements of a write', () => {
     expect(await statementsOf(() => api.post(PATH, { parentId, deptName: 'new' }))).toEqual(expected);
   });
 
+  it('a page of a list with several filters takes two statements, and no look at how many rows each filter has', async () => {
+    const parentId = await aDept(api);
+    await aDept(api, { parentId, leader: 'ann', status: '1' });
+    const filters = `parentId=${parentId}&leader=ann&status=1`;
+    expect(await statementsOf(() => api.get(`${PATH}?${filters}`))).toEqual(['SELECT dept', 'SELECT dept']);
+    expect(await statementsOf(() => api.get(`${PATH}?parentId=${parentId}`))).toEqual(['SELECT dept']);
+  });
+
   it('a move of 5,000 takes as many statements as one of 1, and finds the subtree by its index', async () => {
     const target = await aDept(api);
     await childrenOf(target, 5000);
