@@ -11,7 +11,7 @@ import {
 import { DiscoveryModule, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
-import { CommitLogCleaner } from './database/hourly-cleaner';
+import { Cleanup } from './database/cleanup';
 import { UnitOfWork } from './database/unit-of-work';
 import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
@@ -81,7 +81,7 @@ function fromOptions<T>(
     UnitOfWork,
     StartChecks,
     ScopeCheck,
-    CommitLogCleaner,
+    Cleanup,
     TenantryTransaction,
     Doctor,
     ChangeCursors,

@@ -10,7 +10,7 @@ import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
 import { SubscriptionRepository } from './subscription.repository';
 import { WebhookSender } from './webhook/webhook-sender';
-import { DeliveryCleaner, WebhookWorker } from './webhook/webhook-worker';
+import { WebhookWorker } from './webhook/webhook-worker';
 import { WebhookController } from './webhook/webhook.controller';
 import { WebhookRepository } from './webhook/webhook.repository';
 import { WebhookService } from './webhook/webhook.service';
@@ -31,7 +31,6 @@ import { WebhookService } from './webhook/webhook.service';
     WebhookService,
     WebhookSender,
     WebhookWorker,
-    DeliveryCleaner,
   ],
   exports: [ChangeFeed, ChangeWaiters, WebhookService],
 })

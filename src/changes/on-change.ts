@@ -38,11 +38,6 @@ export function OnChange(options: OnChangeOptions): HandlerDecorator<ChangeDto> 
   };
 }
 
-function optionsOf(method: object): readonly OnChangeOptions[] {
-  const options = Reflect.getOwnMetadata(OPTIONS, method) as OnChangeOptions | undefined;
-  return options ? [options] : [];
-}
-
 /** Finds the methods with `@OnChange` in all of the host's providers and controllers, and brings them the changes. */
 @Injectable()
 export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
@@ -61,7 +56,10 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    for (const { mark, where, isSingleton, call } of decoratedMethods(this.discovery, optionsOf)) {
+    for (const { mark, where, isSingleton, call } of decoratedMethods<OnChangeOptions>(
+      this.discovery,
+      OPTIONS,
+    )) {
       const { name, kinds = CHANGE_KINDS } = mark;
       if (!isSingleton) throw new Error(`${where} gets no changes: it is made anew for each use.`);
       if (!NAME.test(name))

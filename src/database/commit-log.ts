@@ -1,5 +1,6 @@
-import { Column, Entity, Index, PrimaryColumn, type EntityManager } from 'typeorm';
+import { Column, Entity, Index, LessThan, PrimaryColumn, type EntityManager } from 'typeorm';
 import { daysBefore } from '../time/clock';
+import { removeSome } from './cleanup';
 import { ascii, text } from './columns';
 import { IdempotencyErrors } from './database.errors';
 import type { IdempotentRequest } from './idempotent-request';
@@ -63,13 +64,17 @@ export class CommitLog {
   async forget(manager: EntityManager, { unitId }: IdempotentRequest): Promise<void> {
     await recordsOf(manager).erase({ unitId });
   }
+
+  removeExpired(manager: EntityManager): Promise<number> {
+    return removeSome(manager, CommitRecord, 'unitId', { createdAt: LessThan(dayBefore(this.now())) });
+  }
 }
 
 function recordsOf(manager: EntityManager): ScopedTable<CommitRecord> {
   return new ScopedTable(manager, CommitRecord);
 }
 
-export function dayBefore(now: Date): Date {
+function dayBefore(now: Date): Date {
   return daysBefore(now, 1);
 }
 

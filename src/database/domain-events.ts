@@ -88,17 +88,17 @@ export function OnDomainEvent<T extends readonly EventType[]>(
   ...types: T
 ): HandlerDecorator<InstanceType<T[number]>> {
   return (_, __, { value }) => {
-    if (value) Reflect.defineMetadata(EVENTS, [...eventsOf(value), ...types], value);
+    if (value) Reflect.defineMetadata(EVENTS, [...marksOf(value, EVENTS), ...types], value);
   };
 }
 
-function eventsOf(method: object): readonly EventType[] {
-  return (Reflect.getMetadata(EVENTS, method) as readonly EventType[] | undefined) ?? [];
+function marksOf(method: object, key: string | symbol): readonly unknown[] {
+  return [(Reflect.getMetadata(key, method) as unknown) ?? []].flat();
 }
 
 type Method = (argument: unknown) => unknown;
 
-/** A method of the host with a mark that a decorator has left on it. */
+/** A method with a mark that a decorator has left on it. */
 interface DecoratedMethod<T> {
   readonly mark: T;
   /** For errors: `SearchIndex.onChange` */
@@ -107,11 +107,8 @@ interface DecoratedMethod<T> {
   readonly call: Method;
 }
 
-/** The methods of all of the host's providers and controllers that have marks, once they are made. */
-export function decoratedMethods<T>(
-  discovery: DiscoveryService,
-  marksOf: (method: object) => readonly T[],
-): DecoratedMethod<T>[] {
+/** The methods of all providers and controllers with marks, one or several, under this key of their metadata. */
+export function decoratedMethods<T>(discovery: DiscoveryService, key: string | symbol): DecoratedMethod<T>[] {
   const scanner = new MetadataScanner();
   const seen = new Set<object>();
   return [...discovery.getProviders(), ...discovery.getControllers()].flatMap((wrapper) => {
@@ -126,7 +123,12 @@ export function decoratedMethods<T>(
       const call: Method = (argument) => method?.call(instance, argument);
       // Only of those with marks: a host may have providers that allow no look at their fields outside of a request.
       const where = (): string => `${instance.constructor.name}.${name}`;
-      return (method ? marksOf(method) : []).map((mark) => ({ mark, where: where(), isSingleton, call }));
+      return (method ? (marksOf(method, key) as T[]) : []).map((mark) => ({
+        mark,
+        where: where(),
+        isSingleton,
+        call,
+      }));
     });
   });
 }
@@ -140,7 +142,7 @@ export class EventSubscriber implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    for (const { mark, where, isSingleton, call } of decoratedMethods(this.discovery, eventsOf)) {
+    for (const { mark, where, isSingleton, call } of decoratedMethods<EventType>(this.discovery, EVENTS)) {
       if (!isSingleton) throw new Error(`${where} hears no events: it is made anew for each use.`);
       this.events.on(mark, call);
     }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { Clock } from '../time/clock';
+import { RemovesExpired } from './cleanup';
 import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log';
 import { DatabaseErrors } from './database.errors';
 import type { Isolation } from './dialect';
@@ -64,6 +65,12 @@ export class UnitOfWork {
    */
   withoutTransaction<T>(work: Statements<T>, unit?: OpenUnit | null): Promise<T> {
     return unit ? unit.call(() => work(unit.manager)) : this.#read(new RetryBudget(), work);
+  }
+
+  /** Removes some of the records of units that were committed more than a day ago; gives how many. */
+  @RemovesExpired('units')
+  removeExpired(): Promise<number> {
+    return this.withoutTransaction((manager) => this.#commits.removeExpired(manager));
   }
 
   /**

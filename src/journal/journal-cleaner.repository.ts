@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { And, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
 import { ChangeEntity } from './change-log';
-import { HourlyCleaner } from '../database/hourly-cleaner';
-import { Meter } from '../database/meter';
+import { RemovesExpired } from '../database/cleanup';
 import { ScopedTable } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { Clock, daysBefore } from '../time/clock';
@@ -24,49 +23,54 @@ export abstract class JournalKeeping {
  * things were when the part began that is kept.
  */
 @Injectable()
-export class JournalCleaner extends HourlyCleaner {
+export class JournalCleaner {
+  readonly #unitOfWork: UnitOfWork;
+  /** Before it there is nothing to remove, in this round. */
+  #from: Date | null = null;
+
   constructor(
     unitOfWork: UnitOfWork,
-    reader: ChangeReader,
-    { days }: JournalKeeping,
-    clock: Clock,
-    meter: Meter,
+    private readonly reader: ChangeReader,
+    private readonly keeping: JournalKeeping,
+    private readonly clock: Clock,
   ) {
-    /** Before it there is nothing to remove, in this round. */
-    let from: Date | null = null;
+    this.#unitOfWork = unitOfWork;
+  }
 
-    const removeOf = (tenantId: string, expired: Date): Promise<number> =>
-      unitOfWork.withoutTransaction(async (manager) => {
-        const changes = new ScopedTable(manager, ChangeEntity);
-        const version = LessThan(await reader.versionAt(tenantId, expired));
-        const order = { version: 'ASC', seq: 'ASC' } as const;
-        const last = (await changes.pick({ tenantId, version }, KEY, { order, limit: ROWS })).at(-1);
-        if (!last) return 0;
-        const before = await changes.erase({ tenantId, version: LessThan(last.version) });
-        return (
-          before + (await changes.erase({ tenantId, version: last.version, seq: LessThanOrEqual(last.seq) }))
-        );
-      });
+  @RemovesExpired('changes')
+  async removeExpired(): Promise<number> {
+    if (this.keeping.days === 0) return 0;
+    const expired = daysBefore(this.clock.now(), this.keeping.days);
+    for (;;) {
+      const found = await this.#findOld(expired);
+      let removed = 0;
+      for (const tenantId of new Set(found.map((entry) => entry.tenantId)))
+        removed += await this.#removeOf(tenantId, expired);
+      if (removed > 0) return removed;
+      this.#from = found.length === ROWS ? (found.at(-1)?.happenedAt ?? null) : null;
+      if (this.#from === null) return 0;
+    }
+  }
 
-    const removeExpired = async (): Promise<number> => {
-      if (days === 0) return 0;
-      const expired = daysBefore(clock.now(), days);
-      for (;;) {
-        const range = from === null ? LessThan(expired) : And(MoreThan(from), LessThan(expired));
-        const found = await unitOfWork.withoutTransaction((manager) =>
-          new ScopedTable(manager, ChangeEntity).pick({ happenedAt: range }, PLACE, {
-            order: { happenedAt: 'ASC' },
-            limit: ROWS,
-          }),
-        );
-        let removed = 0;
-        for (const tenantId of new Set(found.map((entry) => entry.tenantId)))
-          removed += await removeOf(tenantId, expired);
-        if (removed > 0) return removed;
-        from = found.length === ROWS ? (found.at(-1)?.happenedAt ?? null) : null;
-        if (from === null) return 0;
-      }
-    };
-    super(meter, { changes: { removeExpired } });
+  #findOld(expired: Date): Promise<Pick<ChangeEntity, (typeof PLACE)[number]>[]> {
+    const range = this.#from === null ? LessThan(expired) : And(MoreThan(this.#from), LessThan(expired));
+    const options = { order: { happenedAt: 'ASC' }, limit: ROWS } as const;
+    return this.#unitOfWork.withoutTransaction((manager) =>
+      new ScopedTable(manager, ChangeEntity).pick({ happenedAt: range }, PLACE, options),
+    );
+  }
+
+  #removeOf(tenantId: string, expired: Date): Promise<number> {
+    return this.#unitOfWork.withoutTransaction(async (manager) => {
+      const changes = new ScopedTable(manager, ChangeEntity);
+      const version = LessThan(await this.reader.versionAt(tenantId, expired));
+      const order = { version: 'ASC', seq: 'ASC' } as const;
+      const last = (await changes.pick({ tenantId, version }, KEY, { order, limit: ROWS })).at(-1);
+      if (!last) return 0;
+      const before = await changes.erase({ tenantId, version: LessThan(last.version) });
+      return (
+        before + (await changes.erase({ tenantId, version: last.version, seq: LessThanOrEqual(last.seq) }))
+      );
+    });
   }
 }

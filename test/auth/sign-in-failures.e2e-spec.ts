@@ -1,5 +1,5 @@
+import { Cleanup } from '../../src/database/cleanup';
 import { FailedSignInEntity } from '../../src/server/auth/account.entity';
-import { SessionCleaner } from '../../src/server/auth/auth.module';
 import { type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { loseNextAnswer } from '../support/commit-faults';
 import { HandClock } from '../support/hand-clock';
@@ -124,7 +124,7 @@ describe('the lock-out after wrong passwords', () => {
     await failures(2);
     clock.pass(20 * MINUTE + 1000);
     await failures(1);
-    await service.app.get(SessionCleaner).run();
+    await service.app.get(Cleanup).run();
     expect(await manager.count(FailedSignInEntity)).toBe(1);
     // Neither names nor passwords that somebody typed are stored.
     expect(JSON.stringify(await manager.find(FailedSignInEntity))).not.toContain(username);

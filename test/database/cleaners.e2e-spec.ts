@@ -1,6 +1,5 @@
-import { SessionCleaner } from '../../src/server/auth/auth.module';
+import { Cleanup } from '../../src/database/cleanup';
 import { SessionEntity } from '../../src/server/auth/account.entity';
-import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
 import { CommitRecord } from '../../src/database/commit-log';
 import { ApiClient } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
@@ -40,13 +39,13 @@ describe('the hourly cleaners', () => {
     Array.from({ length: EXPIRED + LIVE }, (_, n) => new Date(Date.now() + (n < EXPIRED ? expired : kept)));
   const cleaners = {
     sessions: {
-      run: () => service.app.get(SessionCleaner).run(),
+      run: () => service.app.get(Cleanup).run(),
       fill: () => bulkInsert(service.dataSource, SessionEntity, times(DAY_MS, -1000).map(aSession)),
       count: () => service.dataSource.manager.count(SessionEntity),
       table: 'tenantry_session',
     },
     units: {
-      run: () => service.app.get(CommitLogCleaner).run(),
+      run: () => service.app.get(Cleanup).run(),
       fill: () => bulkInsert(service.dataSource, CommitRecord, times(0, -DAY_MS - 1000).map(aUnit)),
       count: () => service.dataSource.manager.count(CommitRecord),
       table: 'tenantry_unit',

@@ -1,8 +1,8 @@
+import { Cleanup } from '../../src/database/cleanup';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptEntity } from '../../src/dept/dept.entity';
-import { CommitLogCleaner } from '../../src/database/hourly-cleaner';
 import { CommitRecord } from '../../src/database/commit-log';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
@@ -89,7 +89,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([later.status, later.headers['idempotent-replayed']]).toEqual([200, undefined]);
     expect(await depts()).toBe(2);
     clock.pass(DAY_MS + 1000);
-    await service.app.get(CommitLogCleaner).run();
+    await service.app.get(Cleanup).run();
     expect(await service.dataSource.manager.count(CommitRecord)).toBe(0);
     clock.set(new Date().toISOString());
   });

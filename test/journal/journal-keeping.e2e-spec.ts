@@ -1,5 +1,5 @@
+import { Cleanup } from '../../src/database/cleanup';
 import { ChangeEntity } from '../../src/journal/change-log';
-import { JournalCleaner } from '../../src/journal/journal-cleaner.repository';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { CHANGES, changePage, cursorNow } from '../support/follower';
 import { HandClock } from '../support/hand-clock';
@@ -21,7 +21,7 @@ describe('the retention of the journal', () => {
     api = service.as({ tenantId });
   });
 
-  const clean = () => service.app.get(JournalCleaner, { strict: false }).run();
+  const clean = () => service.app.get(Cleanup).run();
   const versions = async () => {
     const rows = await service.dataSource.manager.find(ChangeEntity, {
       where: { tenantId },

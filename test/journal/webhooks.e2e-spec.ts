@@ -1,7 +1,7 @@
+import { Cleanup } from '../../src/database/cleanup';
 import { Resolver } from 'node:dns/promises';
 import { CommitRecord } from '../../src/database/commit-log';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
-import { DeliveryCleaner } from '../../src/changes/webhook/webhook-worker';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { HandClock } from '../support/hand-clock';
 import { Receiver } from '../support/receiver';
@@ -364,7 +364,7 @@ describe('webhooks of a tenant', () => {
       messageId: 'kept',
       sentAt: daysAgo(29),
     });
-    await service.app.get(DeliveryCleaner).run();
+    await service.app.get(Cleanup).run();
     const left = await service.dataSource.manager.findBy(DeliveryEntity, { webhookId: id });
     expect(left.map(({ messageId }) => messageId)).toEqual(['kept']);
   });

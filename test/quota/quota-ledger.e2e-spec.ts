@@ -1,6 +1,6 @@
+import { Cleanup } from '../../src/database/cleanup';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { aTenant, type ApiClient } from '../../src/server/testing';
-import { QuotaCleaner } from '../../src/tenant/quota/quota-cleaner';
 import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../../src/tenant/quota/quota.entity';
 import { breakOnPurpose } from '../support/examined-databases';
 import { HandClock } from '../support/hand-clock';
@@ -23,7 +23,7 @@ describe('the ledger of a quota', () => {
   });
 
   const clean = async (): Promise<void> => {
-    await service.app.get(QuotaCleaner, { strict: false }).run();
+    await service.app.get(Cleanup).run();
     expect(service.log.filter((line) => line.includes('the cleanup failed'))).toEqual([]);
   };
   const told = async () =>

@@ -1,7 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { FairQueue } from '../../concurrency/fair-queue';
-import { HourlyCleaner } from '../../database/hourly-cleaner';
-import { Meter } from '../../database/meter';
 import { TenantAdmission } from '../../tenancy/tenant-access';
 import {
   ChangeDispatchers,
@@ -100,13 +98,5 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
         return growingWait(attempts, 4, LONGEST_WAIT_MS);
       },
     };
-  }
-}
-
-/** Removes deliveries that are older than 30 days. */
-@Injectable()
-export class DeliveryCleaner extends HourlyCleaner {
-  constructor(meter: Meter, webhooks: WebhookRepository) {
-    super(meter, { deliveries: webhooks });
   }
 }

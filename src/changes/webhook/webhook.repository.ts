@@ -3,7 +3,7 @@ import { In, LessThan, Not, type EntityManager } from 'typeorm';
 import { RAISED } from '../../database/audited';
 import { ChangeEntity, ChangeLog, type ChangeKind } from '../../journal/change-log';
 import { endOf } from '../../journal/journal-state';
-import { removeSome } from '../../database/hourly-cleaner';
+import { RemovesExpired, removeSome } from '../../database/cleanup';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { ScopedTable, type Key } from '../../database/scoped-table';
@@ -130,6 +130,7 @@ export class WebhookRepository {
   }
 
   /** Removes some of the deliveries that are older than 30 days; gives how many. */
+  @RemovesExpired('deliveries')
   removeExpired(): Promise<number> {
     const expired = { sentAt: LessThan(daysBefore(this.clock.now(), KEPT_DAYS)) };
     return this.#do((manager) => removeSome(manager, DeliveryEntity, 'deliveryId', expired));

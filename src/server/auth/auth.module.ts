@@ -1,7 +1,5 @@
-import { Injectable, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
-import { HourlyCleaner } from '../../database/hourly-cleaner';
-import { Meter } from '../../database/meter';
 import { TenantServicesModule } from '../../tenant/tenant.module';
 import { SessionController, SignInController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
@@ -12,14 +10,6 @@ import { SessionRepository } from './session.repository';
 import { MeService, SignInService } from './sign-in.service';
 import { TokenIssuer } from './token-issuer';
 import { AccountStateCache, VerifiedTokens } from './verified-tokens';
-
-/** Removes the sessions whose refresh tokens have expired, and wrong passwords that count no more. */
-@Injectable()
-export class SessionCleaner extends HourlyCleaner {
-  constructor(meter: Meter, sessions: SessionRepository, failures: FailedSignInRepository) {
-    super(meter, { sessions, 'failed sign-ins': failures });
-  }
-}
 
 /** Tokens and sign-in of the service's own; a host with its own sign-in leaves this module out. */
 @Module({
@@ -32,7 +22,6 @@ export class SessionCleaner extends HourlyCleaner {
     MeService,
     SessionRepository,
     FailedSignInRepository,
-    SessionCleaner,
     AccountStateCache,
     VerifiedTokens,
     PasswordHasher,

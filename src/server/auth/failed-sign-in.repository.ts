@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { removeSome } from '../../database/hourly-cleaner';
+import { RemovesExpired, removeSome } from '../../database/cleanup';
 import { LessThan, MoreThan, type EntityManager } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
@@ -66,6 +66,7 @@ export class FailedSignInRepository {
   }
 
   /** Removes some of the failures that count no more; gives how many. */
+  @RemovesExpired('failed sign-ins')
   removeExpired(): Promise<number> {
     const expired = { failedAt: LessThan(this.#before(KEPT_MS)) };
     return this.#do((manager) => removeSome(manager, FailedSignInEntity, 'attemptId', expired));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { removeSome } from '../../database/hourly-cleaner';
+import { RemovesExpired, removeSome } from '../../database/cleanup';
 import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
@@ -113,6 +113,7 @@ export class SessionRepository {
   }
 
   /** Removes some of the sessions whose refresh tokens have expired; gives how many. */
+  @RemovesExpired('sessions')
   removeExpired(): Promise<number> {
     const expired = { expiresAt: LessThan(this.clock.now()) };
     return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));

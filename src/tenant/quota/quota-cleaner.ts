@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { HourlyCleaner } from '../../database/hourly-cleaner';
-import { Meter } from '../../database/meter';
+import { RemovesExpired } from '../../database/cleanup';
 import { Clock, daysBefore } from '../../time/clock';
 import type { QuotaName } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
@@ -13,41 +12,53 @@ export abstract class QuotaKeeping {
 
 /** Makes one entry a month of the ledger's oldest ones, marks reservations that have run out, and forgets old ones. */
 @Injectable()
-export class QuotaCleaner extends HourlyCleaner {
-  constructor(quotas: QuotaRepository, { days }: QuotaKeeping, clock: Clock, meter: Meter) {
-    const expired = (): Date => daysBefore(clock.now(), days);
+export class QuotaCleaner {
+  constructor(
+    private readonly quotas: QuotaRepository,
+    private readonly keeping: QuotaKeeping,
+    private readonly clock: Clock,
+  ) {}
 
-    const inEach = async (
-      names: readonly QuotaName[],
-      work: (name: QuotaName) => Promise<number>,
-    ): Promise<number> => {
-      let sum = 0;
-      for (const name of names) sum += await work(name);
-      return sum;
-    };
-    const fold = async (): Promise<number> => {
-      if (days === 0) return 0;
-      const before = expired();
-      return inEach(await quotas.findOldEntries(before), (name) => quotas.fold(name, before));
-    };
-    const forget = async (): Promise<number> => {
-      if (days === 0) return 0;
-      const before = expired();
-      const names = (['committed', 'released', 'expired'] as const).map((state) =>
-        quotas.findRanOut(state, before),
-      );
-      return inEach((await Promise.all(names)).flat(), (name) =>
-        quotas.cleaning(name, (quota) => quota.forgetReservations(before)),
-      );
-    };
-    /** Each transaction on a quota begins with it. */
-    const markRanOut = async (): Promise<number> => {
-      const names = await quotas.findRanOut('active', clock.now());
-      return inEach(names, (name) => quotas.cleaning(name, () => Promise.resolve(0)));
-    };
-    super(meter, {
-      'quota entries': { removeExpired: fold },
-      'quota reservations': { removeExpired: async () => (await markRanOut()) + (await forget()) },
-    });
+  @RemovesExpired('quota entries')
+  async foldEntries(): Promise<number> {
+    const before = this.#expired;
+    if (!before) return 0;
+    return inEach(await this.quotas.findOldEntries(before), (name) => this.quotas.fold(name, before));
   }
+
+  @RemovesExpired('quota reservations')
+  async endReservations(): Promise<number> {
+    return (await this.#markRanOut()) + (await this.#forget());
+  }
+
+  /** Each transaction on a quota begins with it. */
+  async #markRanOut(): Promise<number> {
+    const names = await this.quotas.findRanOut('active', this.clock.now());
+    return inEach(names, (name) => this.quotas.cleaning(name, () => Promise.resolve(0)));
+  }
+
+  async #forget(): Promise<number> {
+    const before = this.#expired;
+    if (!before) return 0;
+    const names = (['committed', 'released', 'expired'] as const).map((state) =>
+      this.quotas.findRanOut(state, before),
+    );
+    return inEach((await Promise.all(names)).flat(), (name) =>
+      this.quotas.cleaning(name, (quota) => quota.forgetReservations(before)),
+    );
+  }
+
+  /** Null when all are kept. */
+  get #expired(): Date | null {
+    return this.keeping.days === 0 ? null : daysBefore(this.clock.now(), this.keeping.days);
+  }
+}
+
+async function inEach(
+  names: readonly QuotaName[],
+  work: (name: QuotaName) => Promise<number>,
+): Promise<number> {
+  let sum = 0;
+  for (const name of names) sum += await work(name);
+  return sum;
 }

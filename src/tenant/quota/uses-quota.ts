@@ -114,9 +114,7 @@ export class UsedQuotasCheck implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const usedBy = (method: object): Used[] =>
-      [(Reflect.getMetadata(USED, method) as Used | undefined) ?? []].flat();
-    for (const { mark, where } of decoratedMethods(this.discovery, usedBy))
+    for (const { mark, where } of decoratedMethods<Used>(this.discovery, USED))
       if (!this.kinds.has(mark.kind))
         throw new Error(
           `Tenantry cannot start: ${where} uses the quota '${mark.kind}', which is not among ` +

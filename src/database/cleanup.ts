@@ -1,45 +1,55 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import {
   In,
-  LessThan,
   type EntityManager,
   type EntityTarget,
   type FindOptionsSelect,
   type FindOptionsWhere,
   type ObjectLiteral,
 } from 'typeorm';
-import { Clock } from '../time/clock';
-import { CommitRecord, dayBefore } from './commit-log';
+import { decoratedMethods } from './domain-events';
 import { Meter } from './meter';
-import { UnitOfWork } from './unit-of-work';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** So few that no other statement waits for long. */
 const ROWS = 500;
 
-export interface Expiring {
-  /** Removes some of these rows in a short statement; gives how many, 0 when none are left. */
-  removeExpired(): Promise<number>;
+const TABLE = Symbol('removesExpired');
+
+type Removal = () => Promise<number>;
+
+/**
+ * On a method that removes some of the expired rows of a table in a short statement, and gives how many, 0 when none are left: it is
+ * called every hour until then. The name is that of the table in logs and metrics.
+ */
+export function RemovesExpired(table: string) {
+  return (_: object, __: string, { value }: TypedPropertyDescriptor<Removal>): void => {
+    if (value) Reflect.defineMetadata(TABLE, table, value);
+  };
 }
 
-/** Empties its tables of expired rows every hour while the application runs. What fails is tried again after an hour. */
-export class HourlyCleaner implements OnApplicationBootstrap, OnModuleDestroy {
+/** The retention of all tables: calls what has `@RemovesExpired` every hour while the application runs. */
+@Injectable()
+export class Cleanup implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger('Cleanup');
+  readonly #removals = new Map<string, Removal>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(
+    private readonly discovery: DiscoveryService,
     private readonly meter: Meter,
-    /** By the names that they have in logs and metrics. */
-    private readonly tables: Readonly<Record<string, Expiring>>,
-  ) {
-    // So that the first row and the first failure make their counters grow.
-    for (const name of Object.keys(tables)) meter.rowsRemoved?.(name, 0);
-  }
+  ) {}
 
   onApplicationBootstrap(): void {
+    for (const { mark, call } of decoratedMethods<string>(this.discovery, TABLE)) {
+      this.#removals.set(mark, call as Removal);
+      // So that the first row and the first failure make their counters grow.
+      this.meter.rowsRemoved?.(mark, 0);
+    }
     this.#timer = setInterval(() => void this.run(), HOUR_MS).unref();
   }
 
@@ -50,7 +60,7 @@ export class HourlyCleaner implements OnApplicationBootstrap, OnModuleDestroy {
     await this.#running;
   }
 
-  /** Never fails: failures are logged and counted. */
+  /** Never fails: failures are logged and counted, and the table is tried again after an hour. */
   run(): Promise<void> {
     this.#running ??= this.#cleanAll().finally(() => {
       this.#running = undefined;
@@ -59,35 +69,24 @@ export class HourlyCleaner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async #cleanAll(): Promise<void> {
-    for (const [name, table] of Object.entries(this.tables)) {
+    for (const [table, remove] of this.#removals) {
       try {
-        await this.#clean(name, table);
+        await this.#clean(table, remove);
       } catch (error) {
-        this.meter.cleanupFailed?.(name);
-        this.#logger.warn({ err: error, table: name }, 'the cleanup failed; it is tried again in an hour');
+        this.meter.cleanupFailed?.(table);
+        this.#logger.warn({ err: error, table }, 'the cleanup failed; it is tried again in an hour');
       }
     }
   }
 
-  async #clean(name: string, table: Expiring): Promise<void> {
+  async #clean(table: string, remove: Removal): Promise<void> {
     while (!this.#isStopped) {
-      const removed = await table.removeExpired();
+      const removed = await remove();
       if (removed === 0) return;
-      this.meter.rowsRemoved?.(name, removed);
+      this.meter.rowsRemoved?.(table, removed);
       // SQLite answers in the same turn: requests must come in between.
       await yieldToEventLoop();
     }
-  }
-}
-
-@Injectable()
-export class CommitLogCleaner extends HourlyCleaner {
-  constructor(unitOfWork: UnitOfWork, clock: Clock, meter: Meter) {
-    const removeExpired = (): Promise<number> => {
-      const expired = { createdAt: LessThan(dayBefore(clock.now())) };
-      return unitOfWork.withoutTransaction((manager) => removeSome(manager, CommitRecord, 'unitId', expired));
-    };
-    super(meter, { units: { removeExpired } });
   }
 }
 
