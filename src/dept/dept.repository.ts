@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditStamp } from '../database/audited';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
@@ -44,10 +43,9 @@ export class DeptRepository {
     once?: IdempotentRequest,
   ): Promise<T> {
     const run = (unit: OpenUnit) => {
-      const audit = new AuditStamp(ctx.username, this.clock.now());
       const findOccupied = (ids: readonly number[]) =>
         inChunks(ids, (chunk) => this.users.findOccupied(ctx, chunk, unit.manager));
-      return work(new LockedDeptTree(unit, ctx, audit, findOccupied));
+      return work(new LockedDeptTree(unit, ctx, this.clock.now(), findOccupied));
     };
     return this.#unitOfWork.runIn(ctx.unit, ctx.tenantId, treeLock(ctx), run, once);
   }

@@ -131,8 +131,8 @@ export class DeptService {
       if (!dept) throw DeptErrors.NOT_FOUND();
       refuseStale(dept, expected);
       const parentId = wanted ?? dept.parentId;
-      if (parentId !== dept.parentId) await tree.move(dept, await placeForMove(tree, dept, parentId));
-      return tree.replace(dept, withDefaults(fieldsOf(dept), DEPT_DEFAULTS));
+      const place = parentId === dept.parentId ? undefined : await placeForMove(tree, dept, parentId);
+      return tree.replace(dept, withDefaults(fieldsOf(dept), DEPT_DEFAULTS), place);
     });
   }
 }

@@ -1,13 +1,12 @@
 import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
-import type { AuditStamp } from '../database/audited';
-import { changedFields, ChangeLog, type ChangeOperation, type JournalFields } from '../journal/change-log';
 import type { OpenUnit } from '../database/open-unit';
 import type { RequestContext } from '../tenancy/request-context';
 import { ScopedTable } from '../database/scoped-table';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../database/tree-path';
 import { TreeTable } from '../database/tree-table';
-import { isTenantCode, PLATFORM_TENANT } from '../tenancy/tenant-code';
+import { JournalledRows, type Journalled } from '../resource/journalled-rows.repository';
+import { isTenantCode } from '../tenancy/tenant-code';
 import { CONTRACT_QUOTAS } from './quota/quota-kinds';
 import { QuotaEntity } from './quota/quota.entity';
 import { freeTenantCode, nextSnowflake, snowflakeAt } from './tenant-ids';
@@ -44,21 +43,37 @@ export type TenantPlace = Place & { readonly tenantParent: string };
 /** A new tenant, whole. */
 export type NewTenant = TenantFields & TenantPlace & { readonly id: string; readonly tenantId: string };
 
-type Named = Pick<TenantEntity, 'id' | 'tenantId'>;
+const EVENTS = {
+  created: TenantCreated,
+  updated: TenantUpdated,
+  deleted: TenantDeleted,
+  restored: TenantRestored,
+};
 
-/**
- * The tenants that the caller reaches, inside a unit of work that holds their tree: the only way to write to it, so
- * no write is without its event and its entry in the journal.
- */
+export const JOURNALLED_TENANT: Journalled<TenantEntity> = {
+  kind: 'tenant',
+  noun: 'tenant',
+  entity: TenantEntity,
+  id: 'id',
+  toJournal: toTenantJournal,
+  lineageOf: ({ ancestors, tenantId }) => `,${ancestors},${tenantId},`,
+  toEvent: (operation, { username }, { tenantId, id, tenantParent }, before) =>
+    operation === 'moved'
+      ? new TenantMoved(tenantId, username, id, before.tenantParent, tenantParent ?? '')
+      : new EVENTS[operation](tenantId, username, id),
+};
+
+/** The tenants that the caller reaches, inside a unit of work that locks their tree. Only it writes them. */
 export class LockedTenantTree {
   readonly #tenants: ScopedTable<TenantEntity>;
   readonly #everywhere: ScopedTable<TenantEntity>;
   readonly #tree: TreeTable<TenantEntity>;
+  readonly #rows: JournalledRows<TenantEntity>;
 
   constructor(
     private readonly unit: OpenUnit,
     private readonly ctx: RequestContext,
-    private readonly audit: AuditStamp,
+    private readonly now: Date,
   ) {
     const { manager } = unit;
     this.#tenants = subtreeOf(ctx, manager);
@@ -66,6 +81,7 @@ export class LockedTenantTree {
     // paths may be old.
     this.#everywhere = new ScopedTable(manager, TenantEntity);
     this.#tree = new TreeTable(this.#tenants);
+    this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_TENANT, this.#tenants);
   }
 
   find(id: string): Promise<TenantEntity | null> {
@@ -95,7 +111,7 @@ export class LockedTenantTree {
 
   /** A new id, greater than every id so far: the lock on the tree of tenants makes it unique. */
   async nextId(): Promise<string> {
-    const now = this.audit.now.getTime();
+    const now = this.now.getTime();
     const first = String(snowflakeAt(now));
     // Ids are texts: only those of the same length compare as numbers do.
     const fromNow = Raw((id) => `${id} >= :first AND LENGTH(${id}) = LENGTH(:first)`, { first });
@@ -124,83 +140,35 @@ export class LockedTenantTree {
   }
 
   async add(tenant: NewTenant): Promise<void> {
-    await this.#tenants.insert({ ...tenant, treeVersion: '0', ...this.audit.created() });
+    await this.#rows.insert({ ...tenant, treeVersion: '0' });
     const unused = { used: 0, reserved: 0, lastSeq: 0 };
     const counters = CONTRACT_QUOTAS.map((kind) => ({ kind, total: tenant.quota[kind], ...unused }));
     await this.#counters(tenant).insert(...counters);
-    this.#tell(TenantCreated, tenant);
-    this.#note('created', tenant, null, toTenantJournal(tenant));
   }
 
-  /** Gives the new revision. */
-  async replace(tenant: TenantEntity, fields: TenantFields): Promise<number> {
-    await this.#tenants.update({ id: tenant.id, ...LIVE }, { ...fields, ...this.audit.touched() });
-    this.#tell(TenantUpdated, tenant);
-    if (fields.status !== tenant.status) {
-      this.#tell(fields.status === '0' ? TenantEnabled : TenantDisabled, tenant);
-    }
+  /** With a place, it moves there, with all below it. Gives the new revision. */
+  async replace(tenant: TenantEntity, fields: TenantFields, place?: TenantPlace): Promise<number> {
+    if (place) await this.#tree.moveDescendants(tenant, place);
+    const revision = await this.#rows.update(tenant, { ...fields, ...place }, place ? 'moved' : 'updated');
+    const { tenantId, id } = tenant;
+    const Switched = fields.status === '0' ? TenantEnabled : TenantDisabled;
+    if (fields.status !== tenant.status) this.unit.emit(new Switched(tenantId, this.ctx.username, id));
     for (const kind of CONTRACT_QUOTAS.filter((each) => fields.quota[each] !== tenant.quota[each]))
       await this.#counters(tenant).update({ kind }, { total: fields.quota[kind] });
-    this.#noteUpdate('updated', tenant, fields);
-    return tenant.revision + 1;
+    return revision;
   }
 
   /** Where the totals of a tenant stand once more, for those who spend. */
-  #counters({ tenantId }: Named): TenantBound<QuotaEntity> {
+  #counters({ tenantId }: Pick<TenantEntity, 'tenantId'>): TenantBound<QuotaEntity> {
     return new TenantBound(this.unit.manager, QuotaEntity, this.ctx.below(tenantId));
   }
 
-  /** Puts a tenant, and all that stands below it, at another place. */
-  async move(tenant: TenantEntity, place: TenantPlace): Promise<void> {
-    await this.#tenants.update({ id: tenant.id, ...LIVE }, place);
-    await this.#tree.moveDescendants(tenant, place);
-    const { tenantId, id, tenantParent } = tenant;
-    this.unit.emit(new TenantMoved(tenantId, this.ctx.username, id, tenantParent, place.tenantParent));
-    this.#noteUpdate('moved', tenant, place);
+  markDeleted(tenant: TenantEntity): Promise<void> {
+    return this.#rows.markDeleted([tenant]);
   }
 
-  async markDeleted(tenant: TenantEntity): Promise<void> {
-    await this.#tenants.update({ id: tenant.id, ...LIVE }, { delFlag: '2', ...this.audit.touched() });
-    this.#tell(TenantDeleted, tenant);
-    this.#note('deleted', tenant, toTenantJournal(tenant), null);
+  /** The path of a deleted tenant may be old, so it is written wherever it stood. */
+  restore(tenant: TenantEntity, place: TenantPlace): Promise<void> {
+    return this.#rows.restore([tenant], place, (where, live) => this.#everywhere.update(where, live));
   }
-
-  async restore(tenant: TenantEntity, place: TenantPlace): Promise<void> {
-    const changes = { ...place, ...LIVE, ...this.audit.touched() };
-    await this.#everywhere.update({ id: tenant.id, ...DELETED }, changes);
-    this.#tell(TenantRestored, tenant);
-    const restored = Object.assign({}, tenant, place);
-    this.#note('restored', restored, null, toTenantJournal(restored));
-  }
-
-  #tell(Happened: typeof TenantCreated, { tenantId, id }: Named): void {
-    this.unit.emit(new Happened(tenantId, this.ctx.username, id));
-  }
-
-  #noteUpdate(operation: 'updated' | 'moved', tenant: TenantEntity, changes: Partial<TenantEntity>): void {
-    const changed = Object.assign({}, tenant, changes);
-    const { before, after } = changedFields(toTenantJournal(tenant), toTenantJournal(changed));
-    const lineage = operation === 'moved' ? `${lineageOf(tenant)};${lineageOf(changed)}` : lineageOf(tenant);
-    this.#note(operation, tenant, before, after, lineage);
-  }
-
-  #note(
-    operation: ChangeOperation,
-    tenant: Placed,
-    before: JournalFields | null,
-    after: JournalFields | null,
-    lineage = lineageOf(tenant),
-  ): void {
-    const { username: by, requestId } = this.ctx;
-    const what = { kind: 'tenant', operation, resourceId: tenant.id, lineage, before, after } as const;
-    const about = { tenantId: PLATFORM_TENANT, by, requestId, happenedAt: this.audit.now };
-    this.unit.part(ChangeLog).note({ ...about, ...what });
-  }
-}
-
-type Placed = Pick<TenantEntity, 'id' | 'tenantId' | 'ancestors'>;
-
-/** The codes from the root down to the tenant itself, each between commas. */
-function lineageOf({ ancestors, tenantId }: Placed): string {
-  return `,${ancestors},${tenantId},`;
 }

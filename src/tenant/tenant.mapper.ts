@@ -59,7 +59,7 @@ export function toTenantFields(dto: CreateTenantDto, before: QuotaColumns = QUOT
     tenantName,
     ...withDefaults(dto, TENANT_DEFAULTS),
     menuIds: packageBo?.menuIds ?? '',
-    quota: withDefaults(quotaBo ?? {}, { ...before, ...totals }),
+    quota: withDefaults(quotaBo ?? {}, Object.assign({}, before, totals)),
     rule: withDefaults(ruleBo ?? {}, RULE_DEFAULTS),
   };
 }

@@ -11,7 +11,6 @@ import {
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
-import { AuditStamp } from '../database/audited';
 import { contains } from '../database/columns';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { ScopedTable, type FindOptions, type Key } from '../database/scoped-table';
@@ -94,10 +93,7 @@ export class TenantRepository {
           throw goneTenant(ctx.tenantId, ctx.callerTenantId);
         }
       },
-      (unit) => {
-        const audit = new AuditStamp(ctx.username, this.clock.now());
-        return work(new LockedTenantTree(unit, ctx, audit));
-      },
+      (unit) => work(new LockedTenantTree(unit, ctx, this.clock.now())),
       once,
     );
   }

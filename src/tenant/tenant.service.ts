@@ -138,14 +138,13 @@ export class TenantService {
       const fields = toTenantFields(fieldsOf(tenant), tenant.quota);
       const parent = tenantParent ?? tenant.tenantParent;
       const place =
-        parent !== null && parent !== tenant.tenantParent ? await placeFor(tree, parent, tenant) : null;
+        parent !== null && parent !== tenant.tenantParent ? await placeFor(tree, parent, tenant) : undefined;
       const licensed = { tenantId: tenant.tenantId, menuIds: fields.menuIds, quota: fields.quota };
       if (place || !isDeepStrictEqual(licenceOf(licensed), licenceOf(tenant))) {
         await this.ceilings.checkAbove(tree, parent ?? PLATFORM_TENANT, licensed);
         await this.ceilings.checkBelow(tree, licensed);
       }
-      if (place) await tree.move(tenant, place);
-      return tree.replace(tenant, fields);
+      return tree.replace(tenant, fields, place);
     });
   }
 }

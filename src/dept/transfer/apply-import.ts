@@ -2,8 +2,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../database/tree-path';
 import { pick } from '../../resource/fields';
-import { DEPT_DETAILS, ROOT_ID, type DeptDetail } from '../dept.entity';
-import type { DeptChange, DeptPlace, LockedDeptTree } from '../locked-dept-tree';
+import type { RowChange } from '../../resource/journalled-rows.repository';
+import { DEPT_DETAILS, ROOT_ID, type DeptDetail, type DeptEntity } from '../dept.entity';
+import type { DeptPlace, LockedDeptTree } from '../locked-dept-tree';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';
 import { fateOf, type ImportPlan, type PlannedLine } from './import-plan';
 
@@ -44,9 +45,9 @@ function placeBelow(parent: TreeNode | null | undefined): DeptPlace {
   return { parentId: Number(parent.key), ...placeUnder(parent) };
 }
 
-function changedDept({ existing, line }: PlannedLine): DeptChange<DeptDetail> {
+function changedDept({ existing, line }: PlannedLine): RowChange<DeptEntity, DeptDetail> {
   if (!existing) throw new Error('Only a department that exists can be changed.');
-  return { dept: existing, fields: Object.assign(pick(existing, DEPT_DETAILS), line.fields) };
+  return { row: existing, values: Object.assign(pick(existing, DEPT_DETAILS), line.fields) };
 }
 
 /**

@@ -10,8 +10,7 @@ import {
   type AccountFields,
   type AccountRow,
 } from '../auth/account.entity';
-import { AuditStamp } from '../../database/audited';
-import { changedFields, ChangeLog, type ChangeOperation, type JournalFields } from '../../journal/change-log';
+import { JournalledRows, type Journalled } from '../../resource/journalled-rows.repository';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
@@ -101,7 +100,7 @@ export class UserRepository {
     return this.#unitOfWork.run(
       ctx.tenantId,
       treeLock(ctx),
-      (unit) => work(new LockedAccounts(unit, ctx, new AuditStamp(ctx.username, this.clock.now()))),
+      (unit) => work(new LockedAccounts(unit, ctx, this.clock.now())),
       once,
     );
   }
@@ -113,18 +112,28 @@ export class UserRepository {
   }
 }
 
-/** A tenant's accounts inside a unit of work that locks the tenant: the only way to write to them, so every write has its entry in the journal. */
+export const JOURNALLED_USER: Journalled<AccountEntity> = {
+  kind: 'user',
+  noun: 'account',
+  entity: AccountEntity,
+  id: 'userId',
+  toJournal: toUserJournal,
+};
+
+/** A tenant's accounts inside a unit of work that locks the tenant. Only it writes them. */
 export class LockedAccounts {
   readonly #manager: EntityManager;
   readonly #accounts: TenantBound<AccountEntity>;
+  readonly #rows: JournalledRows<AccountEntity>;
 
   constructor(
-    private readonly unit: OpenUnit,
+    unit: OpenUnit,
     private readonly ctx: RequestContext,
-    private readonly audit: AuditStamp,
+    private readonly now: Date,
   ) {
     this.#manager = unit.manager;
     this.#accounts = new TenantBound(unit.manager, AccountEntity, ctx);
+    this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_USER, this.#accounts);
   }
 
   /** How many accounts the tenant may have; -1 is any number. */
@@ -169,56 +178,28 @@ export class LockedAccounts {
 
   async add(fields: AccountFields, passwordHash: string): Promise<number> {
     const defaults = { usernameKey: usernameKey(fields.username), nameKey: 0, failedLogins: 0 };
-    const created = this.audit.created();
-    const userId = await this.#accounts.insert({ ...fields, passwordHash, ...defaults, ...created });
-    this.#note('created', userId, null, toUserJournal({ ...fields, ...created }));
+    const [userId = 0] = await this.#rows.insert({ ...fields, passwordHash, ...defaults });
     return userId;
   }
 
   /** Gives the new revision. */
-  async replace(account: AccountEntity, fields: AccountFields): Promise<number> {
-    const { userId, username, revision } = account;
-    const renamed = fields.username === username ? {} : { usernameKey: usernameKey(fields.username) };
-    const touched = this.audit.touched();
-    await this.#accounts.update({ userId, ...LIVE }, { ...fields, ...renamed, ...touched });
-    this.#noteUpdate(account, { ...fields, ...touched });
-    return revision + 1;
+  replace(account: AccountEntity, fields: AccountFields): Promise<number> {
+    const renamed = fields.username === account.username ? {} : { usernameKey: usernameKey(fields.username) };
+    return this.#rows.update(account, { ...fields, ...renamed });
   }
 
   /** Also ends the account's sessions, and lifts its locks for all clients. Gives the new revision. */
   async setPassword(account: AccountEntity, passwordHash: string): Promise<number> {
-    const { userId, username, revision } = account;
-    const touched = this.audit.touched();
-    await this.#accounts.update({ userId, ...LIVE }, { passwordHash, ...touched });
+    const { userId, username } = account;
     const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
     await new ScopedTable(this.#manager, FailedSignInEntity).erase(failures);
     const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
-    await sessions.update({ userId, endedAt: IsNull() }, { endedAt: touched.updateTime });
-    this.#noteUpdate(account, touched);
-    return revision + 1;
+    await sessions.update({ userId, endedAt: IsNull() }, { endedAt: this.now });
+    return this.#rows.update(account, { passwordHash });
   }
 
-  async markDeleted(accounts: readonly AccountEntity[]): Promise<void> {
-    const values = { delFlag: '2', nameKey: () => 'user_id', ...this.audit.touched() };
-    const userIds = accounts.map(({ userId }) => userId);
-    await this.#accounts.update({ userId: In(userIds), ...LIVE }, values);
-    for (const account of accounts) this.#note('deleted', account.userId, toUserJournal(account), null);
-  }
-
-  #noteUpdate(account: AccountEntity, changes: Partial<Omit<AccountRow, 'revision'>>): void {
-    const changed = toUserJournal(Object.assign({}, account, changes));
-    const { before, after } = changedFields(toUserJournal(account), changed);
-    this.#note('updated', account.userId, before, after);
-  }
-
-  #note(
-    operation: ChangeOperation,
-    userId: number,
-    before: JournalFields | null,
-    after: JournalFields | null,
-  ): void {
-    const { tenantId, username: by, requestId } = this.ctx;
-    const what = { kind: 'user', operation, resourceId: String(userId), before, after } as const;
-    this.unit.part(ChangeLog).note({ tenantId, by, requestId, happenedAt: this.audit.now, ...what });
+  /** A deleted account gives its name free. */
+  markDeleted(accounts: readonly AccountEntity[]): Promise<void> {
+    return this.#rows.markDeleted(accounts, { nameKey: () => 'user_id' });
   }
 }
