@@ -5,6 +5,9 @@ import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal';
 import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { Chance } from '../support/chance';
+import { times } from '../support/long-run';
+import { writeAtRandom } from '../support/random-writes';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow, bulkInsert } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -83,6 +86,24 @@ describe('a long history', () => {
         ),
       );
     }
+  });
+
+  it('a history stays the same while others change the tree', async () => {
+    const ids: number[] = [];
+    for (let n = 0; n < 20; n += 1)
+      ids.push(await aDept(api, { parentId: ids[Math.floor(n / 3) - 1] ?? 0, deptName: `${n}` }));
+    // Each has been one version.
+    const paths = ['/tree?asOf=20', '/tree?depth=2&asOf=20', `/${ids[19]}?asOf=20`];
+    const before = await Promise.all(paths.map((path) => read(path)));
+    let isWriting = true;
+    const check = async () => {
+      while (isWriting)
+        for (const [at, path] of paths.entries()) expect(await read(path)).toEqual(before[at]);
+    };
+    const reading = [check(), check()];
+    const writing = [1, 2, 3].map((seed) => writeAtRandom(api, new Chance(seed), times(150, 25), [...ids]));
+    await Promise.all(writing).finally(() => (isWriting = false));
+    await Promise.all(reading);
   });
 
   it('a history beyond a bound is refused, with a reason that says what to narrow', async () => {
