@@ -1,7 +1,6 @@
-import { mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
-import { ChildService } from '../support/child-service';
+import { mintToken } from '../../src/server/testing';
 import { cpuMs } from '../support/process-cpu';
-import { emptyDatabase } from '../support/test-database';
+import { MeasuredService, say } from './support/measured-service';
 
 const TENANTS = '/system/tenant-api';
 const TIMES = 40;
@@ -10,17 +9,7 @@ const lists = `[${'[],'.repeat(80_000)}0]`;
 
 /** What a body may cost the service in CPU before it is refused. Of that, 19,000 keys cost about 10 ms in JSON.parse alone. */
 describe('a body that nobody wants', () => {
-  let database: ThrowAwayDatabase;
-  let service: ChildService;
-
-  beforeAll(async () => {
-    database = await emptyDatabase();
-    service = await ChildService.start(database, { LOG_LEVEL: 'error' });
-  });
-  afterAll(async () => {
-    await service.stop();
-    await database.drop();
-  });
+  const service = MeasuredService.use({ LOG_LEVEL: 'error' });
 
   it.each([
     ['240 KB of lists without a token', null, '/system/dept-api', lists, 401, 4],
@@ -33,12 +22,13 @@ describe('a body that nobody wants', () => {
     ['60,000 objects under another key', mintToken(), TENANTS, `{"x":${objects(60_000)}}`, 400, 6],
     ['19,000 other keys', mintToken(), TENANTS, keys(19_000), 400, 20],
   ])('costs little: %s', async (name, token, path, body, status, bound) => {
-    const client = token === null ? service.anonymous : service.anonymous.as(token);
+    const { anonymous } = service.child;
+    const client = token === null ? anonymous : anonymous.as(token);
     for (let n = 0; n < 5; n += 1) expect((await client.post(path, body)).status).toBe(status);
-    const before = cpuMs(service.process.pid);
+    const before = cpuMs(service.pid);
     for (let n = 0; n < TIMES; n += 1) await client.post(path, body);
-    const cost = (cpuMs(service.process.pid) - before) / TIMES;
-    process.stdout.write(`${name}: ${cost.toFixed(1)} ms of CPU\n`);
+    const cost = (cpuMs(service.pid) - before) / TIMES;
+    say(`${name}: ${cost.toFixed(1)} ms of CPU`);
     expect(cost).toBeLessThan(bound);
   });
 });

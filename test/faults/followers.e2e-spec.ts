@@ -1,12 +1,8 @@
-import type { DataSource } from 'typeorm';
-import { aDept, aTenant, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
-import { serviceTables } from '../../src/server/service-data-source';
-import { ChildService } from '../support/child-service';
+import { aDept, aTenant, mintToken } from '../../src/server/testing';
 import { CHANGES, cursorNow } from '../support/follower';
 import { rawRequest } from '../support/load';
-import { LoadProcess } from '../support/load-process';
 import { aTenantRow } from '../support/seeds';
-import { emptyDatabase } from '../support/test-database';
+import { median, MeasuredService, say } from './support/measured-service';
 
 const FOLLOWERS = 1000;
 /** A top-level tenant may have a hundred of them. */
@@ -22,50 +18,30 @@ const FLOOR_MS = 5;
 const DEPTS = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
 
-const say = (text: string) => process.stdout.write(`${text}\n`);
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
 describe('a thousand followers who wait', () => {
-  let database: ThrowAwayDatabase;
-  let dataSource: DataSource;
-  let service: ChildService;
-  let load: LoadProcess;
-
-  beforeAll(async () => {
-    database = await emptyDatabase();
-    service = await ChildService.start(database, { NODE_ENV: 'production', MAX_WAIT_MS: '2000' });
-    dataSource = await database.open(serviceTables);
-    load = new LoadProcess();
-  });
-  afterAll(async () => {
-    load.stop();
-    await service.stop();
-    await database.drop();
-  });
+  const service = MeasuredService.use({ NODE_ENV: 'production', MAX_WAIT_MS: '2000' });
 
   async function aFollower(): Promise<string> {
-    const tenantId = await aTenantRow(dataSource);
+    const tenantId = await aTenantRow(service.dataSource);
     const token = mintToken({ tenantId });
-    const after = await cursorNow(service.anonymous.as(token));
+    const after = await cursorNow(service.child.anonymous.as(token));
     return rawRequest('GET', `${CHANGES}?after=${after}&wait=${WAIT}`, token);
   }
 
   async function reader(): Promise<string> {
-    const token = mintToken({ tenantId: await aTenantRow(dataSource) });
-    const deptId = await aDept(service.anonymous.as(token));
+    const token = mintToken({ tenantId: await aTenantRow(service.dataSource) });
+    const deptId = await aDept(service.child.anonymous.as(token));
     return rawRequest('GET', `${DEPTS}/${deptId}`, token);
   }
 
   async function writes(): Promise<string[]> {
     const token = mintToken({ roles: ['superadmin'] });
-    const { id } = await aTenant(service.anonymous.as(token));
+    const { id } = await aTenant(service.child.anonymous.as(token));
     const names = Array.from({ length: 50 }, (_, n) => `company ${n}`);
     return names.map((companyName) => rawRequest('PATCH', `${TENANTS}/${id}`, token, { companyName }));
   }
 
   it('hardly delay others while tenants are written that do not concern them', async () => {
-    const port = Number(new URL(service.anonymous.baseUrl).port);
     const each = await Promise.all(Array.from({ length: BRANCHES }, aFollower));
     const waiting = Array.from({ length: FOLLOWERS }, (_, n) => each[n % BRANCHES]!);
     const streams = [
@@ -78,7 +54,13 @@ describe('a thousand followers who wait', () => {
         ['none', []],
         ['all', waiting],
       ] as const) {
-        const { reports, waited } = await load.run('waitedBeside', port, streams, followers, SECONDS);
+        const { reports, waited } = await service.load.run(
+          'waitedBeside',
+          service.port,
+          streams,
+          followers,
+          SECONDS,
+        );
         const [reads, written] = reports;
         say(`${waited} waiting: reads ${JSON.stringify(reads)}, writes ${JSON.stringify(written)}`);
         expect(waited).toBe(followers.length);

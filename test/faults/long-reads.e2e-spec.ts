@@ -1,22 +1,18 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { ApiClient, mintToken, throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
-import { serviceTables } from '../../src/server/service-data-source';
-import { ChildService } from '../support/child-service';
+import { ApiClient, mintToken, throwAwayDatabase } from '../../src/server/testing';
 import { cpuMs } from '../support/process-cpu';
 import { forgetPeak, memoryMb } from '../support/process-memory';
 import { aTenantRow } from '../support/seeds';
+import { MeasuredService, say, TELLS_TURNS, type Turn } from './support/measured-service';
 
 const PATH = '/system/dept-api';
-const HOOK = join(__dirname, '..', 'support', 'event-loop-hook.js');
 const AT_ONCE = 12;
 /** Of `/health/live`, while they run. */
 const HEALTH_MS = 100;
 /** No turn of the event loop may hold more work. */
 const TURN_MS = 50;
 const HEAP_MB = 256;
-const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** What others notice of reads that run at the same time. */
 interface Noticed {
@@ -28,46 +24,40 @@ interface Noticed {
   readonly healthMs: number;
   readonly readMs: number;
   readonly readRefused: number;
-  readonly turn: { readonly clock: number; readonly work: number };
+  readonly turn: Turn;
   readonly memoryMb: number;
 }
 
 /** The service as a process on a SQLite file, and what its callers notice. */
 class LongReads {
-  private constructor(
-    private readonly database: ThrowAwayDatabase,
-    readonly dataSource: DataSource,
-    readonly service: ChildService,
-    private readonly other: string,
-    private readonly otherDept: string,
-  ) {}
+  readonly #service: MeasuredService;
+  #other = '';
+  #otherDept = '';
 
-  static async start(nodeOptions = ''): Promise<LongReads> {
-    const database = await throwAwayDatabase();
-    const dataSource = await database.open(serviceTables);
-    const env = { NODE_OPTIONS: `--require ${HOOK} ${nodeOptions}`, MAX_WAIT_MS: '2000' };
-    const service = await ChildService.start(database, env);
-    const other = mintToken({ tenantId: await aTenantRow(dataSource) });
-    const { headers } = await service.anonymous.as(other).post(PATH, { deptName: 'other' });
-    return new LongReads(database, dataSource, service, other, headers.location!);
+  constructor(nodeOptions = '') {
+    const env = { NODE_OPTIONS: `${TELLS_TURNS} ${nodeOptions}`, MAX_WAIT_MS: '2000' };
+    this.#service = MeasuredService.use(env, throwAwayDatabase);
+    beforeAll(async () => {
+      this.#other = mintToken({ tenantId: await aTenantRow(this.dataSource) });
+      const api = this.#service.child.anonymous.as(this.#other);
+      this.#otherDept = (await api.post(PATH, { deptName: 'other' })).headers.location!;
+    });
   }
 
-  async stop(): Promise<void> {
-    await this.service.stop();
-    await this.database.drop();
+  get dataSource(): DataSource {
+    return this.#service.dataSource;
   }
 
   /** Twelve of a read at once. Answers are not held against the document: that would take this process long. */
   async twelve(tenantId: string, path: string): Promise<Noticed> {
-    const pid = this.service.process.pid!;
-    const api = new ApiClient(this.service.anonymous.baseUrl, {
-      authorization: `Bearer ${mintToken({ tenantId })}`,
-    });
+    const { pid, child } = this.#service;
+    const bare = new ApiClient(child.anonymous.baseUrl);
+    const api = bare.as(mintToken({ tenantId }));
     await api.get(PATH + path);
     const before = cpuMs(pid);
     await api.get(PATH + path);
     const cpu = cpuMs(pid) - before;
-    await this.#longestTurn();
+    await this.#service.longestTurn();
     forgetPeak(pid);
     let isOver = false;
     const probe = async (client: ApiClient, asked: string) => {
@@ -81,8 +71,7 @@ class LongReads {
       }
       return seen;
     };
-    const bare = new ApiClient(this.service.anonymous.baseUrl);
-    const probes = Promise.all([probe(bare, '/health/live'), probe(bare.as(this.other), this.otherDept)]);
+    const probes = Promise.all([probe(bare, '/health/live'), probe(bare.as(this.#other), this.#otherDept)]);
     await sleep(50);
     const begun = performance.now();
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => api.get(PATH + path)));
@@ -101,19 +90,11 @@ class LongReads {
       healthMs: Math.round(health.longest),
       readMs: Math.round(read.longest),
       readRefused: read.refused,
-      turn: await this.#longestTurn(),
+      turn: await this.#service.longestTurn(),
       memoryMb: Math.round(memoryMb(pid, 'VmHWM')),
     };
     say(`${path}: ${JSON.stringify(noticed)}`);
     return noticed;
-  }
-
-  async #longestTurn(): Promise<Noticed['turn']> {
-    const told = () => [...this.service.printed.matchAll(/longest turn (.*)\n/g)].map((match) => match[1]!);
-    const before = told().length;
-    this.service.process.kill('SIGUSR2');
-    while (told().length === before) await sleep(10);
-    return JSON.parse(told().at(-1)!) as Noticed['turn'];
   }
 }
 
@@ -148,16 +129,14 @@ async function fill(dataSource: DataSource, tenantId: string, count: number): Pr
 }
 
 describe.each([20_000, 100_000])('reads of %i departments on SQLite, twelve at once', (count) => {
-  let reads: LongReads;
+  const reads = new LongReads();
   let tenantId: string;
   let top: number;
 
   beforeAll(async () => {
-    reads = await LongReads.start();
     tenantId = await aTenantRow(reads.dataSource);
     top = await fill(reads.dataSource, tenantId, count);
   });
-  afterAll(() => reads.stop());
 
   it.each([
     ['a part of a name that nobody has', '?deptName=nobody'],
@@ -211,17 +190,15 @@ async function fillJournal(
 
 describe(`reads of 200,000 changes with a heap of ${HEAP_MB} MB, twelve at once`, () => {
   const DEPTS = 100_000;
-  let reads: LongReads;
+  const reads = new LongReads(`--max-old-space-size=${HEAP_MB}`);
   let tenantId: string;
   let top: number;
 
   beforeAll(async () => {
-    reads = await LongReads.start(`--max-old-space-size=${HEAP_MB}`);
     tenantId = await aTenantRow(reads.dataSource);
     top = await fill(reads.dataSource, tenantId, DEPTS);
     await fillJournal(reads.dataSource, tenantId, top - 1, DEPTS, 200_000);
   });
-  afterAll(() => reads.stop());
 
   it.each([
     ['all differences', '/diff?from=0&limit=500'],

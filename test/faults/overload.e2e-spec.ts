@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
-import { aDept, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
-import { serviceTables } from '../../src/server/service-data-source';
-import { ChildService } from '../support/child-service';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import type { LoadReport } from '../support/load';
 import { interleave, mixOfTenant } from '../support/load-mix';
-import { LoadProcess } from '../support/load-process';
 import { forgetPeak, memoryMb } from '../support/process-memory';
 import { aTenantRow } from '../support/seeds';
-import { emptyDatabase } from '../support/test-database';
+import { forTime, median, MeasuredService, say, timesOf } from './support/measured-service';
 
 const FLOOD_S = Number(process.env.FLOOD_S ?? 60);
 const TENANTS = 6;
@@ -36,56 +32,43 @@ interface Flooded {
 
 const nearly = (ms: number) => 1.5 * ms + FLOOR_MS;
 
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 const scaled = (rates: readonly number[], by: number) => rates.map((rate) => rate * by);
-const say = (text: string) => process.stdout.write(`${text}\n`);
 
 describe('more than it can carry', () => {
-  let database: ThrowAwayDatabase;
-  let dataSource: DataSource;
-  let service: ChildService;
-  let port: number;
-  let load: LoadProcess;
+  const service = MeasuredService.use({ NODE_ENV: 'production', ...SETTINGS });
   let mixes: string[][];
   let others: { client: ApiClient; path: string }[];
 
   beforeAll(async () => {
-    database = await emptyDatabase();
-    service = await ChildService.start(database, { NODE_ENV: 'production', ...SETTINGS });
-    dataSource = await database.open(serviceTables);
-    port = Number(new URL(service.anonymous.baseUrl).port);
-    load = new LoadProcess();
     mixes = [];
-    for (let n = 0; n < TENANTS; n += 1) mixes.push(await mixOfTenant(service, dataSource, 4));
+    for (let n = 0; n < TENANTS; n += 1) mixes.push(await mixOfTenant(service.child, service.dataSource, 4));
     others = [];
     for (let n = 1; n < TENANTS; n += 1) {
-      const client = service.as({ tenantId: await aTenantRow(dataSource) });
+      const client = service.child.as({ tenantId: await aTenantRow(service.dataSource) });
       others.push({ client, path: `/system/dept-api/${await aDept(client)}` });
     }
     // Compiles the code and fills the pool.
     await closed(12);
   });
-  afterAll(async () => {
-    load.stop();
-    await service.stop();
-    await database.drop();
-  });
-
   function closed(seconds: number): Promise<number> {
-    return load.run('closed', port, interleave(mixes), seconds);
+    return service.load.run('closed', service.port, interleave(mixes), seconds);
   }
 
   async function steady(rate: number, seconds: number): Promise<LoadReport> {
-    const [report] = await load.run('open', port, [{ requests: interleave(mixes), rate }], seconds);
+    const [report] = await service.load.run(
+      'open',
+      service.port,
+      [{ requests: interleave(mixes), rate }],
+      seconds,
+    );
     return report!;
   }
 
   function doneAt(rates: readonly number[], rounds: number): Promise<number[]> {
     const requests = interleave(mixes);
-    return load.run(
+    return service.load.run(
       'turns',
-      port,
+      service.port,
       rates.map((rate) => ({ requests, rate })),
       rounds,
     );
@@ -112,7 +95,7 @@ describe('more than it can carry', () => {
   });
 
   async function flooded(): Promise<Flooded> {
-    const pid = service.process.pid!;
+    const { pid } = service;
     const peak = await capacity();
     // What it has at nearly all that it can carry, from as many connections.
     forgetPeak(pid);
@@ -143,21 +126,18 @@ describe('more than it can carry', () => {
 
   /** How long others wait for each of their reads, one after the other; a refusal fails. */
   async function readsOfOthers(milliseconds: number): Promise<number> {
-    const took: number[] = [];
-    for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(20)) {
-      const { client, path } = others[took.length % others.length]!;
-      const began = performance.now();
-      expect((await client.get(path)).status).toBe(200);
-      took.push(performance.now() - began);
-    }
-    return median(took);
+    const read = (n: number) => {
+      const { client, path } = others[n % others.length]!;
+      return client.get(path);
+    };
+    return median(await timesOf(read, forTime(milliseconds)));
   }
 
   it('one tenant more than all can be carried of: it waits for itself, and no other is refused or waits as long', async () => {
     const alone = await readsOfOthers(2000);
     const parts: number[] = [];
     for (let round = 0; round < 5; round += 1) {
-      const flood = load.run('flood', port, mixes[0]!, GREEDY, GREEDY_S + 1);
+      const flood = service.load.run('flood', service.port, mixes[0]!, GREEDY, GREEDY_S + 1);
       await sleep(1000);
       const beside = await readsOfOthers((GREEDY_S - 1) * 1000);
       // As many as there are connections are always under way, so this is how long each takes.

@@ -1,36 +1,21 @@
-import type { DataSource } from 'typeorm';
-import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { FailedSignInEntity } from '../../src/server/auth/account.entity';
-import { serviceTables } from '../../src/server/service-data-source';
-import { ChildService } from '../support/child-service';
-import { emptyDatabase } from '../support/test-database';
+import { median, MeasuredService, say } from './support/measured-service';
 
 const PAIRS = 200;
 const WARM_UP = 10;
 /** The part of a sign-in by which names that exist may differ from others: on a network nobody sees it. */
 const SHARE = 0.05;
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-
 /** A measurement of times, with real passwords; `npm test` compares the statements instead. */
 describe('a sign-in that is refused', () => {
-  let database: ThrowAwayDatabase;
-  let dataSource: DataSource;
-  let service: ChildService;
-
-  beforeAll(async () => {
-    database = await emptyDatabase();
-    service = await ChildService.start(database, { RATE_LIMIT: 'off' });
-    dataSource = await database.open(serviceTables);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await database.drop();
-  });
+  const service = MeasuredService.use({ RATE_LIMIT: 'off' });
 
   const timeOf = async (username: string): Promise<number> => {
     const begun = performance.now();
-    const { refusal } = await service.anonymous.post('/auth/login', { username, password: 'wrong-password' });
+    const { refusal } = await service.child.anonymous.post('/auth/login', {
+      username,
+      password: 'wrong-password',
+    });
     expect(refusal.reason).toBe('BAD_CREDENTIALS');
     return performance.now() - begun;
   };
@@ -40,7 +25,7 @@ describe('a sign-in that is refused', () => {
     const all: number[] = [];
     for (let n = -WARM_UP; n < PAIRS; n += 1) {
       // As many failures for both, never enough to lock.
-      if (n % 4 === 0) await dataSource.manager.clear(FailedSignInEntity);
+      if (n % 4 === 0) await service.dataSource.manager.clear(FailedSignInEntity);
       // Whoever comes second may find something warm, and the first INSERT into an emptied table is slow: they take turns in both.
       const order = (n + (n >> 2)) % 2 === 0 ? ['admin', 'nobody'] : ['nobody', 'admin'];
       const times: Record<string, number> = {};
@@ -51,7 +36,7 @@ describe('a sign-in that is refused', () => {
     }
     // The median: whatever else the machine does slows single sign-ins, of the one name as often as of the other.
     const [difference, usual] = [median(differences), median(all)];
-    console.info(`"admin" took ${difference.toFixed(2)} ms longer (median) of ${usual.toFixed(1)} ms`);
+    say(`"admin" took ${difference.toFixed(2)} ms longer (median) of ${usual.toFixed(1)} ms`);
     expect(Math.abs(difference)).toBeLessThan(SHARE * usual);
   });
 });

@@ -1,13 +1,10 @@
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { throwAwayDatabase, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
-import { ChildService } from '../support/child-service';
 import { emptyDatabase } from '../support/test-database';
+import { MeasuredService, say, TELLS_TURNS } from './support/measured-service';
 
 const PATH = '/system/dept-api';
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
-const HOOK = join(__dirname, '..', 'support', 'event-loop-hook.js');
 /** No turn of the event loop may hold more work, whatever is imported. */
 const MOST_MS = 50;
 
@@ -53,41 +50,25 @@ describe.each([
   ['MariaDB', emptyDatabase],
   ['SQLite', throwAwayDatabase],
 ])('imports on %s', (kind, open: () => Promise<ThrowAwayDatabase>) => {
-  let database: ThrowAwayDatabase;
-  let service: ChildService;
+  const service = MeasuredService.use({ NODE_OPTIONS: TELLS_TURNS }, open);
 
   beforeAll(async () => {
-    database = await open();
-    service = await ChildService.start(database, { NODE_OPTIONS: `--require ${HOOK}` });
     // The first of everything is slow.
     for (const type of [CSV, NDJSON])
       for (const query of ['', '?dryRun=true']) await send({ type, text: 'path\nwarm' }, query);
   });
-  afterAll(async () => {
-    await service.stop();
-    await database.drop();
-  });
-
-  const send = ({ type, text }: { type: string; text: string }, query = '', to = service.as()): Promise<Answer> =>
-    to.send('POST', `${PATH}/import${query}`, text, { 'content-type': type }); // prettier-ignore
-
-  async function longestTurn(): Promise<{ clock: number; work: number }> {
-    const told = () => [...service.printed.matchAll(/longest turn (.*)\n/g)].map((match) => match[1]!);
-    const before = told().length;
-    service.process.kill('SIGUSR2');
-    while (told().length === before) await sleep(10);
-    return JSON.parse(told().at(-1)!) as { clock: number; work: number };
-  }
+  const send = ({ type, text }: { type: string; text: string }, query: string): Promise<Answer> =>
+    service.child.as().send('POST', `${PATH}/import${query}`, text, { 'content-type': type });
 
   it.each([...HOSTILE, ...ALLOWED])('%s: no turn is long', async (name, type, text) => {
     const file = { type, text: text() };
     for (const query of ['?dryRun=true', '']) {
-      await longestTurn();
+      await service.longestTurn();
       const begun = Date.now();
       const answer = await send(file, query);
       const took = Date.now() - begun;
-      const turn = await longestTurn();
-      process.stdout.write(`${kind}, ${name}${query}: ${took} ms, longest turn ${JSON.stringify(turn)}\n`);
+      const turn = await service.longestTurn();
+      say(`${kind}, ${name}${query}: ${took} ms, longest turn ${JSON.stringify(turn)}`);
       const status = ALLOWED.some(([each]) => each === name) ? 200 : 400;
       if (query === '') expect([answer.status, answer.text]).toEqual([status, expect.anything()]);
       expect(turn.work).toBeLessThan(MOST_MS);

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aDept, mintToken, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
-import { ChildService } from '../support/child-service';
+import { aDept, mintToken, type ApiClient } from '../../src/server/testing';
 import { rawRequest } from '../support/load';
-import { LoadProcess } from '../support/load-process';
-import { emptyDatabase } from '../support/test-database';
+import { forTime, median, MeasuredService, say, timesOf } from './support/measured-service';
 
 const CONNECTIONS = 300;
 const SECONDS = 4;
@@ -12,9 +10,6 @@ const ROUNDS = 3;
 /** Below this, two times differ by what else the machine does. */
 const FLOOR_MS = 15;
 const PATH = '/system/dept-api';
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /** Of the form of a token, signed by somebody else. */
 const forged = Array.from({ length: 50 }, (_, n) =>
@@ -28,49 +23,27 @@ const FLOODS: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('300 connections of callers whom nobody knows', () => {
-  let database: ThrowAwayDatabase;
-  let service: ChildService;
+  const service = MeasuredService.use({ NODE_ENV: 'production' });
   let known: ApiClient;
   let path: string;
-  let strangers: LoadProcess;
 
   beforeAll(async () => {
-    database = await emptyDatabase();
-    service = await ChildService.start(database, { NODE_ENV: 'production' });
-    known = service.anonymous.as(mintToken());
+    known = service.child.as();
     path = `${PATH}/${await aDept(known)}`;
-    strangers = new LoadProcess();
-  });
-  afterAll(async () => {
-    strangers.stop();
-    await service.stop();
-    await database.drop();
   });
 
-  /** How long a known caller waits for each of its reads, one after the other; a refusal fails. */
-  async function readsOfKnown(milliseconds: number): Promise<number[]> {
-    const took: number[] = [];
-    const end = performance.now() + milliseconds;
-    while (performance.now() < end) {
-      const began = performance.now();
-      expect((await known.get(path)).status).toBe(200);
-      took.push(performance.now() - began);
-      await sleep(20);
-    }
-    return took;
-  }
+  const readsOfKnown = (milliseconds: number) => timesOf(() => known.get(path), forTime(milliseconds));
 
   it('delay known callers by junk tokens no more than four times as long as by unknown paths', async () => {
     const medians: Record<string, number[]> = {};
     await readsOfKnown(WARM_MS);
     for (let round = 0; round < ROUNDS; round += 1)
       for (const [name, requests] of Object.entries(FLOODS)) {
-        const port = Number(new URL(service.anonymous.baseUrl).port);
-        const flood = strangers.run('flood', port, requests, CONNECTIONS, SECONDS + 1);
+        const flood = service.load.run('flood', service.port, requests, CONNECTIONS, SECONDS + 1);
         await sleep(WARM_MS);
         const took = await readsOfKnown(SECONDS * 1000 - WARM_MS);
         (medians[name] ??= []).push(median(took));
-        console.log(
+        say(
           `${name}: ${(await flood).toFixed(0)}/s, reads: ${took.length}, median ${median(took).toFixed(1)} ms`,
         );
       }
