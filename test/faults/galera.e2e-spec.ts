@@ -14,17 +14,20 @@ import { NodeFollowers } from './support/node-followers';
 import { expectSoundAndEqual } from './support/node-state';
 import { opposingWrites } from './support/opposing-writes';
 import { longestGap, type Outage, strikeOnce, strikes } from './support/node-faults';
+import { until } from '../support/until';
 import { WriteLoad } from '../support/write-load';
 
 const OUTAGE_MS = 5000;
 const WRITE_MS = 30_000;
 const ROUNDS = 100;
+/** Writes that are acknowledged before the first fault. */
+const BEFORE = 50;
 
 describe('three replicas on three Galera nodes', () => {
   const seed = faultsSeed('three nodes');
   let cluster: GaleraCluster;
   let redis: RedisServer;
-  let replicas: ChildService[] = [];
+  const replicas: ChildService[] = [];
 
   beforeAll(async () => {
     redis = await RedisServer.start();
@@ -36,8 +39,16 @@ describe('three replicas on three Galera nodes', () => {
     await redis.kill();
   });
 
-  const database = (url: string) => ({ url, folder: cluster.folder }) as ThrowAwayDatabase;
-  const settings = () => ({ REDIS_URL: redis.url, RATE_LIMIT: 'on', RATE_LIMIT_USER: '999999999' });
+  /** So many services at these addresses, all started at once. */
+  async function servicesAt(urls: readonly string[]): Promise<ChildService[]> {
+    const settings = { REDIS_URL: redis.url, RATE_LIMIT: 'on', RATE_LIMIT_USER: '999999999' };
+    const start = (url: string) =>
+      ChildService.start({ url, folder: cluster.folder } as ThrowAwayDatabase, settings);
+    const started = await Promise.all(urls.map(start));
+    replicas.push(...started);
+    return started;
+  }
+  const servicesOn = (nodes: readonly NodeNumber[]) => servicesAt(nodes.map((node) => cluster.urlOf(node)));
 
   async function onNode<T>(node: NodeNumber, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
     const dataSource = await openBeside({ url: cluster.urlOf(node) });
@@ -49,14 +60,13 @@ describe('three replicas on three Galera nodes', () => {
   }
 
   async function expectWhole(): Promise<void> {
-    await sleep(500); // the slowest node applies what is on its way
+    await cluster.untilEqual();
     await expectSoundAndEqual(NODES.map((node) => cluster.urlOf(node)));
   }
 
   it('starts within a minute, and the replicas prepare its empty database together', async () => {
     expect(cluster.startMs).toBeLessThan(60_000);
-    const start = () => ChildService.start(database(cluster.url), settings());
-    replicas = await Promise.all([start(), start(), start()]);
+    await servicesAt([cluster.url, cluster.url, cluster.url]);
     await expectWhole();
   });
 
@@ -68,7 +78,7 @@ describe('three replicas on three Galera nodes', () => {
     );
     const began = performance.now();
     load.begin();
-    await sleep(1000);
+    await load.untilMore(BEFORE);
     const outages: Outage[] = [];
     for (const strike of strikes(chance)) {
       if (load.hasFailed) break;
@@ -96,16 +106,13 @@ describe('three replicas on three Galera nodes', () => {
     const load = await onNode(await cluster.writer(), (dataSource) =>
       WriteLoad.on(clients, dataSource, chance),
     );
-    const services = await Promise.all(
-      NODES.map((node) => ChildService.start(database(cluster.urlOf(node)), settings())),
-    );
-    replicas.push(...services);
+    const services = await servicesOn(NODES);
     const followers = services.map((service) => new NodeFollowers(service, load.tenantIds));
     load.begin();
     for (const onWriter of [true, false, true, false])
       await strikeOnce(cluster, { fault: 'kill', onWriter }, chance, load);
     await load.rest();
-    await sleep(1000); // the slowest node applies what is on its way
+    await cluster.untilEqual();
     const all = (await Promise.all(followers.map((each) => each.end()))).flat();
     const { acknowledged } = load;
     const interrupted = followers.map((each) => each.interrupted);
@@ -129,12 +136,9 @@ describe('three replicas on three Galera nodes', () => {
   });
 
   it('gives exactly 500 of a quota of 500 to 1,000 who ask at all three nodes, though one is killed meanwhile', async () => {
-    const nodes = await Promise.all(
-      NODES.map((node) => ChildService.start(database(cluster.urlOf(node)), settings())),
-    );
-    replicas.push(...nodes);
+    const nodes = await servicesOn(NODES);
     const tenantId = await onNode(1, (dataSource) => aTenantWith(dataSource, { riskReport: 500 }));
-    await sleep(300);
+    await cluster.untilEqual();
     const apis = nodes.map((node) => node.as({ tenantId }));
     const outcomes: Record<string, number> = {};
     let [next, resent] = [0, 0];
@@ -151,7 +155,7 @@ describe('three replicas on three Galera nodes', () => {
       while (next < 1000) await spend((next += 1), next);
     };
     const spending = Promise.all(Array.from({ length: 24 }, lane));
-    while ((outcomes[200] ?? 0) < 150) await sleep(10);
+    await until(() => (outcomes[200] ?? 0) >= 150);
     cluster.kill(2);
     await spending;
     await cluster.mend(2, 'kill');
@@ -164,12 +168,9 @@ describe('three replicas on three Galera nodes', () => {
   });
 
   it('stays right when two proxies disagree about the writer: opposing moves, and children of what is being deleted', async () => {
-    const [first, second] = await Promise.all(
-      ([1, 2] as const).map((node) => ChildService.start(database(cluster.urlOf(node)), settings())),
-    );
-    replicas.push(first!, second!);
+    const [first, second] = await servicesOn([1, 2]);
     const tenantId = await onNode(1, aTenantRow);
-    await sleep(300);
+    await cluster.untilEqual();
     await opposingWrites(first!.as({ tenantId }), second!.as({ tenantId }), ROUNDS);
     await expectWhole();
   });

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import { freePort, isFree } from '../../support/free-port';
+import { until } from '../../support/until';
 import { ask } from './node-state';
 
 const run = promisify(execFile);
@@ -77,22 +77,27 @@ export class GaleraCluster {
 
   /** Waits until the node is in the majority, has everything, and takes statements, as HAProxy asks it too. */
   async untilFit(node: NodeNumber): Promise<void> {
-    const giveUp = Date.now() + PATIENCE_MS;
-    while (!(await this.#isFit(node))) {
-      if (Date.now() > giveUp) throw new Error(`node${node} did not come back: ${this.logOf(node)}`);
-      await sleep(100);
-    }
-  }
-
-  logOf(node: NodeNumber): string {
-    return readFileSync(join(this.folder, `node${node}`, 'node.log'), 'utf8').slice(-3000);
-  }
-
-  async #isFit(node: NodeNumber): Promise<boolean> {
-    const rows = await ask(this.urlOf(node), "SHOW STATUS LIKE 'wsrep_%'").catch(() => []);
-    const said = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
     const names = ['cluster_status', 'local_state', 'ready', 'cluster_size'];
-    return names.map((name) => said.get(`wsrep_${name}`)).join() === `Primary,4,ON,${NODES.length}`;
+    await until(
+      async () => (await this.#statusOf(node, names).catch(() => '')) === `Primary,4,ON,${NODES.length}`,
+    ).catch((cause: unknown) => {
+      const log = readFileSync(join(this.folder, `node${node}`, 'node.log'), 'utf8').slice(-3000);
+      throw new Error(`node${node} did not come back: ${log}`, { cause });
+    });
+  }
+
+  /** Waits until every node has applied what the others have; nobody may write meanwhile. */
+  async untilEqual(): Promise<void> {
+    await until(async () => {
+      const places = await Promise.all(NODES.map((node) => this.#statusOf(node, ['last_committed'])));
+      return new Set(places).size === 1;
+    });
+  }
+
+  async #statusOf(node: NodeNumber, names: readonly string[]): Promise<string> {
+    const rows = await ask(this.urlOf(node), "SHOW STATUS LIKE 'wsrep_%'");
+    const said = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
+    return names.map((name) => said.get(`wsrep_${name}`)).join();
   }
 
   async #asRoot(node: NodeNumber, sql: string): Promise<void> {

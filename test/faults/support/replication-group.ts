@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { freePort } from '../../support/free-port';
 import { startInnodb, type InnodbServer } from '../../support/innodb-server';
+import { until } from '../../support/until';
 import { ask } from './node-state';
 
-const PATIENCE_MS = 60_000;
 export const MEMBERS = [0, 1, 2] as const;
 export type MemberNumber = (typeof MEMBERS)[number];
 const DATABASE = 'tenantry';
@@ -75,12 +74,7 @@ export class ReplicationGroup {
 
   /** Waits until each member sees all of them online, and has nothing left to apply. */
   async untilWhole(): Promise<void> {
-    const giveUp = Date.now() + PATIENCE_MS;
-    for (const { url } of this.members)
-      while (!(await isWhole(url).catch(() => false))) {
-        if (Date.now() > giveUp) throw new Error('The group did not become whole.');
-        await sleep(100);
-      }
+    for (const { url } of this.members) await until(() => isWhole(url).catch(() => false));
   }
 
   async stop(): Promise<void> {
