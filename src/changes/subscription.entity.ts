@@ -1,11 +1,12 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Stamped } from '../database/audited';
 import { ascii, id, text } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 
 /** An address of a tenant that its changes are sent to. */
 @Entity('tenantry_webhook')
 @Index('ix_webhook_tenant', ['tenantId', 'webhookId'])
-export class WebhookEntity implements TenantOwned {
+export class WebhookEntity extends Stamped implements TenantOwned {
   @PrimaryColumn({ name: 'webhook_id', type: 'bigint', transformer: id })
   @Generated('increment')
   webhookId!: number;
@@ -27,12 +28,6 @@ export class WebhookEntity implements TenantOwned {
   @Column({ type: 'varchar', length: 1, ...ascii }) status!: string;
   /** Why the service has disabled it. */
   @Column({ type: 'varchar', length: 500, nullable: true, ...text }) reason!: string | null;
-  @Column({ name: 'create_by', type: 'varchar', length: 64, ...text }) createBy!: string;
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 }) createTime!: Date;
-  @Column({ name: 'update_by', type: 'varchar', length: 64, ...text }) updateBy!: string;
-  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true }) updateTime!: Date | null;
-  /** Raised by every change of the row: what a conditional change is held against. */
-  @Column({ type: 'integer', default: 0 }) revision!: number;
   /** Secrets that were replaced and still sign, each with the time until when: `<secret> <milliseconds>`, comma-separated. */
   @Column({ name: 'old_secrets', type: 'varchar', length: 500, nullable: true, ...ascii })
   oldSecrets!: string | null;

@@ -1,14 +1,8 @@
 import { Column } from 'typeorm';
 import { ascii, text } from './columns';
 
-export abstract class Audited {
-  @Column({ type: 'varchar', length: 1, ...ascii })
-  status!: string;
-
-  /** `0` exists, `2` deleted (soft delete). */
-  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
-  delFlag!: string;
-
+/** Who made a row and who changed it last. */
+export abstract class Stamped {
   @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
   createBy!: string;
 
@@ -26,6 +20,16 @@ export abstract class Audited {
   revision!: number;
 }
 
+/** A row that can be disabled and is only marked when it is deleted. */
+export abstract class Audited extends Stamped {
+  @Column({ type: 'varchar', length: 1, ...ascii })
+  status!: string;
+
+  /** Soft delete: `0` exists, `2` deleted. */
+  @Column({ name: 'del_flag', type: 'varchar', length: 1, ...ascii })
+  delFlag!: string;
+}
+
 /** Who made and who last changed a row, and when, as views show it. */
 export const STAMPS = ['createBy', 'createTime', 'updateBy', 'updateTime'] as const;
 
@@ -35,8 +39,7 @@ export const RAISED = { revision: () => 'revision + 1' } as const;
 /** The revision of a new row. */
 export const FIRST_REVISION = 0;
 
-type Touched = Pick<Audited, 'updateBy'> & { readonly updateTime: Date } & typeof RAISED;
-type Created = Omit<Audited, 'status'>;
+type Touched = Pick<Stamped, 'updateBy'> & { readonly updateTime: Date } & typeof RAISED;
 
 /** The audit values of new and of changed rows. Made while the lock is held, so that times follow the order of commits. */
 export class AuditStamp {
@@ -45,9 +48,8 @@ export class AuditStamp {
     readonly now: Date,
   ) {}
 
-  created(): Created {
+  created(): Stamped {
     return {
-      delFlag: '0',
       createBy: this.username,
       createTime: this.now,
       updateBy: '',

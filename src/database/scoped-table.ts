@@ -1,5 +1,6 @@
 import {
   MoreThanOrEqual,
+  type DataSource,
   type EntityManager,
   type EntityMetadata,
   type EntityTarget,
@@ -30,6 +31,12 @@ export interface FindOptions<E> {
 
 type Values<E> = QueryDeepPartialEntity<E>;
 
+/** Gives each statement a connection: one of its own, or that of an open unit of work. */
+export interface Connections {
+  readonly dataSource: DataSource;
+  run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+}
+
 export interface Scope<E> {
   readonly where?: Where<E>;
   readonly stamp?: Values<E>;
@@ -41,13 +48,13 @@ export interface Scope<E> {
  * here and prepared, because TypeORM's query builder takes longer than the database.
  */
 export class ScopedTable<E extends ObjectLiteral> {
-  readonly #manager: EntityManager;
+  readonly #source: EntityManager | Connections;
   readonly #metadata: EntityMetadata;
   readonly #scope: Scope<E>;
 
-  constructor(manager: EntityManager, entity: EntityTarget<E>, scope: Scope<E> = {}) {
-    this.#manager = manager;
-    this.#metadata = dataSourceOf(manager).getMetadata(entity);
+  constructor(source: EntityManager | Connections, entity: EntityTarget<E>, scope: Scope<E> = {}) {
+    this.#source = source;
+    this.#metadata = dataSourceOf(source).getMetadata(entity);
     this.#scope = scope;
   }
 
@@ -180,7 +187,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const [id] = this.#metadata.generatedColumns;
     const end = id ? this.#dialect.returning(this.#escape(id.databaseName)) : '';
     const sql = `INSERT INTO ${statement.table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
-    return statement.run(this.#manager, sql);
+    return this.#run(statement, sql);
   }
 
   /** Changes the rows that match, in one statement; gives their number. Functions give SQL, whose `:names` are `named`. */
@@ -197,18 +204,18 @@ export class ScopedTable<E extends ObjectLiteral> {
     });
     const condition = statement.where(where, this.#scope.where ?? {});
     const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;
-    return (await statement.run(this.#manager, sql)).affected;
+    return (await this.#run(statement, sql)).affected;
   }
 
   async analyze(): Promise<void> {
     const sql = this.#dialect.analyze(new SqlStatement(this.#metadata).table);
-    if (sql !== null) await this.#manager.query(sql);
+    if (sql !== null) await this.#onConnection((manager) => manager.query(sql));
   }
 
   async erase(where: Where<E>): Promise<number> {
     const statement = new SqlStatement(this.#metadata, '');
     const condition = statement.where(where, this.#scope.where ?? {});
-    return (await statement.run(this.#manager, `DELETE FROM ${statement.table} WHERE ${condition}`)).affected;
+    return (await this.#run(statement, `DELETE FROM ${statement.table} WHERE ${condition}`)).affected;
   }
 
   async #select(
@@ -226,14 +233,22 @@ export class ScopedTable<E extends ObjectLiteral> {
     const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
     const most = limit === undefined ? '' : ` LIMIT ${statement.placeOf(limit)}`;
     const sql = `SELECT ${what} FROM ${statement.table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
-    return (await statement.run(this.#manager, sql)).rows as Record<string, unknown>[];
+    return (await this.#run(statement, sql)).rows as Record<string, unknown>[];
+  }
+
+  #run(statement: SqlStatement, sql: string): Promise<StatementResult> {
+    return this.#onConnection((manager) => statement.run(manager, sql));
+  }
+
+  #onConnection<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return 'run' in this.#source ? this.#source.run(work) : work(this.#source);
   }
 
   get #dialect(): Dialect {
-    return dialectOf(dataSourceOf(this.#manager));
+    return dialectOf(dataSourceOf(this.#source));
   }
 
   #escape(name: string): string {
-    return dataSourceOf(this.#manager).driver.escape(name);
+    return dataSourceOf(this.#source).driver.escape(name);
   }
 }

@@ -15,6 +15,7 @@ import { KeyedMutex } from '../concurrency/mutex';
 import { OpenUnit } from './open-unit';
 import { abandon, asInterruption, Interrupted, Retrier, type TryOnce } from './retrier';
 import { isDuplicate, RetryBudget } from './retry-policy';
+import type { Connections } from './scoped-table';
 import { TenantryDataSource } from './tenantry.data-source';
 
 type Statements<T> = (manager: EntityManager) => Promise<T>;
@@ -71,6 +72,11 @@ export class UnitOfWork {
   @RemovesExpired('units')
   removeExpired(): Promise<number> {
     return this.withoutTransaction((manager) => this.#commits.removeExpired(manager));
+  }
+
+  /** For a table that is read: each statement has a connection of its own, or is one of a unit that is open. */
+  connections(unit: OpenUnit | null = null): Connections {
+    return { dataSource: this.dataSource, run: (work) => this.withoutTransaction(work, unit) };
   }
 
   /**

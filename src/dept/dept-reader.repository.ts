@@ -62,25 +62,20 @@ export interface DeptSource {
 
 /** The departments of one tenant as they are, read outside of any transaction. */
 export class DeptReader implements DeptSource {
-  readonly #unitOfWork: UnitOfWork;
+  readonly tenantId: string;
+  readonly #depts: TenantBound<DeptEntity>;
 
-  constructor(
-    unitOfWork: UnitOfWork,
-    private readonly ctx: RequestContext,
-  ) {
-    this.#unitOfWork = unitOfWork;
-  }
-
-  get tenantId(): string {
-    return this.ctx.tenantId;
+  constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
+    this.tenantId = ctx.tenantId;
+    this.#depts = new TenantBound(unitOfWork, DeptEntity, ctx);
   }
 
   find(deptId: number): Promise<DeptEntity | null> {
-    return this.#read((depts) => depts.findOne({ deptId, ...LIVE }));
+    return this.#depts.findOne({ deptId, ...LIVE });
   }
 
   findMany(deptIds: readonly number[]): Promise<DeptRow[]> {
-    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), DEPT_SHOWN, BY_ID)));
+    return inChunks(deptIds, (chunk) => this.#depts.pick(withIds(chunk), DEPT_SHOWN, BY_ID));
   }
 
   findParents(deptIds: readonly number[]): Promise<number[]> {
@@ -89,7 +84,7 @@ export class DeptReader implements DeptSource {
 
   /** Whether there is such a department, deleted or not. */
   everHad(deptId: number): Promise<boolean> {
-    return this.#read((depts) => depts.exists({ deptId }));
+    return this.#depts.exists({ deptId });
   }
 
   findChildren(parentIds: readonly number[], limit: number): Promise<DeptRow[]> {
@@ -118,7 +113,7 @@ export class DeptReader implements DeptSource {
     for (let after: Key | null = null, left = limit; left > 0;) {
       const most = Math.min(PAGE, left);
       const options: FindOptions<DeptEntity> = { order, after, limit: most, index };
-      const page = await this.#read((depts) => depts.pick(where, DEPT_SHOWN, options));
+      const page = await this.#depts.pick(where, DEPT_SHOWN, options);
       yield page;
       const last = page.at(-1);
       after = last ? columns.map((column) => last[column]) : null;
@@ -133,7 +128,7 @@ export class DeptReader implements DeptSource {
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<ListedDept>> {
     const where = matching(criteria);
     const find = (found: Where, options: FindOptions<DeptEntity>): Promise<ListedDept[]> =>
-      this.#read((depts) => depts.pickWith(found, DEPT_SHOWN, HAS_CHILDREN, options));
+      this.#depts.pickWith(found, DEPT_SHOWN, HAS_CHILDREN, options);
     const range = await this.#rangeOf(criteria);
     if (range && Object.keys(range.where).length === Object.keys(where).length) {
       const rows = await find(where, { order: ORDER, after, limit: limit + 1, index: range.index });
@@ -146,17 +141,17 @@ export class DeptReader implements DeptSource {
   }
 
   findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
-    return this.#read((depts) => findNamed(depts, names));
+    return findNamed(this.#depts, names);
   }
 
   /** The next departments of the whole tree, parents before their children. */
   findNextForFile(after: TreePlace | null, limit: number): Promise<FileDept[]> {
     const options = { order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
-    return this.#read((depts) => depts.pick(LIVE, IN_FILES, options));
+    return this.#depts.pick(LIVE, IN_FILES, options);
   }
 
   findForFile(deptIds: readonly number[]): Promise<FileDept[]> {
-    return inChunks(deptIds, (chunk) => this.#read((depts) => depts.pick(withIds(chunk), IN_FILES, BY_ID)));
+    return inChunks(deptIds, (chunk) => this.#depts.pick(withIds(chunk), IN_FILES, BY_ID));
   }
 
   findNumbered(deptIds: readonly number[]): Promise<number[]> {
@@ -164,16 +159,16 @@ export class DeptReader implements DeptSource {
   }
 
   countSameNamedBefore(dept: FileDept): Promise<number> {
-    return this.#read((depts) => depts.count(sameNamedBefore(dept)));
+    return this.#depts.count(sameNamedBefore(dept));
   }
 
   /** The children of a department that share their name with a sibling. */
   async findSameNamed(parentId: number): Promise<Pick<DeptEntity, 'deptId' | 'deptName'>[]> {
     const siblings = { ...LIVE, parentId };
-    const names = await this.#read((depts) => depts.repeatedTexts('deptName', siblings));
+    const names = await this.#depts.repeatedTexts('deptName', siblings);
     return inChunks(names, (chunk) => {
       const where = { ...siblings, deptName: In([...chunk]) };
-      return this.#read((depts) => depts.pick(where, NAMED, { index: 'ix_dept_sibling' }));
+      return this.#depts.pick(where, NAMED, { index: 'ix_dept_sibling' });
     });
   }
 
@@ -182,14 +177,14 @@ export class DeptReader implements DeptSource {
     const { ids, below, parentId, leader } = criteria;
     if (ids) return { where: matching(criteria), ...BY_ID };
     const isSubtree = below && parentId === undefined && leader === undefined;
-    const isLarge = () => this.#read((depts) => depts.hasMoreThan(MAX_SORTED, matching({ below })));
+    const isLarge = () => this.#depts.hasMoreThan(MAX_SORTED, matching({ below }));
     return isSubtree && !(await isLarge()) ? null : orderedRange(criteria);
   }
 
   #keysIn({ where, index }: IndexRange): KeySource {
     return async (after, limit) => {
       const options = { order: ORDER, after, limit, index };
-      const rows = await this.#read((depts) => depts.pick(where, ORDER_COLUMNS, options));
+      const rows = await this.#depts.pick(where, ORDER_COLUMNS, options);
       return rows.map(({ orderNum, deptId }) => [orderNum, deptId]);
     };
   }
@@ -199,14 +194,7 @@ export class DeptReader implements DeptSource {
     condition: (deptIds: readonly number[], tenantId: string) => Where,
   ): Promise<number[]> {
     return inChunks(deptIds, (chunk) =>
-      this.#read((depts) => depts.distinctIds('deptId', condition(chunk, this.ctx.tenantId), BY_ID)),
-    );
-  }
-
-  #read<T>(work: (depts: TenantBound<DeptEntity>) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(
-      (manager) => work(new TenantBound(manager, DeptEntity, this.ctx)),
-      this.ctx.unit,
+      this.#depts.distinctIds('deptId', condition(chunk, this.tenantId), BY_ID),
     );
   }
 }

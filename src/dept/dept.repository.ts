@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
@@ -32,8 +31,8 @@ export class DeptRepository {
 
   /** Lets the database find its way after an import. It may fail: the database does it by itself later. */
   async analyze(ctx: RequestContext): Promise<void> {
-    const analyze = (manager: EntityManager) => new TenantBound(manager, DeptEntity, ctx).analyze();
-    if (!ctx.unit) await this.#unitOfWork.withoutTransaction(analyze).catch(() => undefined);
+    const depts = new TenantBound(this.#unitOfWork, DeptEntity, ctx);
+    if (!ctx.unit) await depts.analyze().catch(() => undefined);
   }
 
   /** Runs `work` while no other unit changes this tenant's tree; it may run again after a conflict. */

@@ -57,7 +57,7 @@ export class JournalledRows<E extends Audited> {
   /** Adds rows in one statement; gives the ids that the database made, in the same order. */
   async insert(...rows: readonly Values<E>[]): Promise<number[]> {
     const { id } = this.resource;
-    const created = this.#audit.created();
+    const created = Object.assign({ delFlag: '0' }, this.#audit.created());
     const stamped = rows.map((row) => Object.assign({}, row, created) as Values<E>);
     const ids =
       stamped.length === 1

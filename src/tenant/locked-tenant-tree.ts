@@ -1,7 +1,7 @@
 import { In, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { OpenUnit } from '../database/open-unit';
 import type { RequestContext } from '../tenancy/request-context';
-import { ScopedTable } from '../database/scoped-table';
+import { ScopedTable, type Connections } from '../database/scoped-table';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../database/tree-path';
 import { TreeTable } from '../database/tree-table';
@@ -28,13 +28,16 @@ const ID = ['id'] as const;
 const PARENT = ['tenantParent'] as const;
 
 /** The caller's tenant and all below it. Codes are never reused, so a path that names the caller's is below it. */
-export function subtreeOf({ tenantId }: RequestContext, manager: EntityManager): ScopedTable<TenantEntity> {
+export function subtreeOf(
+  { tenantId }: RequestContext,
+  source: EntityManager | Connections,
+): ScopedTable<TenantEntity> {
   if (!tenantId) throw new Error('A tenant is needed to look from.');
   const lineage = Raw((ancestors) => `:instr(CONCAT(',', ${ancestors}, ','), :lineage) > 0`, {
     lineage: `,${tenantId},`,
   });
   const where: FindOptionsWhere<TenantEntity>[] = [{ tenantId }, { ancestors: lineage }];
-  return new ScopedTable(manager, TenantEntity, { where });
+  return new ScopedTable(source, TenantEntity, { where });
 }
 
 /** Where a tenant stands: its parent, and the path that follows from it. */

@@ -13,7 +13,7 @@ import {
 } from 'typeorm';
 import { contains } from '../database/columns';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import { ScopedTable, type FindOptions, type Key } from '../database/scoped-table';
+import { ScopedTable, type Connections, type FindOptions, type Key } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
@@ -62,11 +62,10 @@ export class TenantRepository {
   }
 
   /** What decides whether any tenant is served, before there is a context to look from. */
-  findFacts(tenantId: string): Promise<(TenantFacts & Pick<TenantEntity, 'ancestors'>) | null> {
-    return this.#unitOfWork.withoutTransaction(async (manager) => {
-      const [facts] = await new ScopedTable(manager, TenantEntity).pick({ tenantId }, FACTS);
-      return facts ?? null;
-    });
+  async findFacts(tenantId: string): Promise<(TenantFacts & Pick<TenantEntity, 'ancestors'>) | null> {
+    const tenants = new ScopedTable(this.#unitOfWork.connections(), TenantEntity);
+    const [facts] = await tenants.pick({ tenantId }, FACTS);
+    return facts ?? null;
   }
 
   in(ctx: RequestContext): TenantReader {
@@ -101,7 +100,8 @@ export class TenantRepository {
 
 /** Tenants as one tenant reads them: itself and all below it. */
 class TenantReader {
-  readonly #unitOfWork: UnitOfWork;
+  readonly #connections: Connections;
+  readonly #tenants: ScopedTable<TenantEntity>;
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -109,15 +109,16 @@ class TenantReader {
     private readonly ctx: RequestContext,
   ) {
     RequestContext.require(ctx);
-    this.#unitOfWork = unitOfWork;
+    this.#connections = unitOfWork.connections(ctx.unit);
+    this.#tenants = subtreeOf(ctx, this.#connections);
   }
 
   find(id: string): Promise<TenantEntity | null> {
-    return this.#read((tenants) => tenants.findOne({ id, ...LIVE }));
+    return this.#tenants.findOne({ id, ...LIVE });
   }
 
   findByCode(tenantId: string): Promise<TenantEntity | null> {
-    return this.#read((tenants) => tenants.findOne({ tenantId, ...LIVE }));
+    return this.#tenants.findOne({ tenantId, ...LIVE });
   }
 
   /** The same; refuses when there is none. */
@@ -137,21 +138,18 @@ class TenantReader {
 
   /** Whether there is such a tenant, deleted or not. */
   everHad(id: string): Promise<boolean> {
-    return this.#read((tenants) => tenants.exists({ id }));
+    return this.#tenants.exists({ id });
   }
 
   async findOwnPackage(): Promise<Pick<TenantEntity, 'tenantName' | 'menuIds'> | null> {
     const own = { tenantId: this.ctx.tenantId, ...LIVE };
-    const [found] = await this.#read((tenants) => tenants.pick(own, PACKAGE));
+    const [found] = await this.#tenants.pick(own, PACKAGE);
     return found ?? null;
   }
 
   /** Users of the caller's own tenant, as far as the directory counts them. */
   countOwnUsers(): Promise<number> {
-    return this.#unitOfWork.withoutTransaction(
-      async (manager) => (await this.users.countUsers?.(this.ctx, manager)) ?? 0,
-      this.ctx.unit,
-    );
+    return this.#connections.run(async (manager) => (await this.users.countUsers?.(this.ctx, manager)) ?? 0);
   }
 
   /** A part of the tenants that match on a day, in the order of their ids. */
@@ -171,9 +169,10 @@ class TenantReader {
         ]
       : matches;
     const options: FindOptions<TenantEntity> = { order: { id: 'ASC' }, after, limit: limit + 1 };
-    const rows = await this.#read<ListedTenant[]>((tenants) =>
-      tenants.pickWith(where, TENANT_LISTED, HAS_CHILDREN, options),
-    );
+    const rows = await this.#tenants.pickWith<
+      (typeof TENANT_LISTED)[number],
+      Pick<ListedTenant, 'hasChildren'>
+    >(where, TENANT_LISTED, HAS_CHILDREN, options);
     return cutPage(rows, limit, ({ id }) => [id]);
   }
 
@@ -182,13 +181,6 @@ class TenantReader {
     const { tenantId } = this.ctx;
     const isByKey = code !== undefined || tenantParent !== undefined;
     return isByKey || tenantId === PLATFORM_TENANT ? null : this.findByCode(tenantId);
-  }
-
-  #read<T>(work: (tenants: ScopedTable<TenantEntity>) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(
-      (manager) => work(subtreeOf(this.ctx, manager)),
-      this.ctx.unit,
-    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, LessThan, Not, type EntityManager } from 'typeorm';
-import { RAISED } from '../../database/audited';
+import { AuditStamp } from '../../database/audited';
 import { ChangeEntity, ChangeLog, type ChangeKind } from '../../journal/change-log';
 import { endOf } from '../../journal/journal-state';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
@@ -55,49 +55,8 @@ export class WebhookRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  find(ctx: RequestContext, webhookId: number): Promise<WebhookEntity | null> {
-    return this.#do((manager) => new TenantBound(manager, WebhookEntity, ctx).findOne({ webhookId }));
-  }
-
-  async findPage(ctx: RequestContext, after: Key | null, limit: number): Promise<Page<WebhookEntity>> {
-    const options = { order: { webhookId: 'ASC' }, after, limit: limit + 1 } as const;
-    const rows = await this.#do((manager) => new TenantBound(manager, WebhookEntity, ctx).find({}, options));
-    return cutPage(rows, limit, ({ webhookId }) => [webhookId]);
-  }
-
-  /** The newest first. */
-  async findDeliveries(
-    ctx: RequestContext,
-    webhookId: number,
-    after: Key | null,
-    limit: number,
-  ): Promise<Page<DeliveryEntity>> {
-    const where = { webhookId, ...(after && { deliveryId: LessThan(Number(after[0])) }) };
-    const options = { order: { deliveryId: 'DESC' }, limit: limit + 1 } as const;
-    const rows = await this.#do((manager) =>
-      new TenantBound(manager, DeliveryEntity, ctx).find(where, options),
-    );
-    return cutPage(rows, limit, ({ deliveryId }) => [deliveryId]);
-  }
-
-  /** The last try of a message to a webhook, and the change that it is about; null when either is no longer kept. */
-  findMessage(
-    ctx: RequestContext,
-    webhookId: number,
-    messageId: string,
-  ): Promise<{ readonly last: DeliveryEntity; readonly entry: ChangeEntity } | null> {
-    return this.#do(async (manager) => {
-      const [, tenantId, version, seq] = MESSAGE.exec(messageId) ?? [];
-      if (tenantId === undefined) return null;
-      const options = { order: { deliveryId: 'DESC' }, limit: 1 } as const;
-      const deliveries = new TenantBound(manager, DeliveryEntity, ctx);
-      // What was never sent to the webhook may be none of its tenant's business.
-      const [last] = await deliveries.find({ webhookId, messageId }, options);
-      if (!last) return null;
-      const place = { tenantId, version: Number(version), seq: Number(seq) };
-      const entry = await new ScopedTable(manager, ChangeEntity).findOne(place);
-      return entry && { last, entry };
-    });
+  in(ctx: RequestContext): WebhookReader {
+    return new WebhookReader(this.#unitOfWork, ctx);
   }
 
   transaction<T>(
@@ -120,8 +79,10 @@ export class WebhookRepository {
   }
 
   async disable({ webhookId, tenantId }: Hook, reason: string): Promise<void> {
-    const disabled = { status: '1', reason, updateTime: this.clock.now(), updateBy: 'system', ...RAISED };
-    await this.#do((manager) => this.#of(tenantId, manager, WebhookEntity).update({ webhookId }, disabled));
+    const ctx = RequestContext.system(tenantId);
+    const touched = new AuditStamp(ctx.username, this.clock.now()).touched();
+    const hooks = new TenantBound(this.#unitOfWork, WebhookEntity, ctx);
+    await hooks.update({ webhookId }, { status: '1', reason, ...touched });
   }
 
   /** Of any tenants; a webhook that is deleted meanwhile makes it fail. */
@@ -136,17 +97,58 @@ export class WebhookRepository {
     return this.#do((manager) => removeSome(manager, DeliveryEntity, 'deliveryId', expired));
   }
 
-  #of<E extends { tenantId: string }>(tenantId: string, manager: EntityManager, entity: new () => E) {
-    return new TenantBound(manager, entity, RequestContext.system(tenantId));
-  }
-
   #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.#unitOfWork.withoutTransaction(work);
   }
 }
 
+/** The webhooks of one tenant and what was sent to them, read outside of any transaction. */
+export class WebhookReader {
+  readonly #hooks: TenantBound<WebhookEntity>;
+  readonly #deliveries: TenantBound<DeliveryEntity>;
+  readonly #changes: ScopedTable<ChangeEntity>;
+
+  constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
+    this.#hooks = new TenantBound(unitOfWork, WebhookEntity, ctx);
+    this.#deliveries = new TenantBound(unitOfWork, DeliveryEntity, ctx);
+    this.#changes = new ScopedTable(unitOfWork.connections(), ChangeEntity);
+  }
+
+  find(webhookId: number): Promise<WebhookEntity | null> {
+    return this.#hooks.findOne({ webhookId });
+  }
+
+  async findPage(after: Key | null, limit: number): Promise<Page<WebhookEntity>> {
+    const rows = await this.#hooks.find({}, { order: { webhookId: 'ASC' }, after, limit: limit + 1 });
+    return cutPage(rows, limit, ({ webhookId }) => [webhookId]);
+  }
+
+  /** The newest first. */
+  async findDeliveries(webhookId: number, after: Key | null, limit: number): Promise<Page<DeliveryEntity>> {
+    const where = { webhookId, ...(after && { deliveryId: LessThan(Number(after[0])) }) };
+    const rows = await this.#deliveries.find(where, { order: { deliveryId: 'DESC' }, limit: limit + 1 });
+    return cutPage(rows, limit, ({ deliveryId }) => [deliveryId]);
+  }
+
+  /** The last try of a message to a webhook, and the change that it is about; null when either is no longer kept. */
+  async findMessage(
+    webhookId: number,
+    messageId: string,
+  ): Promise<{ readonly last: DeliveryEntity; readonly entry: ChangeEntity } | null> {
+    const [, tenantId, version, seq] = MESSAGE.exec(messageId) ?? [];
+    if (tenantId === undefined) return null;
+    // What was never sent to the webhook may be none of its tenant's business.
+    const newest = { order: { deliveryId: 'DESC' }, limit: 1 } as const;
+    const [last] = await this.#deliveries.find({ webhookId, messageId }, newest);
+    if (!last) return null;
+    const entry = await this.#changes.findOne({ tenantId, version: Number(version), seq: Number(seq) });
+    return entry && { last, entry };
+  }
+}
+
 /** A tenant's webhooks in a unit of work that locks the tenant. */
 export class LockedWebhooks {
+  readonly #audit: AuditStamp;
   readonly #hooks: TenantBound<WebhookEntity>;
   readonly #positions: ScopedTable<PositionEntity>;
 
@@ -155,6 +157,7 @@ export class LockedWebhooks {
     private readonly ctx: RequestContext,
     private readonly now: Date,
   ) {
+    this.#audit = new AuditStamp(ctx.username, now);
     this.#hooks = new TenantBound(unit.manager, WebhookEntity, ctx);
     this.#positions = new ScopedTable(unit.manager, PositionEntity);
   }
@@ -168,10 +171,8 @@ export class LockedWebhooks {
   }
 
   async add(fields: WebhookFields, secret: string): Promise<number> {
-    const { username: createBy } = this.ctx;
-    const audit = { createBy, createTime: this.now, updateBy: '', updateTime: null, revision: 0 };
-    const row = { ...fields, secret, oldSecrets: null, reason: null, ...audit };
-    const webhookId = await this.#hooks.insert(row);
+    const row = { ...fields, secret, oldSecrets: null, reason: null };
+    const webhookId = await this.#hooks.insert({ ...row, ...this.#audit.created() });
     await this.#follow(webhookId, fields);
     return webhookId;
   }
@@ -198,8 +199,7 @@ export class LockedWebhooks {
   }
 
   async #change({ webhookId, revision }: WebhookEntity, fields: Partial<WebhookEntity>): Promise<number> {
-    const audit = { updateBy: this.ctx.username, updateTime: this.now, ...RAISED };
-    await this.#hooks.update({ webhookId }, { ...fields, ...audit });
+    await this.#hooks.update({ webhookId }, { ...fields, ...this.#audit.touched() });
     return revision + 1;
   }
 

@@ -52,7 +52,7 @@ export class WebhookService {
   /** A page of the tenant's webhooks, in the order of ids. */
   async list(ctx: RequestContext, query: PageQuery): Promise<PageView<WebhookDto>> {
     const page = await WEBHOOKS.page([ctx.tenantId], query, (after, limit) =>
-      this.webhooks.findPage(ctx, after, limit),
+      this.webhooks.in(ctx).findPage(after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toWebhookDto(row, this.time)) };
   }
@@ -61,7 +61,7 @@ export class WebhookService {
   async deliveries(ctx: RequestContext, webhookId: number, query: PageQuery): Promise<PageView<DeliveryDto>> {
     await this.#find(ctx, webhookId);
     const page = await DELIVERIES.page([ctx.tenantId, webhookId], query, (after, limit) =>
-      this.webhooks.findDeliveries(ctx, webhookId, after, limit),
+      this.webhooks.in(ctx).findDeliveries(webhookId, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toDeliveryDto(row, this.time)) };
   }
@@ -138,7 +138,7 @@ export class WebhookService {
     idle = NOT_A_REQUEST,
   ): Promise<DeliveryDto> {
     const hook = await this.#find(ctx, webhookId);
-    const message = await this.webhooks.findMessage(ctx, webhookId, messageId);
+    const message = await this.webhooks.in(ctx).findMessage(webhookId, messageId);
     if (!message) throw WebhookErrors.MESSAGE_NOT_FOUND();
     const { last, entry } = message;
     return this.#send(ctx, hook, last.attempt + 1, idle, () => this.sender.sendChange(hook, entry));
@@ -198,7 +198,7 @@ export class WebhookService {
   }
 
   async #find(ctx: RequestContext, webhookId: number): Promise<WebhookEntity> {
-    const hook = await this.webhooks.find(ctx, webhookId);
+    const hook = await this.webhooks.in(ctx).find(webhookId);
     if (!hook) throw WebhookErrors.NOT_FOUND();
     return hook;
   }

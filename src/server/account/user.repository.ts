@@ -43,47 +43,8 @@ export class UserRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  find(ctx: RequestContext, userId: number): Promise<AccountEntity | null> {
-    return this.#read(ctx, (accounts) => accounts.findOne({ userId, ...LIVE }));
-  }
-
-  /** Whether there is such an account, deleted or not. */
-  everHad(ctx: RequestContext, userId: number): Promise<boolean> {
-    return this.#read(ctx, (accounts) => accounts.exists({ userId }));
-  }
-
-  /** A part of the accounts that match, in the order of ids. */
-  async findPage(
-    ctx: RequestContext,
-    { deptId, username, status }: UserListQuery,
-    start: Key | null,
-    limit: number,
-  ): Promise<Page<AccountRow>> {
-    const where = { ...LIVE, ...(deptId !== undefined && { deptId }) };
-    const find = (found: FindOptionsWhere<AccountEntity>, options: FindOptions<AccountEntity> = {}) =>
-      this.#read(ctx, (accounts) => accounts.pick(found, ACCOUNT_SHOWN, options));
-    if (status === undefined && username === undefined) {
-      const rows = await find(where, { order: ORDER, after: start, limit: limit + 1 });
-      return cutPage(rows, limit, ({ userId }) => [userId]);
-    }
-    const filters: FindOptionsWhere<AccountEntity> = {
-      ...where,
-      ...(status !== undefined && { status }),
-      ...(username !== undefined && { username: contains(username) }),
-    };
-    return fillPage(
-      async (after, count) => {
-        const options = { order: ORDER, after, limit: count };
-        const found = await this.#read(ctx, (accounts) => accounts.pick(where, ID, options));
-        return found.map(({ userId }) => [userId]);
-      },
-      {
-        at: (keys) => find({ ...filters, userId: In(keys.map(([id]) => Number(id))) }, { index: 'PRIMARY' }),
-        idOf: ({ userId }) => userId,
-      },
-      start,
-      limit,
-    );
+  in(ctx: RequestContext): UserReader {
+    return new UserReader(this.#unitOfWork, ctx);
   }
 
   /** The account that the same request made before. */
@@ -104,10 +65,55 @@ export class UserRepository {
       once,
     );
   }
+}
 
-  #read<T>(ctx: RequestContext, work: (accounts: TenantBound<AccountEntity>) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction((manager) =>
-      work(new TenantBound(manager, AccountEntity, ctx)),
+/** The accounts of one tenant, read outside of any transaction. */
+export class UserReader {
+  readonly #accounts: TenantBound<AccountEntity>;
+
+  constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
+    this.#accounts = new TenantBound(unitOfWork, AccountEntity, ctx);
+  }
+
+  find(userId: number): Promise<AccountEntity | null> {
+    return this.#accounts.findOne({ userId, ...LIVE });
+  }
+
+  /** Whether there is such an account, deleted or not. */
+  everHad(userId: number): Promise<boolean> {
+    return this.#accounts.exists({ userId });
+  }
+
+  /** A part of the accounts that match, in the order of ids. */
+  async findPage(
+    { deptId, username, status }: UserListQuery,
+    start: Key | null,
+    limit: number,
+  ): Promise<Page<AccountRow>> {
+    const where = { ...LIVE, ...(deptId !== undefined && { deptId }) };
+    const find = (found: FindOptionsWhere<AccountEntity>, options: FindOptions<AccountEntity> = {}) =>
+      this.#accounts.pick(found, ACCOUNT_SHOWN, options);
+    if (status === undefined && username === undefined) {
+      const rows = await find(where, { order: ORDER, after: start, limit: limit + 1 });
+      return cutPage(rows, limit, ({ userId }) => [userId]);
+    }
+    const filters: FindOptionsWhere<AccountEntity> = {
+      ...where,
+      ...(status !== undefined && { status }),
+      ...(username !== undefined && { username: contains(username) }),
+    };
+    return fillPage(
+      async (after, count) => {
+        const options = { order: ORDER, after, limit: count };
+        const found = await this.#accounts.pick(where, ID, options);
+        return found.map(({ userId }) => [userId]);
+      },
+      {
+        at: (keys) => find({ ...filters, userId: In(keys.map(([id]) => Number(id))) }, { index: 'PRIMARY' }),
+        idOf: ({ userId }) => userId,
+      },
+      start,
+      limit,
     );
   }
 }

@@ -46,7 +46,7 @@ export class UserListService {
   ) {}
 
   async get(ctx: RequestContext, userId: number): Promise<UserDto> {
-    const account = await this.users.find(ctx, userId);
+    const account = await this.users.in(ctx).find(userId);
     if (!account) throw UserErrors.NOT_FOUND();
     return toUserDto(account, this.time);
   }
@@ -54,14 +54,14 @@ export class UserListService {
   /** A page of all that was done to one account, the newest first. */
   async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
     const page = await this.journal.findHistory(ctx, 'user', userId, query);
-    if (page.rows.length === 0 && !(await this.users.everHad(ctx, userId))) throw UserErrors.NOT_FOUND();
+    if (page.rows.length === 0 && !(await this.users.in(ctx).everHad(userId))) throw UserErrors.NOT_FOUND();
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
   /** A page of the accounts that match, in the order of ids. */
   async list(ctx: RequestContext, query: UserListQuery): Promise<PageView<UserDto>> {
     const page = await USERS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
-      this.users.findPage(ctx, query, after, limit),
+      this.users.in(ctx).findPage(query, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => toUserRow(row, this.time)) };
   }
@@ -171,12 +171,12 @@ export class UserService {
     const isOwn = userId === callerId;
     // Before the look-up: a caller that may not see accounts must not learn which exist.
     if (!isOwn) requireRole(ctx.roles, MANAGERS);
-    const account = await this.users.find(ctx, userId);
+    const account = await this.users.in(ctx).find(userId);
     if (!account) throw UserErrors.NOT_FOUND();
     if (isOwn) {
       const { tenantId, username } = account;
       const attempt = { tenantId, username, password: dto.oldPassword ?? '', client };
-      const checked = await this.passwords.check(attempt, () => this.users.find(ctx, userId));
+      const checked = await this.passwords.check(attempt, () => this.users.in(ctx).find(userId));
       if (!checked) throw UserErrors.WRONG_PASSWORD();
     } else refuseRolesAbove(ctx, account.roles);
     const hash = await this.passwords.hash(dto.newPassword);

@@ -58,7 +58,7 @@ export class EntitlementService {
       daysLeft: endTime === null ? null : Math.max(0, daysBetween(today, endTime)),
       menuIds: menusOf(tenant),
       accounts: { limit: accountCount, used: await this.tenants.in(ctx).countOwnUsers() },
-      quotas: await this.quotas.findAll(ctx, tenant),
+      quotas: await this.quotas.in(ctx).findAll(tenant),
       rules: toTenantDto(tenant).ruleBo,
     };
   }

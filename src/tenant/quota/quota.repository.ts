@@ -40,37 +40,8 @@ export class QuotaRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  /** All kinds of the context's tenant. What has run out counts as available, whether or not anyone has marked it. */
-  findAll(ctx: RequestContext, tenant: TenantEntity): Promise<QuotaDto[]> {
-    return this.#read(ctx, async (manager) => {
-      const counters = await new TenantBound(manager, QuotaEntity, ctx).pick({}, COUNTED);
-      // After the counters: what is marked meanwhile is then shown as reserved a moment longer, never twice as available.
-      const due = { state: 'active', expiresAt: LessThanOrEqual(this.clock.now()) } as const;
-      const ranOut = await new TenantBound(manager, ReservationEntity, ctx).pick(due, RAN_OUT);
-      return this.kinds.names.map((kind) => {
-        const counter = counters.find((each) => each.kind === kind);
-        const over = ranOut.filter((each) => each.kind === kind).reduce((sum, { amount }) => sum + amount, 0);
-        const total = counter?.total ?? this.kinds.defaultTotal(kind) ?? totalIn(tenant, kind);
-        const reserved = Math.max(0, (counter?.reserved ?? 0) - over);
-        const state = { kind, total, used: counter?.used ?? 0, reserved };
-        return { ...state, available: availableOf(state) };
-      });
-    });
-  }
-
-  /** The newest first. */
-  async findEntries(
-    ctx: RequestContext,
-    kind: string,
-    after: Key | null,
-    limit: number,
-  ): Promise<Page<QuotaEntryEntity>> {
-    const where = { kind, ...(after && { seq: LessThan(Number(after[0])) }) };
-    const options = { order: { seq: 'DESC' }, limit: limit + 1 } as const;
-    const rows = await this.#read(ctx, (manager) =>
-      new TenantBound(manager, QuotaEntryEntity, ctx).find(where, options),
-    );
-    return cutPage(rows, limit, ({ seq }) => [seq]);
+  in(ctx: RequestContext): QuotaReader {
+    return new QuotaReader(this.#unitOfWork, ctx, this.kinds, this.clock);
   }
 
   /** Quotas, of any tenant, with entries in the ledger that are older than this and not folded; some of them. */
@@ -141,9 +112,45 @@ export class QuotaRepository {
     };
     return this.#unitOfWork.runIn(ctx.unit, `quota ${ctx.tenantId} ${kind}`, lock, run, once);
   }
+}
 
-  #read<T>(ctx: RequestContext, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    RequestContext.require(ctx);
-    return this.#unitOfWork.withoutTransaction(work, ctx.unit);
+/** The quotas of one tenant, read outside of any transaction of theirs. */
+export class QuotaReader {
+  readonly #counters: TenantBound<QuotaEntity>;
+  readonly #reservations: TenantBound<ReservationEntity>;
+  readonly #entries: TenantBound<QuotaEntryEntity>;
+
+  constructor(
+    unitOfWork: UnitOfWork,
+    ctx: RequestContext,
+    private readonly kinds: QuotaKinds,
+    private readonly clock: Clock,
+  ) {
+    this.#counters = new TenantBound(unitOfWork, QuotaEntity, ctx);
+    this.#reservations = new TenantBound(unitOfWork, ReservationEntity, ctx);
+    this.#entries = new TenantBound(unitOfWork, QuotaEntryEntity, ctx);
+  }
+
+  /** All kinds of the tenant. What has run out counts as available, whether or not anyone has marked it. */
+  async findAll(tenant: TenantEntity): Promise<QuotaDto[]> {
+    const counters = await this.#counters.pick({}, COUNTED);
+    // After the counters: what is marked meanwhile is then shown as reserved a moment longer, never twice as available.
+    const due = { state: 'active', expiresAt: LessThanOrEqual(this.clock.now()) } as const;
+    const ranOut = await this.#reservations.pick(due, RAN_OUT);
+    return this.kinds.names.map((kind) => {
+      const counter = counters.find((each) => each.kind === kind);
+      const over = ranOut.filter((each) => each.kind === kind).reduce((sum, { amount }) => sum + amount, 0);
+      const total = counter?.total ?? this.kinds.defaultTotal(kind) ?? totalIn(tenant, kind);
+      const reserved = Math.max(0, (counter?.reserved ?? 0) - over);
+      const state = { kind, total, used: counter?.used ?? 0, reserved };
+      return { ...state, available: availableOf(state) };
+    });
+  }
+
+  /** The newest first. */
+  async findEntries(kind: string, after: Key | null, limit: number): Promise<Page<QuotaEntryEntity>> {
+    const where = { kind, ...(after && { seq: LessThan(Number(after[0])) }) };
+    const rows = await this.#entries.find(where, { order: { seq: 'DESC' }, limit: limit + 1 });
+    return cutPage(rows, limit, ({ seq }) => [seq]);
   }
 }

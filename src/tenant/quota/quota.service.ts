@@ -49,20 +49,20 @@ export class QuotaService {
 
   /** All quotas of the caller's tenant. */
   async of(ctx: RequestContext): Promise<QuotaDto[]> {
-    return this.quotas.findAll(ctx, await this.tenants.in(ctx).getOwn());
+    return this.quotas.in(ctx).findAll(await this.tenants.in(ctx).getOwn());
   }
 
   /** All quotas of a tenant at or below the caller's, by its internal id. */
   async ofTenant(ctx: RequestContext, id: string): Promise<QuotaDto[]> {
     const tenant = await this.tenants.in(ctx).get(id);
-    return this.quotas.findAll(ctx.below(tenant.tenantId), tenant);
+    return this.quotas.in(ctx.below(tenant.tenantId)).findAll(tenant);
   }
 
   /** A page of the ledger, the newest first. */
   async entries(ctx: RequestContext, kind: string, query: PageQuery): Promise<PageView<QuotaEntryDto>> {
     this.#refuseUnknown(kind);
     const page = await ENTRIES.page([ctx.tenantId, kind], query, (after, limit) =>
-      this.quotas.findEntries(ctx, kind, after, limit),
+      this.quotas.in(ctx).findEntries(kind, after, limit),
     );
     return { ...page, rows: page.rows.map((row) => this.#toEntryDto(row)) };
   }
