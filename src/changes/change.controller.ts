@@ -23,7 +23,7 @@ export class ChangeController {
     id: 'listChanges',
     summary: 'Follow what changes, or look for what has changed',
     description:
-      'In the order of the commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` the answer comes when there is something. `order=desc` shows the newest first.',
+      'Changes come in the order of their commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` (long poll) the answer comes when there is something. `order=desc` shows the newest first.',
     roles: MANAGERS,
     page: ChangeDto,
     refusals: [JournalErrors.CURSOR_GONE, JournalErrors.TOO_MANY_FOLLOWERS],

@@ -56,6 +56,8 @@ export class DeptController {
   @Operation({
     id: 'listDepts',
     summary: 'List departments, page by page, now or as they were, or deleted ones',
+    description:
+      'Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused.',
     roles: READERS,
     page: DeptRowDto,
     tellsChangeCursor: true,
@@ -70,6 +72,8 @@ export class DeptController {
   @Operation({
     id: 'getDeptTree',
     summary: 'Read departments as a tree, up to 5,000 of them, now or as it was',
+    description:
+      'Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors.',
     roles: READERS,
     data: DeptTreeDto,
     tellsChangeCursor: true,
@@ -83,6 +87,7 @@ export class DeptController {
   @Operation({
     id: 'getDeptAncestors',
     summary: 'Read the departments above one, from the top down',
+    description: 'A department at the top level has none: the list is empty.',
     roles: READERS,
     list: DeptDto,
     refusals: [NOT_FOUND],
@@ -115,6 +120,8 @@ export class DeptController {
   @Operation({
     id: 'getDept',
     summary: 'Read a department, as it is or as it was',
+    description:
+      'An id of another tenant and that of a deleted department are refused like one that never existed. With `asOf` the department is shown as it was then, also if it was deleted later.',
     roles: READERS,
     data: DeptDto,
     refusals: [NOT_FOUND, ...PAST],
@@ -131,6 +138,8 @@ export class DeptController {
   @Operation({
     id: 'orderDepts',
     summary: 'Set the order of the children of a department',
+    description:
+      'The listed departments get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. If one of them is not a child of `parentId`, nothing is changed.',
     roles: MANAGERS,
     refusals: [NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })

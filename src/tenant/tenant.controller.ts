@@ -87,6 +87,8 @@ export class TenantController {
   @Operation({
     id: 'listTenants',
     summary: 'List your own tenant and those below it, page by page',
+    description:
+      'Tenants are sorted by their ids; all filters that are sent must match. Package, quotas and rules come only with the tenant itself.',
     roles: MANAGERS,
     page: TenantRowDto,
     tellsChangeCursor: true,
@@ -100,6 +102,8 @@ export class TenantController {
   @Operation({
     id: 'getTenant',
     summary: 'Read a tenant: your own, or one below it',
+    description:
+      'It comes with its package, quotas and rules. A tenant outside of your own and those below it is refused like one that does not exist.',
     roles: MANAGERS,
     data: TenantDto,
     refusals: [TenantErrors.NOT_FOUND],
@@ -112,7 +116,8 @@ export class TenantController {
   @Operation({
     id: 'getTenantHistory',
     summary: 'List what was done to a tenant, the newest first, also after it was deleted',
-    description: 'Your own tenant, or one below it, for the time in which it was.',
+    description:
+      'You see the time in which it was your own tenant or one below it. Each row has the changed fields before and after, who changed them and when.',
     roles: MANAGERS,
     page: ChangeDto,
     refusals: [TenantErrors.NOT_FOUND],

@@ -65,6 +65,7 @@ export class WebhookController {
   @Operation({
     id: 'listWebhooks',
     summary: 'List the webhooks of your tenant, page by page',
+    description: 'Secrets are never listed. A webhook that the service has disabled tells why in `reason`.',
     roles: MANAGERS,
     page: WebhookDto,
     refusals: [],
@@ -77,6 +78,7 @@ export class WebhookController {
   @Operation({
     id: 'getWebhook',
     summary: 'Read a webhook',
+    description: 'Its secret is not in the answer: only create and rotate show one.',
     roles: MANAGERS,
     data: WebhookDto,
     refusals: [NOT_FOUND],
@@ -131,6 +133,8 @@ export class WebhookController {
   @Operation({
     id: 'deleteWebhook',
     summary: 'Delete a webhook and the list of its deliveries',
+    description:
+      'Nothing is sent to its address from then on. The changes that it has not been sent stay in the journal.',
     roles: MANAGERS,
     refusals: [NOT_FOUND, STALE],
   })
@@ -155,7 +159,7 @@ export class WebhookController {
   @Operation({
     id: 'pingWebhook',
     summary: 'Send a message of the type `ping` now',
-    description: 'Answers 200 with the outcome, whatever it is; also for a webhook that is disabled.',
+    description: 'The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.',
     roles: MANAGERS,
     data: DeliveryDto,
     refusals: [NOT_FOUND, BUSY],
@@ -169,7 +173,7 @@ export class WebhookController {
     id: 'resendMessage',
     summary: 'Send a message again now',
     description:
-      'It has the same id and the same body as before. Answers 200 with the outcome, whatever it is; also for a webhook that is disabled. It does not change what the webhook is sent next.',
+      'It has the same id and the same body as before, and does not change what the webhook is sent next. The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.',
     roles: MANAGERS,
     data: DeliveryDto,
     refusals: [NOT_FOUND, MESSAGE_NOT_FOUND, BUSY],
@@ -187,6 +191,8 @@ export class WebhookController {
   @Operation({
     id: 'listDeliveries',
     summary: 'List what was sent to a webhook in the last 30 days, the newest first',
+    description:
+      'There is a row for each try, with the status of the answer, or the error if there was none. A message that was tried several times has the same `messageId` in all its rows.',
     roles: MANAGERS,
     page: DeliveryDto,
     refusals: [NOT_FOUND],

@@ -31,7 +31,7 @@ export class DeptHistoryController {
     id: 'diffDepts',
     summary: 'Compare the departments of two times, page by page',
     description:
-      'One row per department that differs: what was created, moved, renamed, changed in another way, and deleted, in this order.',
+      'There is one row per department that differs: first what was created, then what was moved, renamed, changed in another way, and deleted.',
     roles: MANAGERS,
     page: DeptDiffDto,
     refusals: [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY],
@@ -44,6 +44,8 @@ export class DeptHistoryController {
   @Operation({
     id: 'getDeptHistory',
     summary: 'List what was done to a department, the newest first, also after it was deleted',
+    description:
+      'Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed.',
     roles: MANAGERS,
     page: ChangeDto,
     refusals: [NOT_FOUND],

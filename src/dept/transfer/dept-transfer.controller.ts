@@ -44,7 +44,7 @@ export class DeptTransferController {
     id: 'exportDepts',
     summary: 'Export all departments as a file',
     description:
-      'As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.',
+      'The file is `application/x-ndjson`, or `text/csv` when `Accept` asks for it, and is streamed with parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.',
     roles: READERS,
     file: FILES,
     tellsChangeCursor: true,
@@ -64,7 +64,7 @@ export class DeptTransferController {
     id: 'importDepts',
     summary: 'Import departments from a file, all or nothing',
     description:
-      'Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.',
+      'A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.',
     roles: MANAGERS,
     upload: UPLOADS,
     data: ImportReportDto,

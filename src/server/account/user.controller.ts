@@ -56,6 +56,8 @@ export class UserController {
   @Operation({
     id: 'createUser',
     summary: 'Create an account',
+    description:
+      'A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`.',
     body: { example: { ...EXAMPLE, password: 'a-long-password' } },
     creates: true,
     tellsTag: true,
@@ -80,6 +82,8 @@ export class UserController {
   @Operation({
     id: 'listUsers',
     summary: 'List the accounts of your tenant, page by page',
+    description:
+      'Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed.',
     roles: MANAGERS,
     page: UserDto,
     tellsChangeCursor: true,
@@ -93,6 +97,8 @@ export class UserController {
   @Operation({
     id: 'getUser',
     summary: 'Read an account',
+    description:
+      'An account of another tenant is refused like one that does not exist. Passwords are never returned.',
     roles: MANAGERS,
     data: UserDto,
     refusals: [UserErrors.NOT_FOUND],
@@ -122,6 +128,8 @@ export class UserController {
   @Operation({
     id: 'changePassword',
     summary: 'Change your own password, or reset the password of an account',
+    description:
+      'For your own password, send the old one; administrators reset those of others without it. All sessions of the account end, and all locks of it are lifted.',
     body: { example: { userId: 2, newPassword: 'another-long-password' } },
     tellsTag: true,
     roles: READERS,
@@ -178,6 +186,8 @@ export class UserController {
   @Operation({
     id: 'deleteUsers',
     summary: 'Delete one account or several',
+    description:
+      'Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted.',
     roles: MANAGERS,
     refusals: [
       UserErrors.NOT_FOUND,

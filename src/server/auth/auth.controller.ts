@@ -30,6 +30,8 @@ export class SignInController {
   @Operation({
     id: 'login',
     summary: 'Sign in with user name and password',
+    description:
+      'Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them.',
     body: { example: { username: 'zhangsan', password: 'a-long-password' } },
     roles: [],
     data: TokensDto,
@@ -49,6 +51,8 @@ export class SignInController {
   @Operation({
     id: 'refresh',
     summary: 'Get new tokens for a refresh token',
+    description:
+      'The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends.',
     roles: [],
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
@@ -67,6 +71,8 @@ export class SessionController {
   @Operation({
     id: 'logout',
     summary: 'Sign out: ends the session of this token',
+    description:
+      'The refresh token of the session ends with it, too; other sessions of the account go on. A token that was issued elsewhere has no session here: nothing happens.',
     roles: READERS,
     refusals: [],
   })
@@ -75,7 +81,15 @@ export class SessionController {
   }
 
   @Get('me')
-  @Operation({ id: 'getMe', summary: 'Who am I?', roles: READERS, data: MeDto, refusals: [] })
+  @Operation({
+    id: 'getMe',
+    summary: 'Who am I?',
+    description:
+      'The answer tells the account, its roles, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.',
+    roles: READERS,
+    data: MeDto,
+    refusals: [],
+  })
   whoAmI(@Ctx() ctx: RequestContext): Promise<MeDto> {
     return this.me.get(ctx);
   }

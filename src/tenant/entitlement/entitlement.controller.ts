@@ -17,7 +17,7 @@ export class EntitlementController {
     id: 'getEntitlement',
     summary: 'Read what your tenant may do now',
     description:
-      'Its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.',
+      'The answer has its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.',
     roles: READERS,
     data: EntitlementDto,
     refusals: [],
@@ -30,6 +30,8 @@ export class EntitlementController {
   @Operation({
     id: 'getEntitlementOfTenant',
     summary: 'Read what a tenant at or below your own may do now',
+    description:
+      'The `id` is the internal one, as the list of tenants shows it. A tenant that is not served can be read, too: its `state` tells why.',
     roles: MANAGERS,
     data: EntitlementDto,
     refusals: [TenantErrors.NOT_FOUND],

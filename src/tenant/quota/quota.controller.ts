@@ -39,6 +39,7 @@ export class QuotaController {
   @Operation({
     id: 'listQuotas',
     summary: 'Read the quotas of your tenant',
+    description: 'Every kind has a row: its total, what is used and reserved, and what can still be spent.',
     roles: READERS,
     list: QuotaDto,
     refusals: [],
@@ -51,6 +52,8 @@ export class QuotaController {
   @Operation({
     id: 'listQuotasOfTenant',
     summary: 'Read the quotas of a tenant at or below your own',
+    description:
+      'The `id` is the internal one, as the list of tenants shows it. A tenant outside of your own and those below it is refused like one that does not exist.',
     roles: MANAGERS,
     list: QuotaDto,
     refusals: [TenantErrors.NOT_FOUND],
@@ -101,6 +104,8 @@ export class QuotaController {
   @Operation({
     id: 'listQuotaEntries',
     summary: 'Read the ledger of a quota, page by page, the newest first',
+    description:
+      'There is an entry for each use, commit and refund; the sum of all amounts is what is used. Older entries are kept as one sum a month.',
     roles: MANAGERS,
     page: QuotaEntryDto,
     refusals: [KIND_UNKNOWN],
@@ -136,6 +141,8 @@ export class QuotaController {
   @Operation({
     id: 'commitReservation',
     summary: 'Spend what was reserved, or a part of it; the rest is released',
+    description:
+      'What was reserved is spent even if the total was lowered meanwhile. A reservation that was committed or released, or has run out, is refused; send an `Idempotency-Key` to be able to repeat the request.',
     roles: MANAGERS,
     data: QuotaEntryDto,
     refusals: [KIND_UNKNOWN, RESERVATION_NOT_FOUND, RESERVATION_OVER, IdempotencyErrors.REUSED],
@@ -154,6 +161,8 @@ export class QuotaController {
   @Operation({
     id: 'releaseReservation',
     summary: 'End a reservation without spending it',
+    description:
+      'What was reserved can be spent by others at once. A reservation that was committed or released, or has run out, is refused.',
     roles: MANAGERS,
     refusals: [KIND_UNKNOWN, RESERVATION_NOT_FOUND, RESERVATION_OVER],
   })
