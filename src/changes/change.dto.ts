@@ -1,3 +1,4 @@
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { CHANGE_KINDS, OPERATIONS, type ChangeKind, type ChangeOperation } from '../journal/change-log';
 import { ChoiceParam, NumberParam, optional, SearchParam, TextField } from '../web/fields';
 import { TEXT_ID } from '../web/field-rules';
@@ -6,12 +7,14 @@ const MAX_LIMIT = 500;
 const DEFAULT_LIMIT = 100;
 const MAX_WAIT_S = 25;
 
+const SEPARATED_BY_COMMAS = { style: 'form', explode: false };
+
 /** Kinds of resources, separated by commas, optional. */
 export function KindsParam(): PropertyDecorator {
   const list = CHANGE_KINDS.join(', ');
-  const each = `(${CHANGE_KINDS.join('|')})`;
+  const schema: ApiPropertyOptions = { type: 'array', items: { type: 'string', enum: [...CHANGE_KINDS] } };
   return optional({
-    schema: { type: 'string', pattern: `^${each}(,${each})*$` },
+    schema: { ...schema, ...SEPARATED_BY_COMMAS },
     read: (value) => (typeof value === 'string' ? [...new Set(value.split(','))] : value),
     check: (value) =>
       Array.isArray(value) && value.every((kind) => CHANGE_KINDS.includes(kind as ChangeKind)),
@@ -25,7 +28,7 @@ export class ChangeQuery {
   /** `nextCursor` of the page before, or `X-Change-Cursor` of a list; `now` gives only a cursor. Default: the oldest that is kept. */
   @TextField(4096)
   after?: string;
-  /** Only of these kinds. Default: all of them. @example "dept,user" */
+  /** Only of these kinds. Default: all of them. @example ["dept", "user"] */
   @KindsParam()
   kinds?: ChangeKind[];
   /** Only of this kind. */

@@ -85,7 +85,9 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
  * of a refusal.
  */
 export function createTenantryClient({ baseUrl, token, fetch }: TenantryClientOptions): TenantryClient {
-  const client = createClient<paths>({ baseUrl, ...(fetch && { fetch }) });
+  // Lists in an address are separated by commas.
+  const querySerializer = { array: { style: 'form', explode: false } } as const;
+  const client = createClient<paths>({ baseUrl, querySerializer, ...(fetch && { fetch }) });
   client.use({
     async onRequest({ request }) {
       const bearer = typeof token === 'function' ? await token() : token;

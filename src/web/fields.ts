@@ -146,9 +146,11 @@ export function ChoiceField(...choices: string[]): PropertyDecorator {
   return optional(choice(choices, { type: 'string', enum: [...choices, null] }));
 }
 
-/** The same as a parameter. A pattern, because Nest loses an enumeration in a query that is documented by its class. */
+/** One of a few texts in an address, optional. */
 export function ChoiceParam(...choices: string[]): PropertyDecorator {
-  return optional(choice(choices, { type: 'string', pattern: `^(?:${choices.join('|')})$` }));
+  // Nest loses the enumeration of a parameter that its class documents, unless it is in a schema of its own.
+  const schema = { type: 'string', schema: { enum: choices } } as ApiPropertyOptions;
+  return optional(choice(choices, schema));
 }
 
 function choice(choices: readonly string[], schema: ApiPropertyOptions): Field {
