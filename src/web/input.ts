@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import { takeParamType } from '../tenancy/param-type';
 import { checkedAs } from './body.pipe';
+import { nameSchema } from './schema-names';
 
 /**
  * The body and the query of a handler, each checked by its class. These are decorators of our own, and the class is not to be
@@ -72,7 +73,10 @@ export function documentsInput(example?: unknown): MethodDecorator {
   return (target, key, descriptor) => {
     const required = Reflect.getMetadata('tenantry:optional', target, key) !== true;
     const [bodyType, queryType] = [inputType('body', target, key), inputType('query', target, key)];
-    if (bodyType) ApiBody({ type: bodyType, required, ...examples })(target, key, descriptor);
+    if (bodyType) {
+      nameSchema(bodyType);
+      ApiBody({ type: bodyType, required, ...examples })(target, key, descriptor);
+    }
     if (queryType) ApiQuery({ type: queryType })(target, key, descriptor);
   };
 }

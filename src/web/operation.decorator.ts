@@ -4,25 +4,28 @@ import {
   ApiExtraModels,
   ApiOperation,
   ApiResponse,
-  getSchemaPath,
   type ApiPropertyOptions,
 } from '@nestjs/swagger';
 import type { RefusalFactory } from '../errors/refusal';
 import type { Role } from '../tenancy/roles';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
-import { headers, refusalResponses, schemaClass } from './refusal-responses';
+import { EVERY_SUCCESS, headers, refusalResponses } from './refusal-responses';
 import { documentsInput } from './input';
 import { AllowRoles } from './roles.guard';
+import { schemaClass, schemaRef, stem } from './schema-names';
 
 /** Media types, and what a file looks like in each. */
 type FileTypes = Readonly<Record<string, string>>;
+
+export type Callbacks = NonNullable<Parameters<typeof ApiOperation>[0]['callbacks']>;
 
 interface OperationOptions {
   /** Its name in documents and in clients that are made from them. It never changes. */
   readonly id: string;
   readonly summary: string;
-  readonly description?: string;
+  /** What the summary does not say: what it does beside, what is refused, what matters. */
+  readonly description: string;
   /** The roles that may call it; none: everybody, without a token. */
   readonly roles: readonly Role[];
   /** What the class of the body does not tell; `as` are its media types, by default `application/json`. */
@@ -43,6 +46,8 @@ interface OperationOptions {
   readonly tellsTag?: true;
   /** `Idempotent-Replayed` tells that a key in the body has been used before. */
   readonly replays?: true;
+  /** What is sent elsewhere because of it. */
+  readonly callbacks?: Callbacks;
   /** The refusals of this operation, beside those that every operation has. */
   readonly refusals: readonly RefusalFactory[];
 }
@@ -50,7 +55,7 @@ interface OperationOptions {
 /** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, roles, body, upload, file, refusals } = options;
-  const { creates, tellsTag, replays, tellsChangeCursor } = options;
+  const { creates, tellsTag, replays, tellsChangeCursor, callbacks } = options;
   const envelope = envelopeOf(options);
   const refused = refusalResponses(refusals, roles.length === 0);
   return applyDecorators(
@@ -60,7 +65,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ApiOperation({
       operationId: id,
       summary,
-      ...(description !== undefined && { description }),
+      description,
+      ...(callbacks && { callbacks }),
       ...(upload && { requestBody: { required: true, content: contentOf(upload) } }),
     }),
     ApiExtraModels(RefusalEnvelope, ...(file ? [] : [envelope])),
@@ -70,14 +76,14 @@ export function Operation(options: OperationOptions): MethodDecorator {
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,
       headers: {
-        ...headers('X-Request-Id', 'X-Ignored-Fields'),
+        ...headers(...EVERY_SUCCESS),
         ...(creates && headers('Location')),
         ...(tellsTag && headers('ETag')),
         ...(replays && headers('Idempotent-Replayed')),
         ...(tellsChangeCursor && headers('X-Change-Cursor')),
         ...(file && headers('Content-Disposition')),
       },
-      content: file ? contentOf(file) : { 'application/json': { schema: { $ref: getSchemaPath(envelope) } } },
+      content: file ? contentOf(file) : { 'application/json': { schema: schemaRef(envelope) } },
     }),
     ...[...refused].map(([status, answer]) => ApiResponse({ status, ...answer })),
   );
@@ -107,23 +113,24 @@ function envelopeOf({ data, page, list }: OperationOptions): Type {
   return envelope('Done', { type: 'string', nullable: true, description: 'Always null.', example: null });
 }
 
+const SUCCESS = schemaClass('Success', {
+  code: { type: 'integer', format: 'int32', example: SUCCESS_CODE },
+  msg: { type: 'string', example: SUCCESS_MESSAGE },
+});
+
 function envelope(name: string, data: ApiPropertyOptions): Type {
-  return schemaClass(`${name}Envelope`, {
-    code: { type: 'integer', format: 'int32', example: SUCCESS_CODE },
-    msg: { type: 'string', example: SUCCESS_MESSAGE },
-    data,
-  });
+  return schemaClass(`${name}Envelope`, { data }, SUCCESS);
 }
+
+const PAGE = schemaClass('Page', {
+  nextCursor: {
+    type: 'string',
+    nullable: true,
+    description: 'Send it as `cursor` to read the next page; null on the last page.',
+  },
+  hasMore: { type: 'boolean' },
+});
 
 function pageOf(row: Type): Type {
-  const description = 'Send it as `cursor` to read the next page; null on the last page.';
-  return schemaClass(`${stem(row)}Page`, {
-    rows: { type: row, isArray: true },
-    nextCursor: { type: 'string', nullable: true, description },
-    hasMore: { type: 'boolean' },
-  });
-}
-
-function stem({ name }: Type): string {
-  return name.replace(/Dto$/, '');
+  return schemaClass(`${stem(row)}Page`, { rows: { type: row, isArray: true } }, PAGE);
 }

@@ -1,11 +1,4 @@
-import type { Type } from '@nestjs/common';
-import {
-  ApiProperty,
-  ApiSchema,
-  getSchemaPath,
-  type ApiPropertyOptions,
-  type OpenAPIObject,
-} from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { DatabaseErrors } from '../database/database.errors';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type ErrorRow, type RefusalFactory } from '../errors/refusal';
@@ -13,6 +6,7 @@ import { AuthErrors } from '../tenancy/access.errors';
 import { NOT_SERVED } from '../tenancy/tenant-access';
 import { failure } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
+import { schemaRef } from './schema-names';
 
 const TEXT = { type: 'string' };
 const WHOLE = { type: 'integer', format: 'int32' };
@@ -64,6 +58,9 @@ export function headers(...names: (keyof typeof HEADERS)[]): Record<string, Head
   return Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
 }
 
+/** The headers of every success. */
+export const EVERY_SUCCESS = ['X-Request-Id', 'X-Ignored-Fields'] as const;
+
 const RATE_LIMIT_HEADERS = headers('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
 
 function rowsOf(factories: readonly RefusalFactory[]): ErrorRow[] {
@@ -101,20 +98,29 @@ export function refusalResponses(
   return found;
 }
 
-/** An example of every refusal that an operation has described, by its name in the document of the service. */
+/** The examples of refusals that operations show, by their names in the document of the service. */
 export function refusalExamples(): Record<string, object> {
-  // Sorted: the order in which modules are loaded must not change the document.
-  const rows = [...described].sort((a, b) =>
-    a.reason === b.reason ? a.status - b.status : a.reason < b.reason ? -1 : 1,
-  );
   const examples: Record<string, object> = {};
   // A reason with two statuses has two examples.
-  for (const row of rows)
+  for (const row of sorted(shown))
     examples[row.reason in examples ? `${row.reason}_${row.status}` : row.reason] = exampleOf(row);
   return examples;
 }
 
+/** All reasons of refusals that operations have. */
+export function refusalReasons(): string[] {
+  return [...new Set(sorted(described).map(({ reason }) => reason))];
+}
+
+/** The order in which modules are loaded must not change the document. */
+function sorted(rows: ReadonlySet<ErrorRow>): ErrorRow[] {
+  return [...rows].sort((a, b) =>
+    a.reason === b.reason ? a.status - b.status : a.reason < b.reason ? -1 : 1,
+  );
+}
+
 const described = new Set<ErrorRow>();
+const shown = new Set<ErrorRow>();
 const REQUEST_ID = '7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11';
 const FIELD = {
   field: 'parentId',
@@ -122,44 +128,48 @@ const FIELD = {
 };
 
 /** Some refusals always name what is at fault; their examples do too. */
-function exampleOf(row: ErrorRow): object {
-  const details = {
+function refusalOf(row: ErrorRow): Refusal {
+  return new Refusal(row, {
     ...(row === HttpErrors.INVALID.row && { fields: [FIELD] }),
     ...(row.ids && { ids: row.ids }),
     ...(row.available !== undefined && { available: row.available }),
-  };
-  return { summary: row.en, value: failure(new Refusal(row, details), REQUEST_ID, 'zh') };
+  });
+}
+
+function exampleOf(row: ErrorRow): object {
+  return { value: failure(refusalOf(row), REQUEST_ID, 'zh') };
+}
+
+/** Of each refusal that tells more than its reason; otherwise of the first. */
+function examplesOf(rows: readonly ErrorRow[]): Record<string, object> {
+  const telling = rows.filter((row) => Object.keys(refusalOf(row).details).length > 0);
+  const examples = telling.length > 0 ? telling : rows.slice(0, 1);
+  for (const row of examples) shown.add(row);
+  return Object.fromEntries(examples.map((row) => [row.reason, exampleOf(row)]));
+}
+
+/** The reasons that the description of an answer names. */
+export function reasonsIn(description: string): string[] {
+  return [...description.matchAll(/`([A-Z_]+)`: /g)].map(([, reason = '']) => reason);
 }
 
 function describe(rows: readonly ErrorRow[]): ResponseObject {
   for (const row of rows) described.add(row);
   const statuses = rows.map(({ status }) => status);
+  const bullet = rows.length > 1 ? '- ' : '';
   const named = {
     ...((statuses.includes(429) || statuses.includes(503)) && headers('Retry-After')),
     ...(rows.includes(HttpErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
     ...(statuses.includes(401) && headers('WWW-Authenticate')),
   };
   return {
-    description: rows.map((row) => `\`${row.reason}\`: ${row.en}`).join('\n\n'),
+    description: rows.map((row) => `${bullet}\`${row.reason}\`: ${row.en}`).join('\n'),
     ...(Object.keys(named).length > 0 && { headers: named }),
     content: {
       'application/json': {
-        schema: { $ref: getSchemaPath(RefusalEnvelope) },
-        examples: Object.fromEntries(rows.map((row) => [row.reason, exampleOf(row)])),
+        schema: schemaRef(RefusalEnvelope),
+        examples: examplesOf(rows),
       },
     },
   };
-}
-
-const schemaClasses = new Map<string, Type>();
-
-/** A class that is only a schema, made once. */
-export function schemaClass(name: string, properties: Record<string, ApiPropertyOptions>): Type {
-  const known = schemaClasses.get(name);
-  if (known) return known;
-  @ApiSchema({ name })
-  class Schema {}
-  for (const [key, options] of Object.entries(properties)) ApiProperty(options)(Schema.prototype, key);
-  schemaClasses.set(name, Schema);
-  return Schema;
 }

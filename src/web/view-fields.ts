@@ -6,7 +6,7 @@ import { ROLES } from '../tenancy/roles';
  * What documents say of a field that is read, where its type in TypeScript does not say it all. Not `@ApiProperty`: that
  * would put the field before all others, and the CLI plugin lists them in their order.
  */
-function described(schema: ApiPropertyOptions): () => PropertyDecorator {
+export function described(schema: ApiPropertyOptions): () => PropertyDecorator {
   return () => (target, key) => {
     Reflect.defineMetadata(DECORATORS.API_MODEL_PROPERTIES, schema, target, key);
   };

@@ -1,5 +1,5 @@
 import { aDept, type ApiClient } from '../../src/server/testing';
-import { parametersOf, readDocument } from '../support/conformance';
+import { parametersOf, readDocument, wholeSchema } from '../support/conformance';
 import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
@@ -21,10 +21,7 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: Parameter[];
   readonly requestBody?: {
-    readonly content: Record<
-      string,
-      { schema: Schema; example?: unknown; examples?: { default: { value: unknown } } }
-    >;
+    readonly content: Record<string, { schema: Schema; example?: unknown }>;
   };
 }
 
@@ -43,7 +40,6 @@ describe('the examples of the document, on a fresh start', () => {
     paths: Record<string, Record<string, Operation>>;
     components: { schemas: Record<string, Schema> };
   };
-  const schemas = document.components.schemas;
   let service: ServiceUnderTest;
   let admin: ApiClient;
   let tenantWithQuota: string;
@@ -140,14 +136,14 @@ describe('the examples of the document, on a fresh start', () => {
   /** One body of each media type. */
   function bodies({ requestBody }: Operation): [type?: string, body?: unknown][] {
     if (!requestBody) return [[]];
-    return Object.entries(requestBody.content).map(([type, { schema, example, examples }]) => [
+    return Object.entries(requestBody.content).map(([type, { schema, example }]) => [
       type,
-      examples?.default.value ?? example ?? sampleOf(schema),
+      example ?? sampleOf(schema),
     ]);
   }
 
   function sampleOf(schema: Schema): unknown {
-    const { properties = {} } = schema.$ref ? schemas[schema.$ref.split('/').at(-1)!]! : schema;
+    const { properties = {} } = wholeSchema(document, schema);
     return Object.fromEntries(
       Object.entries(properties).map(([name, { example, enum: choices }]) => [name, example ?? choices?.[0]]),
     );

@@ -6,16 +6,23 @@ import type { Exchange } from '../../src/server/testing';
 
 interface Schema {
   readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly properties?: object;
+  readonly required?: readonly string[];
 }
 interface DocumentedResponse {
   readonly $ref?: string;
+  readonly description?: string;
   readonly headers?: Record<string, { $ref: string }>;
-  readonly content?: Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
+  readonly content?: Record<string, { schema: Schema; examples?: Record<string, { readonly $ref: string }> }>;
 }
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tags: string[];
+  readonly parameters?: object[];
+  readonly callbacks?: Record<string, Record<string, Record<string, DocumentedOperation>>>;
   readonly responses: Record<string, DocumentedResponse>;
 }
 export interface OpenApiDocument {
@@ -25,14 +32,14 @@ export interface OpenApiDocument {
     readonly responses: Record<string, DocumentedResponse>;
     readonly headers: Record<string, { required?: boolean }>;
     readonly parameters: Record<string, object>;
-    readonly schemas: Record<string, object>;
+    readonly schemas: Record<string, Schema>;
     readonly examples: Record<string, { readonly value: object }>;
   };
 }
 
 const FILE = join(__dirname, '..', '..', 'docs', 'openapi.yaml');
 /** Refused, whatever the address: the operation may be unknown. */
-const ANY_REFUSAL = '#/components/schemas/RefusalEnvelope';
+const ANY_REFUSAL = '#/components/schemas/TenantryRefusalEnvelope';
 
 let loaded: Conformance | undefined;
 
@@ -56,6 +63,29 @@ export function parametersOf<T extends object>(
   );
 }
 
+interface Schemas {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** A schema with all that it inherits. */
+export function wholeSchema<T extends Schema>({ components }: Schemas, schema: T): T {
+  const { $ref, allOf = [], ...own } = schema;
+  const named = $ref === undefined ? [] : [components.schemas[$ref.split('/').at(-1)!]!];
+  const parts = [...named, ...allOf].map((part) => wholeSchema({ components }, part));
+  if (parts.length === 0) return schema;
+  return {
+    ...(Object.assign({}, ...parts) as T),
+    ...own,
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as object,
+    required: parts.flatMap(({ required = [] }) => required),
+  };
+}
+
+/** The reasons that the description of an answer names. */
+export function reasonsIn({ description = '' }: DocumentedResponse): string[] {
+  return [...description.matchAll(/`([A-Z_]+)`: /g)].map((match) => match[1]!);
+}
+
 type Told = Pick<Exchange, 'headers' | 'text'> & { readonly address: string };
 
 class Conformance {
@@ -70,7 +100,7 @@ class Conformance {
       strict: false,
       formats: { int32, int64, date: /^\d{4}-\d\d-\d\d$/, email: true, password: true },
     });
-    this.#ajv.addSchema(closed({ ...document, $id: 'document' }) as object);
+    this.#ajv.addSchema(closed({ ...document, $id: 'document' }, document) as object);
     // A path without places goes before one that could take it.
     const paths = Object.entries(document.paths).sort(
       ([a], [b]) => a.split('{').length - b.split('{').length,
@@ -114,14 +144,16 @@ class Conformance {
     const problem = this.#problemOfBody(content.schema, text);
     const isEnvelope = told !== 200 && operation.operationId !== 'token';
     if (!isEnvelope) return problem;
-    const undocumented = problem ?? this.#problemOfReason(content.examples, text);
+    const undocumented = problem ?? this.#problemOfReason(response, text);
     return this.#problemOfRefusal(told, text, headers, undocumented);
   }
 
-  /** All refusals have one schema; which reasons an operation has is told by the examples of its answers. */
-  #problemOfReason(examples: Record<string, unknown> = {}, text: string): string | null {
+  /** All refusals have one schema; which reasons an operation has is told by the descriptions of its answers. */
+  #problemOfReason(response: DocumentedResponse, text: string): string | null {
     const { data } = JSON.parse(text) as { data: { reason: string } };
-    return data.reason in examples ? null : `the reason ${data.reason} is not documented there`;
+    return reasonsIn(response).includes(data.reason)
+      ? null
+      : `the reason ${data.reason} is not documented there`;
   }
 
   /** What a schema cannot say: that several parts of an answer belong together. */
@@ -144,7 +176,8 @@ class Conformance {
 
   #problemOfBody(schema: Schema, text: string): string | null {
     const key = JSON.stringify(schema);
-    const validate = this.#validators.get(key) ?? this.#ajv.compile(closed(withDocument(schema)) as object);
+    const validate =
+      this.#validators.get(key) ?? this.#ajv.compile(closed(withDocument(schema), this.document) as object);
     this.#validators.set(key, validate);
     return validate(JSON.parse(text)) ? null : this.#ajv.errorsText(validate.errors);
   }
@@ -166,9 +199,12 @@ function withDocument(schema: unknown): unknown {
 }
 
 /** A field that the document does not know is a mistake here; for clients it is allowed, so the document stays open. */
-function closed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(closed);
+function closed(node: unknown, document: OpenApiDocument): unknown {
+  if (Array.isArray(node)) return node.map((each) => closed(each, document));
   if (typeof node !== 'object' || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+  const whole = 'allOf' in node ? wholeSchema(document, node as Schema) : node;
+  const copy = Object.fromEntries(
+    Object.entries(whole).map(([key, value]) => [key, closed(value, document)]),
+  );
   return copy.type === 'object' && copy.properties ? { additionalProperties: false, ...copy } : copy;
 }

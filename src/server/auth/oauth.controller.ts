@@ -10,19 +10,13 @@ import {
   Post,
   UseFilters,
 } from '@nestjs/common';
-import {
-  ApiConsumes,
-  ApiExtraModels,
-  ApiOperation,
-  ApiResponse,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiConsumes, ApiExtraModels, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { ErrorRow } from '../../errors/refusal';
 import { ClientNetwork, hasBrokenOff, isFailure, noteRefusal, requestIdOf } from '../../web/request';
 import { documentsInput, JsonBody } from '../../web/input';
 import { refusalHeaders } from '../../web/envelope';
 import { RefusalEnvelope } from '../../web/refusal.dto';
+import { schemaRef } from '../../web/schema-names';
 import { toRefusal } from '../../web/exception.filter';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';
 import { parseAccountName } from '../../tenancy/account-name';
@@ -33,9 +27,7 @@ import { SignInService } from './sign-in.service';
 import { ACCESS_SECONDS, type Tokens } from './token-issuer';
 
 /** What Node itself refuses is in the envelope: its path is not known yet. */
-const PROBLEM = {
-  oneOf: [{ $ref: getSchemaPath(OAuthProblemDto) }, { $ref: getSchemaPath(RefusalEnvelope) }],
-};
+const PROBLEM = { oneOf: [schemaRef(OAuthProblemDto), schemaRef(RefusalEnvelope)] };
 
 /** As RFC 6749 wants it for every answer of the token endpoint. */
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
@@ -106,7 +98,7 @@ function toOAuthError({ status, en }: ErrorRow): OAuthError {
 @Public(true)
 @Controller('auth')
 @ApiTags('Signing in')
-@ApiExtraModels(OAuthProblemDto, RefusalEnvelope)
+@ApiExtraModels(OAuthTokensDto, OAuthProblemDto, RefusalEnvelope)
 @UseFilters(OAuthExceptionFilter)
 export class OAuthController {
   constructor(private readonly signIn: SignInService) {}
@@ -121,9 +113,9 @@ export class OAuthController {
   @ApiOperation({
     operationId: 'token',
     summary: 'OAuth2 password and refresh grants',
-    description: 'In the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.',
+    description: 'The request and the answer have the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.',
   })
-  @ApiResponse({ status: 200, description: 'Tokens', type: OAuthTokensDto })
+  @ApiResponse({ status: 200, description: 'Tokens', schema: schemaRef(OAuthTokensDto) })
   @ApiResponse({
     status: 400,
     description: '`invalid_request`, `invalid_grant` or `unsupported_grant_type`',

@@ -1,7 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { finishDocument, shareParts } from './finish-document';
+import { schemaTypes } from '../../web/schema-names';
+import { finishDocument } from './finish-document';
+import { shareParts } from './share-parts';
 
 const DESCRIPTION = `
 Departments and tenants for many companies.
@@ -46,9 +48,13 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
       },
       'password',
     )
-    .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer');
+    .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer')
+    .addSecurityRequirements('password')
+    .addSecurityRequirements('bearer');
   for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
-  return shareParts(finishDocument(SwaggerModule.createDocument(app, builder.build())));
+  // Also the classes that others extend.
+  const extraModels = [...schemaTypes.values()];
+  return shareParts(finishDocument(SwaggerModule.createDocument(app, builder.build(), { extraModels })));
 }
 
 /** Nest puts the title into the page as it is, and has no option for other tags of the head. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc, { type Arbitrary } from 'fast-check';
-import { parametersOf, readDocument } from '../conformance';
+import { parametersOf, readDocument, wholeSchema } from '../conformance';
 import * as odd from './values';
 import { nastyJson, nastyText } from './values';
 import type { HostileCaller } from './world';
@@ -30,7 +30,6 @@ export type HostileRequest = Sent & Readonly<{ caller: string; method: string; t
 type Field = readonly [key: string, json: string];
 
 const DOCUMENT = readDocument();
-const SCHEMAS = DOCUMENT.components.schemas as Readonly<Record<string, JsonSchema>>;
 /** Those that check or make a password take a hundred times what others do: they come less often. */
 const SLOW = ['login', 'token', 'createUser', 'changePassword'];
 const MANY_PARAMETERS = Array.from({ length: 1500 }, (_, index) => `p${index}=1`).join('&');
@@ -59,7 +58,7 @@ function escaped(text: string): string {
 }
 
 function resolved(schema: JsonSchema): JsonSchema {
-  return schema.$ref === undefined ? schema : SCHEMAS[schema.$ref.split('/').at(-1)!]!;
+  return wholeSchema(DOCUMENT, schema);
 }
 
 function objectOf(fields: readonly Field[]): string {

@@ -1,0 +1,72 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty, ApiSchema, DECORATORS, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
+
+/** In a document schemas carry this prefix, because a host may have a class `TenantDto` of its own. */
+export const SCHEMA_PREFIX = 'Tenantry';
+
+const types = new Map<string, Type>();
+
+/** The classes of all schemas by their names in a document. */
+export const schemaTypes: ReadonlyMap<string, Type> = types;
+
+/** What a class is about, without the suffix of its role. */
+export function stem({ name }: Type): string {
+  return name.replace(/Dto$/, '');
+}
+
+/** A reference to the schema of a class. */
+export function schemaRef(type: Type): { $ref: string } {
+  nameSchema(type);
+  return { $ref: getSchemaPath(type) };
+}
+
+/** Names the schema of a class, and those of the classes that it extends and that its fields have. */
+export function nameSchema(type: Type): void {
+  const name = SCHEMA_PREFIX + stem(type);
+  if (types.get(name) === type) return;
+  types.set(name, type);
+  ApiSchema({ name })(type);
+  for (const part of [Object.getPrototypeOf(type), ...fieldTypes(type)].filter(isOwnClass)) nameSchema(part);
+}
+
+const BUILT_IN: readonly unknown[] = [String, Number, Boolean, Object, Date];
+
+function isOwnClass(type: unknown): type is Type {
+  return typeof type === 'function' && 'prototype' in type && !BUILT_IN.includes(type);
+}
+
+interface FieldSchema {
+  readonly type?: unknown;
+}
+/** What Nest's plugin for the compiler adds to a class: its fields with their types. */
+interface Compiled {
+  readonly _OPENAPI_METADATA_FACTORY?: () => Readonly<Record<string, FieldSchema>>;
+}
+
+function fieldTypes(type: Type): unknown[] {
+  const { API_MODEL_PROPERTIES, API_MODEL_PROPERTIES_ARRAY } = DECORATORS;
+  const prototype = type.prototype as object;
+  const keys = (Reflect.getMetadata(API_MODEL_PROPERTIES_ARRAY, prototype) ?? []) as string[];
+  const decorated = keys.map(
+    (key) => Reflect.getMetadata(API_MODEL_PROPERTIES, prototype, key.slice(1)) as FieldSchema,
+  );
+  const compiled = Object.values((type as Compiled)._OPENAPI_METADATA_FACTORY?.() ?? {});
+  return [...decorated, ...compiled]
+    .map(({ type: of }) => (typeof of === 'function' && of.name === 'type' ? (of as () => unknown)() : of))
+    .map((of) => (Array.isArray(of) ? (of as unknown[])[0] : of));
+}
+
+/** A class that is only a schema, made once; with the fields of `base`, too. */
+export function schemaClass(
+  name: string,
+  properties: Record<string, ApiPropertyOptions>,
+  base: Type = Object,
+): Type {
+  const known = types.get(SCHEMA_PREFIX + name);
+  if (known) return known;
+  const schema = { [name]: class extends base {} }[name] as Type;
+  for (const [key, options] of Object.entries(properties))
+    ApiProperty(options)(schema.prototype as object, key);
+  nameSchema(schema);
+  return schema;
+}
