@@ -1,4 +1,5 @@
 import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
+import { ApiExtraModels } from '@nestjs/swagger';
 import { IdempotencyErrors } from '../../database/database.errors';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { RevisionErrors } from '../../errors/http.errors';
@@ -20,8 +21,10 @@ import {
   PatchWebhookDto,
   UpdateWebhookDto,
   WebhookDto,
+  WebhookMessageDto,
   WebhookSecretDto,
 } from './webhook.dto';
+import { MESSAGES } from './webhook-callback';
 import { WebhookErrors } from './webhook.errors';
 import { WebhookService } from './webhook.service';
 
@@ -34,6 +37,7 @@ const MESSAGE_ID = {
 const { NOT_FOUND, LIMIT, BUSY, MESSAGE_NOT_FOUND } = WebhookErrors;
 const { STALE } = RevisionErrors;
 
+@ApiExtraModels(WebhookMessageDto)
 @OrganisationController('system/webhook-api', 'Webhooks')
 export class WebhookController {
   constructor(private readonly webhooks: WebhookService) {}
@@ -45,6 +49,7 @@ export class WebhookController {
     description:
       'The secret that signs its messages is in this answer only, and not when the request is repeated with its `Idempotency-Key`. `Location` names the new webhook. A tenant has at most 20.',
     body: { example: EXAMPLE },
+    callbacks: MESSAGES,
     creates: true,
     tellsTag: true,
     roles: MANAGERS,

@@ -1,9 +1,11 @@
-import { CHANGE_KINDS, type ChangeKind } from '../../journal/change-log';
+import { CHANGE_KINDS, OPERATIONS, type ChangeKind } from '../../journal/change-log';
+import { ChangeDto } from '../../web/change.dto';
 import { isText } from '../../web/field-rules';
 import { ChoiceField, IfSent, optional, required } from '../../web/fields';
 import { IdField, RequiredIdField } from '../../web/id-fields';
+import { schemaRef } from '../../web/schema-names';
 import { ReadOnlyFields } from '../../web/unknown-names';
-import { Choice, Int32, Int64, Kinds, TimeText } from '../../web/view-fields';
+import { Choice, described, Int32, Int64, Kinds, TimeText } from '../../web/view-fields';
 
 const MAX_URL = 2048;
 
@@ -34,6 +36,23 @@ function KindsField(): PropertyDecorator {
     en: `must be a list of at least one of ${list}`,
   });
 }
+
+const MessageType = described({
+  type: 'string',
+  pattern: `^(?:(?:${CHANGE_KINDS.join('|')})[.](?:${OPERATIONS.join('|')})|ping)$`,
+  example: 'dept.moved',
+});
+const Instant = described({ type: 'string', format: 'date-time' });
+const MessageData = described({
+  oneOf: [
+    schemaRef(ChangeDto),
+    {
+      type: 'object',
+      required: ['webhookId'],
+      properties: { webhookId: { type: 'integer', format: 'int64' } },
+    },
+  ],
+});
 
 /** What a client may decide about a webhook, its address aside. */
 @ReadOnlyFields([
@@ -150,4 +169,17 @@ export class DeliveryDto {
   durationMs!: number;
   @TimeText()
   time!: string;
+}
+
+/** A message to a webhook. */
+export class WebhookMessageDto {
+  /** The kind and the operation of a change, or `ping`. */
+  @MessageType()
+  type!: string;
+  /** When it happened. */
+  @Instant()
+  timestamp!: string;
+  /** The change, or the webhook that is pinged. */
+  @MessageData()
+  data!: ChangeDto | { webhookId: number };
 }
