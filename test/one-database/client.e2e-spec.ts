@@ -147,6 +147,8 @@ describe('the typed client', () => {
       api.GET('/system/change-api', { params: { query: { after: 'now' } } }),
     );
     expect([changes.rows, typeof changes.nextCursor]).toEqual([[], 'string']);
+    const kinds = { params: { query: { kinds: ['dept' as const, 'user' as const] } } };
+    await done(api.GET('/system/change-api', kinds));
     const body = { url: 'https://93.184.216.34/hooks', kinds: ['dept' as const], status: '1' as const };
     const { data: made } = await done(api.POST('/system/webhook-api', { body }));
     const params = { path: { id: made.id } };
@@ -238,8 +240,13 @@ describe('the typed client', () => {
         // @ts-expect-error: a department has no such field
         return String(data?.data.name);
       },
+      async () => {
+        const { error } = await api.GET('/system/dept-api/{id}', { params: { path: { id: 1 } } });
+        // @ts-expect-error: a read is never refused for this reason
+        return error?.data.reason === 'DEPT_HAS_CHILDREN';
+      },
     ];
-    expect(wrong).toHaveLength(5);
+    expect(wrong).toHaveLength(6);
     const right = async (): Promise<string | null | undefined> =>
       (await api.POST('/system/dept-api', { body: {} })).data?.data;
     expect(right).toBeDefined();

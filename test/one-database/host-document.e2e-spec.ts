@@ -1,19 +1,41 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Controller, Get } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiResponse,
+  DocumentBuilder,
+  SwaggerModule,
+  type OpenAPIObject,
+} from '@nestjs/swagger';
 import { TenantryModule } from '../../src/index';
 import { HeaderResolver, Host } from '../support/host';
 
 const ROOT = join(__dirname, '..', '..');
 const LINTER = join('test', 'support', 'lint-openapi.mjs');
 
+/** Of the host, whose tenants and departments are something else. */
+class TenantDto {
+  @ApiProperty()
+  plan!: string;
+}
+class CreateTenantDto extends TenantDto {}
+class PackageBo extends TenantDto {}
+
 @Controller('host')
 class HostController {
   @Get()
-  own(): string {
-    return 'own';
+  own(): TenantDto {
+    return { plan: 'own' };
+  }
+
+  @Post()
+  @ApiExtraModels(PackageBo)
+  @ApiResponse({ status: 200, type: TenantDto })
+  create(@Body() tenant: CreateTenantDto): TenantDto {
+    return tenant;
   }
 }
 
@@ -54,6 +76,17 @@ describe("a host's own OpenAPI document", () => {
         .filter(() => path.startsWith('/system/'))
         .map(([, operation]) => operation),
     );
+
+  it("a host's own TenantDto and ours are two schemas, each with its own fields", () => {
+    const schemas = document.components!.schemas as Record<string, { properties: object }>;
+    const own = ['TenantDto', 'CreateTenantDto', 'PackageBo'];
+    for (const name of own) expect(Object.keys(schemas[name]!.properties)).toEqual(['plan']);
+    expect(schemas.TenantryTenant!.properties).not.toHaveProperty('plan');
+    expect(schemas.TenantryCreateTenant!.properties).toHaveProperty('tenantName');
+    expect(schemas.TenantryPackageBo!.properties).toHaveProperty('menuIds');
+    const others = Object.keys(schemas).filter((name) => !/^Tenantry[A-Z]/.test(name));
+    expect(others.sort()).toEqual(own.sort());
+  });
 
   it('a document of a host has every operation, complete and without a reference that leads nowhere', () => {
     expect(operations().map(({ operationId }) => operationId)).toEqual(
