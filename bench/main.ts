@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mariadbBinary, postgresFolder } from '../test/support/server-binaries.js';
-import { startInnodb, type InnodbServer } from '../test/support/innodb-server';
+import { startInnodb } from '../test/support/innodb-server';
 import { startPostgres } from '../test/support/postgres-server';
 import { exportAll } from './measures/export';
 import { journal } from './measures/journal';
@@ -18,6 +18,7 @@ import { operations } from './operations/operations';
 import { Bed } from './support/bed';
 import { fileOf, tablesOf } from './support/report';
 import type { Found, Measure, OperationResult, Result } from './support/result';
+import type { ServerProcess } from '../test/support/server-process';
 
 const MEASURES: readonly Measure[] = [
   statements,
@@ -58,7 +59,7 @@ function broken(work: string, error: unknown): Result {
 
 /** Runs what the names choose: a measure, an operation, or all operations that begin with a name. */
 async function runOn(
-  server: Pick<InnodbServer, 'url' | 'stop'>,
+  server: Pick<ServerProcess, 'url' | 'stop'>,
   names: readonly string[],
   offered = /^/,
 ): Promise<Found> {

@@ -6,22 +6,23 @@ import { killServerOften, killServiceOften, swallowCommits, type CrashReport } f
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { runIsolation } from '../support/isolation/run';
-import { startInnodb, type InnodbServer } from '../support/innodb-server';
+import { startInnodb } from '../support/innodb-server';
 import { mariadbBinary, mysqlBinary, postgresFolder } from '../support/server-binaries.js';
-import { startPostgres, type PostgresServer } from '../support/postgres-server';
+import { startPostgres } from '../support/postgres-server';
 import { memoryMb } from '../support/process-memory';
 import { runCli } from '../support/run-cli';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { stopUnderLoad } from '../support/stop-rounds';
 import { emptyDatabase } from '../support/test-database';
+import type { ServerProcess } from '../support/server-process';
 
 const RECOVERY_MS = 5000;
 /** Memory that doubles after the first thousand requests would be a leak. */
 const GROWTH = 2;
 const WARM_UP = 1000;
 
-let mysql: InnodbServer;
-let postgres: PostgresServer;
+let mysql: ServerProcess;
+let postgres: ServerProcess;
 beforeAll(async () => {
   mysql = await startInnodb(mysqlBinary()!);
   postgres = await startPostgres(postgresFolder()!);

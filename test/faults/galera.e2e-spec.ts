@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { openBeside } from '../support/crash-rounds';
-import { RedisServer } from '../support/redis-server';
+import { startRedis } from '../support/redis-server';
 import { Chance, faultsSeed } from '../support/chance';
 import type { Follower } from '../support/follower';
 import { DeptEntity } from '../../src/dept/dept.entity';
@@ -16,6 +16,7 @@ import { opposingWrites } from './support/opposing-writes';
 import { longestGap, type Outage, strikeOnce, strikes } from './support/node-faults';
 import { until } from '../support/until';
 import { WriteLoad } from '../support/write-load';
+import type { ServerProcess } from '../support/server-process';
 
 const OUTAGE_MS = 5000;
 const WRITE_MS = 30_000;
@@ -26,17 +27,17 @@ const BEFORE = 50;
 describe('three replicas on three Galera nodes', () => {
   const seed = faultsSeed('three nodes');
   let cluster: GaleraCluster;
-  let redis: RedisServer;
+  let redis: ServerProcess;
   const replicas: ChildService[] = [];
 
   beforeAll(async () => {
-    redis = await RedisServer.start();
+    redis = await startRedis();
     cluster = await GaleraCluster.start();
   });
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     await cluster.stop();
-    await redis.kill();
+    await redis.end('SIGKILL');
   });
 
   /** So many services at these addresses, all started at once. */

@@ -1,5 +1,5 @@
 import { jumpAhead } from '../support/hand-clock';
-import { redisIsInstalled, RedisServer } from '../support/redis-server';
+import { redisIsInstalled, startRedis } from '../support/redis-server';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
@@ -83,7 +83,7 @@ describe('rate limits', () => {
 
   if (redisIsInstalled) {
     it('rate limits are shared through Redis, and neither open nor close when it fails', async () => {
-      const redis = await RedisServer.start();
+      const redis = await startRedis();
       const env = { ...LIMITS, REDIS_URL: redis.url };
       const nodes = [
         await ServiceUnderTest.on(service.database, env),
@@ -106,15 +106,15 @@ describe('rate limits', () => {
       };
       await until(shared);
       expect((await statuses('shared', 12)).filter((status) => status === 429)).toHaveLength(2);
-      await redis.kill();
+      await redis.end('SIGKILL');
       await until(async () => !(await shared()));
       // Each node counts alone: ten of each are let in, and not one more.
       expect((await statuses('alone', 24)).filter((status) => status === 429)).toHaveLength(4);
-      await redis.revive();
+      await redis.restart();
       await until(shared);
       expect((await statuses('again', 12)).filter((status) => status === 429)).toHaveLength(2);
       await Promise.all(nodes.map((node) => node.leave()));
-      await redis.kill();
+      await redis.end('SIGKILL');
     });
   } else if (process.env.REQUIRE_REDIS === '1') {
     throw new Error('redis-server is not installed.');

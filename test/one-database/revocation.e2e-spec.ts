@@ -1,8 +1,9 @@
 import { type Answer, type ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { HeldTime } from '../support/hand-clock';
-import { redisIsInstalled, RedisServer } from '../support/redis-server';
+import { redisIsInstalled, startRedis } from '../support/redis-server';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
+import type { ServerProcess } from '../support/server-process';
 
 const PASSWORD = 'a-long-password';
 const USERS = '/system/user-api';
@@ -33,7 +34,7 @@ describe('a Redis that was never there', () => {
 });
 
 const withRedis = () => {
-  let redis: RedisServer;
+  let redis: ServerProcess;
   let first: ServiceUnderTest;
   let second: ServiceUnderTest;
   let time: HeldTime;
@@ -41,7 +42,7 @@ const withRedis = () => {
   beforeAll(async () => {
     // What a replica remembers stays fresh while this stands still: only a message can make it forget.
     time = new HeldTime();
-    redis = await RedisServer.start();
+    redis = await startRedis();
     const env = { REDIS_URL: redis.url };
     first = await ServiceUnderTest.start(env);
     second = await ServiceUnderTest.on(first.database, env);
@@ -51,7 +52,7 @@ const withRedis = () => {
     time.release();
     await second.leave();
     await first.stop();
-    await redis.kill();
+    await redis.end('SIGKILL');
   });
 
   const root = () => first.as({ roles: ['superadmin'] });
@@ -113,7 +114,7 @@ const withRedis = () => {
 
   it('what one replica revokes is refused within five seconds while Redis is away, and at once when it is back', async () => {
     const [away, disabled] = [await aSubject(), await aSubject()];
-    await redis.kill();
+    await redis.end('SIGKILL');
     for (const { there } of [away, disabled]) expect((await there.get('/auth/me')).status).toBe(200);
     await away.here.post('/auth/logout', {});
     await revocations['a disabled tenant']![0](disabled);
@@ -125,7 +126,7 @@ const withRedis = () => {
     // Nobody heard of this one; who listens again forgets all that it remembered meanwhile.
     const back = await aSubject();
     await back.here.post('/auth/logout', {});
-    await redis.revive();
+    await redis.restart();
     expect(await refusalAt(back.there)).toBe(401);
     await untilConnected();
     const again = await aSubject();

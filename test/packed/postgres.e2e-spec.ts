@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { throwAwayDatabase } from '../../src/server/testing';
 import { compile, copyPlatform, install, packTarball, runHost } from '../support/packed';
 import { itIsAPlatform } from '../support/platform-rules';
-import { startPostgres, type PostgresServer } from '../support/postgres-server';
+import { startPostgres } from '../support/postgres-server';
 import { postgresFolder } from '../support/server-binaries.js';
+import type { ServerProcess } from '../support/server-process';
 
 /** Most public Nest platforms are on PostgreSQL, and on TypeORM 0.3. */
 describe.each(['^0.3.20', '^1.1.0'])('a host on PostgreSQL with TypeORM %s', (typeorm) => {
-  let server: PostgresServer;
+  let server: ServerProcess;
   let folder: string;
 
   beforeAll(async () => {

@@ -8,10 +8,10 @@ import type { ThrowAwayDatabase } from '../../src/server/testing';
 import type { Chance } from './chance';
 import { ChildService } from './child-service';
 import { freePort } from './free-port';
-import type { InnodbServer } from './innodb-server';
 import { ServiceUnderTest } from './service-under-test';
 import { TcpProxy, type CommitFault } from './tcp-proxy';
 import { WriteLoad } from './write-load';
+import type { ServerProcess } from './server-process';
 
 /** Writes that are acknowledged before a crash, which comes within a random time after them. */
 const BEFORE = 18;
@@ -52,7 +52,7 @@ export async function killServiceOften(
 
 /** Kills the database server while the service writes to it; the service runs on. */
 export async function killServerOften(
-  server: Pick<InnodbServer, 'end' | 'restart'>,
+  server: Pick<ServerProcess, 'end' | 'restart'>,
   database: ThrowAwayDatabase,
   rounds: number,
   chance: Chance,

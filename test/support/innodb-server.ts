@@ -1,15 +1,11 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import type { Certificate } from './certificates';
 import { freePort } from './free-port';
-
-/** Only bounds a hang. */
-const START_MS = 100_000;
-const POLL_MS = 50;
+import { runServer, type ServerProcess } from './server-process';
 
 /** What all servers of tests have in common. The service must not lean on a server's defaults. */
 const COMMON = ['--bind-address=127.0.0.1', '--max-connections=500', '--default-time-zone=+08:00'];
@@ -25,16 +21,6 @@ const DURABLE = ['--innodb-flush-log-at-trx-commit=1', '--innodb-buffer-pool-siz
 /** Without users MariaDB needs no installation, and starts in half a second. */
 const WITHOUT_USERS = ['--skip-grant-tables', '--innodb-log-file-size=16M'];
 
-export interface InnodbServer {
-  readonly url: string;
-  readonly port: number;
-  stop(): Promise<void>;
-  /** Resolves when it has ended. */
-  end(signal: NodeJS.Signals): Promise<void>;
-  /** Resolves when it answers. */
-  restart(): Promise<void>;
-}
-
 export interface InnodbOptions {
   /** It may be killed, and started again. */
   readonly isDurable?: boolean;
@@ -48,7 +34,7 @@ export interface InnodbOptions {
 export async function startInnodb(
   binary: string,
   { isDurable = false, tls, settings = [] }: InnodbOptions = {},
-): Promise<InnodbServer> {
+): Promise<ServerProcess> {
   const isMysql = basename(binary) === 'mysqld';
   const folder = mkdtempSync(join(tmpdir(), `tenantry-${basename(binary)}-`));
   const base = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--user=${userInfo().username}`];
@@ -68,32 +54,23 @@ export async function startInnodb(
     ...(isMysql && !settings.some((setting) => setting.startsWith('--log-bin')) ? ['--skip-log-bin'] : []),
     ...settings,
   ];
-  const start = async (): Promise<ChildProcess> => {
-    const started = spawn(binary, all, { stdio: 'ignore' });
-    await untilReady(url, started, tls !== undefined);
-    return started;
-  };
-  let server = await start();
-  // Whatever ends the test run ends the server.
-  process.once('exit', () => server.kill('SIGKILL'));
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill(signal);
-    await ended;
-  };
-  const restart = async (): Promise<void> => {
-    server = await start();
-  };
+  const server = await runServer({
+    ...{ url, port },
+    spawn: () => spawn(binary, all, { stdio: 'ignore' }),
+    ask: async () => {
+      const ssl = tls && { ssl: { rejectUnauthorized: false } };
+      await (await createConnection({ uri: url, ...ssl })).end();
+    },
+    remove: () => {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  });
   if (!isInstalled) {
     // A new data folder bears no kill before its first orderly end.
-    await end('SIGTERM');
-    await restart();
+    await server.end('SIGTERM');
+    await server.restart();
   }
-  const stop = async (): Promise<void> => {
-    await end('SIGTERM');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { url, port, stop, end, restart };
+  return server;
 }
 
 function installMariadb(binary: string, base: string[]): void {
@@ -109,18 +86,4 @@ function initialiseMysql(binary: string, folder: string, base: string[]): void {
   execFileSync(binary, [...base, '--initialize-insecure', `--init-file=${init}`, '--secure-file-priv=NULL'], {
     stdio: 'pipe',
   });
-}
-
-async function untilReady(uri: string, server: ChildProcess, tls: boolean): Promise<void> {
-  const giveUp = Date.now() + START_MS;
-  for (;;) {
-    try {
-      const connection = await createConnection({ uri, ...(tls && { ssl: { rejectUnauthorized: false } }) });
-      await connection.end();
-      return;
-    } catch (error) {
-      if (server.exitCode !== null || Date.now() > giveUp) throw error;
-      await sleep(POLL_MS);
-    }
-  }
 }

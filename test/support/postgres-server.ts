@@ -11,31 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Certificate } from './certificates';
 import { freePort } from './free-port';
+import { runServer, type ServerProcess } from './server-process';
 
-/** Only bounds a hang. */
-const START_MS = 100_000;
-const POLL_MS = 50;
-
-/** For speed: this one is never killed. A test turns its log of statements on, and reads it. */
-const SWIFT = [
-  ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=256MB'],
-  ...['logging_collector=on', 'log_destination=jsonlog', 'log_rotation_size=0', 'log_rotation_age=0'],
-];
+/** For speed: this one is never killed. */
+const SWIFT = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=256MB'];
 const DURABLE = ['shared_buffers=32MB'];
-
-export interface PostgresServer {
-  readonly url: string;
-  readonly port: number;
-  stop(): Promise<void>;
-  /** Resolves when it has ended. */
-  end(signal: NodeJS.Signals): Promise<void>;
-  /** Resolves when it answers. */
-  restart(): Promise<void>;
-}
 
 export interface PostgresOptions {
   /** It may be killed, and started again. */
@@ -52,7 +35,7 @@ export interface PostgresOptions {
 export async function startPostgres(
   bin: string,
   { isDurable = false, tls, standbyOf, settings = [] }: PostgresOptions = {},
-): Promise<PostgresServer> {
+): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const user = unprivileged();
   if (user) chownSync(folder, user.uid, user.gid);
@@ -74,35 +57,28 @@ export async function startPostgres(
     ...security,
     ...settings,
   ];
-  const start = async (): Promise<ChildProcess> => {
-    const args = ['-D', data, ...all.flatMap((setting) => ['-c', setting])];
-    const started = spawn(join(bin, 'postgres'), args, { stdio: 'ignore', ...user });
-    await untilReady(url, started, tls !== undefined);
-    return started;
-  };
-  let server = await start();
-  process.once('exit', () => server.kill('SIGQUIT'));
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const children = childrenOf(server);
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill(signal);
-    await ended;
-    // When it is killed, they end by themselves. Until then their memory keeps it from starting again.
-    while (children.some(isRunning)) await sleep(POLL_MS);
-  };
-  return {
-    url,
-    port,
-    end,
-    stop: async () => {
-      // A fast stop: it does not wait for clients.
-      await end('SIGINT');
+  const args = ['-D', data, ...all.flatMap((setting) => ['-c', setting])];
+  return runServer({
+    ...{ url, port },
+    spawn: () => spawn(join(bin, 'postgres'), args, { stdio: 'ignore', ...user }),
+    ask: async () => {
+      const ssl = tls && { ssl: { rejectUnauthorized: false } };
+      const client = new Client({ connectionString: `${url}/postgres`, ...ssl });
+      client.on('error', () => undefined);
+      await client.connect();
+      await client.end();
+    },
+    remove: () => {
       rmSync(folder, { recursive: true, force: true });
     },
-    restart: async () => {
-      server = await start();
+    // A fast stop: it does not wait for clients.
+    stopSignal: 'SIGINT',
+    // When it is killed, they end by themselves. Until then their memory keeps it from starting again.
+    whatEndsLater: (server) => {
+      const children = childrenOf(server);
+      return () => !children.some(isRunning);
     },
-  };
+  });
 }
 
 /** Settings of a server that takes encrypted connections alone. It takes a key only from a file of its own. */
@@ -148,23 +124,4 @@ export async function killBackend(url: string): Promise<void> {
   );
   process.kill(rows[0]!.pid, 'SIGKILL');
   await client.end().catch(() => undefined);
-}
-
-async function untilReady(url: string, server: ChildProcess, tls: boolean): Promise<void> {
-  const giveUp = Date.now() + START_MS;
-  for (;;) {
-    const client = new Client({
-      connectionString: `${url}/postgres`,
-      ...(tls && { ssl: { rejectUnauthorized: false } }),
-    });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch (error) {
-      if (server.exitCode !== null || Date.now() > giveUp) throw error;
-      await sleep(POLL_MS);
-    }
-  }
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
 import { freePort } from '../../support/free-port';
-import { startInnodb, type InnodbServer } from '../../support/innodb-server';
+import { startInnodb } from '../../support/innodb-server';
 import { until } from '../../support/until';
 import { ask } from './node-state';
+import type { ServerProcess } from '../../support/server-process';
 
 export const MEMBERS = [0, 1, 2] as const;
 export type MemberNumber = (typeof MEMBERS)[number];
@@ -21,7 +22,7 @@ const FOUND = ['SET GLOBAL group_replication_bootstrap_group = ON', 'START GROUP
 
 /** MySQL's Group Replication on loopback: three members that all write (multi-primary). */
 export class ReplicationGroup {
-  private constructor(private readonly members: readonly InnodbServer[]) {}
+  private constructor(private readonly members: readonly ServerProcess[]) {}
 
   static async start(binary: string): Promise<ReplicationGroup> {
     const name = randomUUID();
@@ -88,7 +89,7 @@ function startMember(
   index: number,
   port: number,
   ports: readonly number[],
-): Promise<InnodbServer> {
+): Promise<ServerProcess> {
   const settings = [
     ...[`--server-id=${index + 1}`, '--log-bin=log', '--gtid-mode=ON', '--enforce-gtid-consistency=ON'],
     ...['--report-host=127.0.0.1', '--plugin-load-add=group_replication.so'],
