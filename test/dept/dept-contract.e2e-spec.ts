@@ -1,6 +1,7 @@
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
-import { anAccount, aTenantRow, deptRow } from '../support/seeds';
+import { anAccount, deptRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -14,10 +15,7 @@ describe('departments', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId, username: 'alice' });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service, { username: 'alice' })));
 
   const read = async (id: number) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
 

@@ -1,6 +1,7 @@
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
-import { aTenantRow, deptRow } from '../support/seeds';
+import { deptRow } from '../support/seeds';
 import { recordQueries } from '../support/query-recorder';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -12,10 +13,7 @@ describe('changing a part of a department', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const read = async (deptId: number) => (await api.get(`${PATH}/${deptId}`)).body.data;
 

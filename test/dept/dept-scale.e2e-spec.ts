@@ -1,8 +1,9 @@
 import { DeptEntity } from '../../src/dept/dept.entity';
 import { MAX_DEPTH } from '../../src/database/tree-path';
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectRefused } from '../support/refusals';
-import { aTenantRow, deptRows } from '../support/seeds';
+import { deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -12,10 +13,7 @@ describe('department trees of any size', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   async function chain(length: number): Promise<number[]> {
     const ids: number[] = [];

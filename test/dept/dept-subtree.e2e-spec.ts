@@ -2,6 +2,7 @@ import { DomainEvents } from '../../src/database/domain-events';
 import { DeptDeleted, DeptRestored, type DeptEvent } from '../../src/dept/dept.events';
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { changePage, cursorNow } from '../support/follower';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { anAccount, aTenantRow, deptRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -22,10 +23,7 @@ describe('a department with all below it', () => {
   let api: ApiClient;
   let tenantId: string;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const deleteTree = (id: number | string, headers?: Record<string, string>): Promise<Answer> =>
     api.send('DELETE', `${PATH}/${id}?subtree=true`, undefined, headers);

@@ -6,6 +6,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, aTenant, mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -21,10 +22,7 @@ describe('imports and exports are bounded', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const send = (text: string, to = api) =>
     to.send('POST', `${PATH}/import`, text, { 'content-type': NDJSON });

@@ -1,5 +1,6 @@
 import { aDept, type ApiClient } from '../../src/server/testing';
-import { aTenantRow, deptRows } from '../support/seeds';
+import { freshTenant } from '../support/fresh-tenant';
+import { deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -16,10 +17,7 @@ describe('the tree of departments', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   async function tree(query = ''): Promise<{ rows: Node[]; truncated: boolean }> {
     const answer = await api.get(`${PATH}/tree${query}`);

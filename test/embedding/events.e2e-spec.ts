@@ -18,8 +18,8 @@ import {
 } from '../../src/index';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { nextCommits, type Fate } from '../support/commit-faults';
+import { freshTenant } from '../support/fresh-tenant';
 import { HeaderResolver, Host, system } from '../support/host';
-import { aTenantRow } from '../support/seeds';
 import { TcpProxy } from '../support/tcp-proxy';
 import { emptyDatabase, onServer } from '../support/test-database';
 
@@ -66,8 +66,7 @@ describe('domain events', () => {
     events = host.app.get(DomainEvents);
   });
   beforeEach(async () => {
-    tenantId = await aTenantRow(host.dataSource);
-    api = host.as({ tenantId, username: 'ann' });
+    ({ tenantId, api } = await freshTenant(host, { username: 'ann' }));
     names();
   });
   afterAll(() => host.stop());

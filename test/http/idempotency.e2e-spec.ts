@@ -8,10 +8,10 @@ import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import { times } from '../support/long-run';
 import { expectInvalid, expectRefused } from '../support/refusals';
-import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DEPTS = '/system/dept-api';
@@ -25,10 +25,7 @@ describe('a POST with an Idempotency-Key', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const depts = (where: object = {}) =>
     service.dataSource.manager.countBy(DeptEntity, { tenantId, ...where });

@@ -4,6 +4,7 @@ import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { OverloadProtection } from '../../src/server/overload/overload-protection';
 import { NOT_A_REQUEST } from '../../src/web/request';
 import { CHANGES, changePage, cursorNow, Follower } from '../support/follower';
+import { freshTenant } from '../support/fresh-tenant';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
@@ -15,10 +16,7 @@ describe('following what changes', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const problemOf = async (query: string, caller = api) => {
     const { status, refusal } = await caller.get(`${CHANGES}?${query}`);

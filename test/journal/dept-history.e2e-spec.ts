@@ -2,6 +2,7 @@ import { ChangeEntity } from '../../src/journal/change-log';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { HandClock } from '../support/hand-clock';
 import { aTenantRow, deptRows } from '../support/seeds';
@@ -29,8 +30,7 @@ describe('departments as they were', () => {
 
   beforeEach(async () => {
     clock.set(new Date().toISOString());
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId, username: 'ada' });
+    ({ tenantId, api } = await freshTenant(service, { username: 'ada' }));
   });
 
   const read = async <T>(path: string): Promise<T> => {

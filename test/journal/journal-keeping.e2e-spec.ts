@@ -2,6 +2,7 @@ import { Cleanup } from '../../src/database/cleanup';
 import { ChangeEntity } from '../../src/journal/change-log';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { CHANGES, changePage, cursorNow } from '../support/follower';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import { recordQueries } from '../support/query-recorder';
 import { aTenantRow } from '../support/seeds';
@@ -16,10 +17,7 @@ describe('the retention of the journal', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const clean = () => service.app.get(Cleanup).run();
   const versions = async () => {

@@ -6,10 +6,11 @@ import { TenantEntity } from '../../src/tenant/tenant.entity';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { Chance } from '../support/chance';
+import { freshTenant } from '../support/fresh-tenant';
 import { times } from '../support/long-run';
 import { writeAtRandom } from '../support/random-writes';
 import { expectRefused } from '../support/refusals';
-import { aTenantRow, bulkInsert } from '../support/seeds';
+import { bulkInsert } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
@@ -19,10 +20,7 @@ describe('a long history', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
   afterEach(() => jest.restoreAllMocks());
 
   const read = async <T>(path: string): Promise<T> => {

@@ -2,6 +2,7 @@ import { Injectable, Logger, Scope } from '@nestjs/common';
 import { ChangeDto, Clock, OnChange, TenantryModule } from '../../src/index';
 import { LeaseEntity, PositionEntity } from '../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, type ThrowAwayDatabase } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import { HeaderResolver, Host } from '../support/host';
 import { aTenantRow } from '../support/seeds';
@@ -70,8 +71,7 @@ describe('@OnChange', () => {
     index = host.app.get(SearchIndex);
   });
   beforeEach(async () => {
-    tenantId = await aTenantRow(host.dataSource);
-    api = host.as({ tenantId, username: 'ann' });
+    ({ tenantId, api } = await freshTenant(host, { username: 'ann' }));
     index.seen.length = index.tried.length = 0;
   });
   afterAll(async () => {

@@ -2,6 +2,7 @@ import { DomainEvents } from '../../src/database/domain-events';
 import { DeptRestored } from '../../src/dept/dept.events';
 import { aDept, type Answer, type ApiClient, aTenant } from '../../src/server/testing';
 import { TenantRestored } from '../../src/tenant/tenant.events';
+import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -20,10 +21,7 @@ describe('restoring', () => {
   let api: ApiClient;
   let tenantId: string;
 
-  beforeEach(async () => {
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const dataOf = (answer: Answer): unknown => {
     expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.anything()]);

@@ -1,5 +1,6 @@
 import { WebhookSender } from '../../src/changes/webhook/webhook-sender';
 import { aDept, type ApiClient, aTenant, aUser } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import { isGenuine, Receiver } from '../support/receiver';
 import { aTenantRow } from '../support/seeds';
@@ -26,8 +27,7 @@ describe('webhooks', () => {
   });
   beforeEach(async () => {
     receiver.received.length = 0;
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId, username: 'ann' });
+    ({ tenantId, api } = await freshTenant(service, { username: 'ann' }));
   });
   afterAll(() => receiver.stop());
 

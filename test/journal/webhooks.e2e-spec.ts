@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { CommitRecord } from '../../src/database/commit-log';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import { Receiver } from '../support/receiver';
 import { aTenantRow } from '../support/seeds';
@@ -27,8 +28,7 @@ describe('webhooks of a tenant', () => {
 
   beforeEach(async () => {
     namesLeadTo([PUBLIC]);
-    tenantId = await aTenantRow(service.dataSource);
-    api = service.as({ tenantId, username: 'ann' });
+    ({ tenantId, api } = await freshTenant(service, { username: 'ann' }));
   });
   afterEach(() => jest.restoreAllMocks());
 

@@ -1,4 +1,5 @@
 import { type Answer, aTenant, type ApiClient } from '../../src/server/testing';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import {
   commit,
@@ -28,8 +29,7 @@ describe('quotas', () => {
   let api: ApiClient;
 
   beforeEach(async () => {
-    tenantId = await aTenantWith(service.dataSource, { riskReport: 10, merchant: -1 });
-    api = service.as({ tenantId, username: 'ada' });
+    ({ tenantId, api } = await freshTenant(service, { username: 'ada' }, { riskReport: 10, merchant: -1 }));
   });
 
   describe('reading', () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Answer, ApiClient } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { loseNextAnswer, nextCommits, type Fate } from '../support/commit-faults';
+import { freshTenant } from '../support/fresh-tenant';
 import { commit, ledgerOf, numbersOf, outcome, refund, release, reserve, use } from '../support/quotas';
-import { aTenantWith } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 type Deed = readonly [name: string, send: (api: ApiClient) => Promise<Answer>];
@@ -15,8 +15,7 @@ describe('a quota takes one effect for each key', () => {
   let api: ApiClient;
 
   beforeEach(async () => {
-    tenantId = await aTenantWith(service.dataSource, { riskReport: 20 });
-    api = service.as({ tenantId });
+    ({ tenantId, api } = await freshTenant(service, {}, { riskReport: 20 }));
     await use(api, 'spent', 5);
     await reserve(api, 'kept', 4);
     await reserve(api, 'not needed', 3);

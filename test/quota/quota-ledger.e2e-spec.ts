@@ -3,9 +3,10 @@ import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { aTenant, type ApiClient } from '../../src/server/testing';
 import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../../src/tenant/quota/quota.entity';
 import { breakOnPurpose } from '../support/examined-databases';
+import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
 import { commit, ledgerOf, numbersOf, outcome, refund, release, reserve, use } from '../support/quotas';
-import { aTenantWith, bulkInsert } from '../support/seeds';
+import { bulkInsert } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -17,10 +18,7 @@ describe('the ledger of a quota', () => {
   let tenantId: string;
   let api: ApiClient;
 
-  beforeEach(async () => {
-    tenantId = await aTenantWith(service.dataSource, { riskReport: 1_000_000 });
-    api = service.as({ tenantId });
-  });
+  beforeEach(async () => ({ tenantId, api } = await freshTenant(service, {}, { riskReport: 1_000_000 })));
 
   const clean = async (): Promise<void> => {
     await service.app.get(Cleanup).run();
@@ -170,8 +168,7 @@ describe('the doctor of quotas', () => {
 
   beforeAll(() => breakOnPurpose(service.database));
   beforeEach(async () => {
-    tenantId = await aTenantWith(service.dataSource, { riskReport: 10 });
-    api = service.as({ tenantId });
+    ({ tenantId, api } = await freshTenant(service, {}, { riskReport: 10 }));
     await use(api, 'a', 3);
     await refund(api, 'a', 'b', 1);
     await reserve(api, 'c', 4);
