@@ -13,7 +13,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign in with user name and password */
+        /**
+         * Sign in with user name and password
+         * @description Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who am I? */
+        /**
+         * Who am I?
+         * @description The answer tells the account, its roles, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.
+         */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -47,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get new tokens for a refresh token */
+        /**
+         * Get new tokens for a refresh token
+         * @description The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends.
+         */
         post: operations["refresh"];
         delete?: never;
         options?: never;
@@ -66,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * OAuth2 password and refresh grants
-         * @description In the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.
+         * @description The request and the answer have the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.
          */
         post: operations["token"];
         delete?: never;
@@ -84,7 +93,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign out: ends the session of this token */
+        /**
+         * Sign out: ends the session of this token
+         * @description The refresh token of the session ends with it, too; other sessions of the account go on. A token that was issued elsewhere has no session here: nothing happens.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -101,7 +113,7 @@ export interface paths {
         };
         /**
          * Follow what changes, or look for what has changed
-         * @description In the order of the commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` the answer comes when there is something. `order=desc` shows the newest first.
+         * @description Changes come in the order of their commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` (long poll) the answer comes when there is something. `order=desc` shows the newest first.
          */
         get: operations["listChanges"];
         put?: never;
@@ -119,7 +131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List departments, page by page, now or as they were, or deleted ones */
+        /**
+         * List departments, page by page, now or as they were, or deleted ones
+         * @description Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused.
+         */
         get: operations["listDepts"];
         /**
          * Replace a department, or move it with its subtree
@@ -146,7 +161,7 @@ export interface paths {
         };
         /**
          * Compare the departments of two times, page by page
-         * @description One row per department that differs: what was created, moved, renamed, changed in another way, and deleted, in this order.
+         * @description There is one row per department that differs: first what was created, then what was moved, renamed, changed in another way, and deleted.
          */
         get: operations["diffDepts"];
         put?: never;
@@ -166,7 +181,7 @@ export interface paths {
         };
         /**
          * Export all departments as a file
-         * @description As `application/x-ndjson`, or as `text/csv` when `Accept` asks for it; streamed, parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.
+         * @description The file is `application/x-ndjson`, or `text/csv` when `Accept` asks for it, and is streamed with parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.
          */
         get: operations["exportDepts"];
         put?: never;
@@ -188,7 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Import departments from a file, all or nothing
-         * @description Up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.
+         * @description A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.
          */
         post: operations["importDepts"];
         delete?: never;
@@ -205,7 +220,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Set the order of the children of a department */
+        /**
+         * Set the order of the children of a department
+         * @description The listed departments get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. If one of them is not a child of `parentId`, nothing is changed.
+         */
         put: operations["orderDepts"];
         post?: never;
         delete?: never;
@@ -221,7 +239,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read departments as a tree, up to 5,000 of them, now or as it was */
+        /**
+         * Read departments as a tree, up to 5,000 of them, now or as it was
+         * @description Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors.
+         */
         get: operations["getDeptTree"];
         put?: never;
         post?: never;
@@ -238,7 +259,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the departments above one, from the top down */
+        /**
+         * Read the departments above one, from the top down
+         * @description A department at the top level has none: the list is empty.
+         */
         get: operations["getDeptAncestors"];
         put?: never;
         post?: never;
@@ -255,7 +279,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was done to a department, the newest first, also after it was deleted */
+        /**
+         * List what was done to a department, the newest first, also after it was deleted
+         * @description Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed.
+         */
         get: operations["getDeptHistory"];
         put?: never;
         post?: never;
@@ -272,7 +299,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a department, as it is or as it was */
+        /**
+         * Read a department, as it is or as it was
+         * @description An id of another tenant and that of a deleted department are refused like one that never existed. With `asOf` the department is shown as it was then, also if it was deleted later.
+         */
         get: operations["getDept"];
         put?: never;
         post?: never;
@@ -319,7 +349,7 @@ export interface paths {
         };
         /**
          * Read what your tenant may do now
-         * @description Its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.
+         * @description The answer has its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.
          */
         get: operations["getEntitlement"];
         put?: never;
@@ -337,7 +367,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what a tenant at or below your own may do now */
+        /**
+         * Read what a tenant at or below your own may do now
+         * @description The `id` is the internal one, as the list of tenants shows it. A tenant that is not served can be read, too: its `state` tells why.
+         */
         get: operations["getEntitlementOfTenant"];
         put?: never;
         post?: never;
@@ -354,7 +387,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the quotas of your tenant */
+        /**
+         * Read the quotas of your tenant
+         * @description Every kind has a row: its total, what is used and reserved, and what can still be spent.
+         */
         get: operations["listQuotas"];
         put?: never;
         post?: never;
@@ -371,7 +407,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the ledger of a quota, page by page, the newest first */
+        /**
+         * Read the ledger of a quota, page by page, the newest first
+         * @description There is an entry for each use, commit and refund; the sum of all amounts is what is used. Older entries are kept as one sum a month.
+         */
         get: operations["listQuotaEntries"];
         put?: never;
         post?: never;
@@ -431,7 +470,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End a reservation without spending it */
+        /**
+         * End a reservation without spending it
+         * @description What was reserved can be spent by others at once. A reservation that was committed or released, or has run out, is refused.
+         */
         delete: operations["releaseReservation"];
         options?: never;
         head?: never;
@@ -447,7 +489,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Spend what was reserved, or a part of it; the rest is released */
+        /**
+         * Spend what was reserved, or a part of it; the rest is released
+         * @description What was reserved is spent even if the total was lowered meanwhile. A reservation that was committed or released, or has run out, is refused; send an `Idempotency-Key` to be able to repeat the request.
+         */
         post: operations["commitReservation"];
         delete?: never;
         options?: never;
@@ -482,7 +527,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the quotas of a tenant at or below your own */
+        /**
+         * Read the quotas of a tenant at or below your own
+         * @description The `id` is the internal one, as the list of tenants shows it. A tenant outside of your own and those below it is refused like one that does not exist.
+         */
         get: operations["listQuotasOfTenant"];
         put?: never;
         post?: never;
@@ -499,7 +547,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your own tenant and those below it, page by page */
+        /**
+         * List your own tenant and those below it, page by page
+         * @description Tenants are sorted by their ids; all filters that are sent must match. Package, quotas and rules come only with the tenant itself.
+         */
         get: operations["listTenants"];
         /**
          * Replace a tenant below your own, or move it with its subtree
@@ -526,7 +577,7 @@ export interface paths {
         };
         /**
          * List what was done to a tenant, the newest first, also after it was deleted
-         * @description Your own tenant, or one below it, for the time in which it was.
+         * @description You see the time in which it was your own tenant or one below it. Each row has the changed fields before and after, who changed them and when.
          */
         get: operations["getTenantHistory"];
         put?: never;
@@ -544,7 +595,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a tenant: your own, or one below it */
+        /**
+         * Read a tenant: your own, or one below it
+         * @description It comes with its package, quotas and rules. A tenant outside of your own and those below it is refused like one that does not exist.
+         */
         get: operations["getTenant"];
         put?: never;
         post?: never;
@@ -589,14 +643,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the accounts of your tenant, page by page */
+        /**
+         * List the accounts of your tenant, page by page
+         * @description Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed.
+         */
         get: operations["listUsers"];
         /**
          * Replace an account; its password stays
          * @description A field that is not sent, or is null, gets its default (`roles`: `member`).
          */
         put: operations["updateUser"];
-        /** Create an account */
+        /**
+         * Create an account
+         * @description A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`.
+         */
         post: operations["createUser"];
         delete?: never;
         options?: never;
@@ -612,7 +672,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change your own password, or reset the password of an account */
+        /**
+         * Change your own password, or reset the password of an account
+         * @description For your own password, send the old one; administrators reset those of others without it. All sessions of the account end, and all locks of it are lifted.
+         */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -648,11 +711,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an account */
+        /**
+         * Read an account
+         * @description An account of another tenant is refused like one that does not exist. Passwords are never returned.
+         */
         get: operations["getUser"];
         put?: never;
         post?: never;
-        /** Delete one account or several */
+        /**
+         * Delete one account or several
+         * @description Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted.
+         */
         delete: operations["deleteUsers"];
         options?: never;
         head?: never;
@@ -670,7 +739,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the webhooks of your tenant, page by page */
+        /**
+         * List the webhooks of your tenant, page by page
+         * @description Secrets are never listed. A webhook that the service has disabled tells why in `reason`.
+         */
         get: operations["listWebhooks"];
         /**
          * Replace a webhook; its secret stays
@@ -695,7 +767,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was sent to a webhook in the last 30 days, the newest first */
+        /**
+         * List what was sent to a webhook in the last 30 days, the newest first
+         * @description There is a row for each try, with the status of the answer, or the error if there was none. A message that was tried several times has the same `messageId` in all its rows.
+         */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -716,7 +791,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message again now
-         * @description It has the same id and the same body as before. Answers 200 with the outcome, whatever it is; also for a webhook that is disabled. It does not change what the webhook is sent next.
+         * @description It has the same id and the same body as before, and does not change what the webhook is sent next. The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.
          */
         post: operations["resendMessage"];
         delete?: never;
@@ -736,7 +811,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message of the type `ping` now
-         * @description Answers 200 with the outcome, whatever it is; also for a webhook that is disabled.
+         * @description The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.
          */
         post: operations["pingWebhook"];
         delete?: never;
@@ -772,11 +847,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a webhook */
+        /**
+         * Read a webhook
+         * @description Its secret is not in the answer: only create and rotate show one.
+         */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
-        /** Delete a webhook and the list of its deliveries */
+        /**
+         * Delete a webhook and the list of its deliveries
+         * @description Nothing is sent to its address from then on. The changes that it has not been sent stay in the journal.
+         */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
@@ -791,251 +872,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        FieldProblemDto: {
+        TenantryAccountUse: {
             /**
              * Format: int32
-             * @description Of a file: the line, from 1.
+             * @description -1 is unlimited.
+             * @example 20
              */
-            line?: number;
-            /** @example parentId */
-            field: string;
-            /** @example must be a decimal id of at most 2^53-1 */
-            message: string;
-        };
-        RefusalEnvelope: {
-            /**
-             * Format: int32
-             * @description The same number as the HTTP status.
-             */
-            code: number;
-            /** @description For people: Chinese, or English when `Accept-Language` prefers it. */
-            msg: string;
-            data: components["schemas"]["RefusalDto"];
-        };
-        TokensDto: {
-            accessToken: string;
-            /** @example Bearer */
-            tokenType: string;
-            /**
-             * Format: int32
-             * @description Seconds.
-             * @example 1800
-             */
-            expiresIn: number;
-            refreshToken: string;
-        };
-        TokensEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["TokensDto"];
-        };
-        LoginDto: {
-            /** @description Code of the tenant; not sent: the platform's. */
-            tenantId?: string | null;
-            /** @example zhangsan */
-            username: string;
-            /** @example a-long-password */
-            password: string;
-        };
-        RefreshDto: {
-            refreshToken: string;
-        };
-        DoneEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            /**
-             * @description Always null.
-             * @example null
-             */
-            data: string | null;
-        };
-        MeDto: {
+            limit: number;
             /**
              * Format: int64
-             * @description The id of the account; null for a caller without an account here.
+             * @example 12
              */
-            userId: number | null;
-            username: string;
-            nickname: string | null;
-            roles: ("superadmin" | "tenant_admin" | "member")[];
-            tenantId: string;
-            tenantName: string;
-            /**
-             * @description Always `ACTIVE`: callers of other tenants are refused.
-             * @enum {string}
-             */
-            tenantState: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
-            /**
-             * @description Ids of the menus that the tenant's package authorises, each once.
-             * @example [
-             *       1,
-             *       100,
-             *       101
-             *     ]
-             */
-            menuIds: number[];
-            /**
-             * @description The time zone of all times of this service.
-             * @example Asia/Shanghai
-             */
-            timeZone: string;
-            /**
-             * @description The version of this service.
-             * @example 0.4.0
-             */
-            version: string;
+            used: number;
         };
-        MeEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["MeDto"];
-        };
-        OAuthProblemDto: {
-            /** @enum {string} */
-            error: "invalid_request" | "invalid_grant" | "unsupported_grant_type" | "temporarily_unavailable" | "server_error";
-            error_description: string;
-        };
-        TokenRequestDto: {
-            /** @enum {string} */
-            grant_type: "password" | "refresh_token";
-            /**
-             * @description The user name, or `tenantCode/username`.
-             * @example zhangsan
-             */
-            username?: string | null;
-            /** @example a-long-password */
-            password?: string | null;
-            refresh_token?: string | null;
-        };
-        OAuthTokensDto: {
-            access_token: string;
-            /** @example Bearer */
-            token_type: string;
-            /**
-             * Format: int32
-             * @description Seconds.
-             * @example 1800
-             */
-            expires_in: number;
-            refresh_token: string;
-        };
-        CreateUserDto: {
-            /** @example 张三 */
-            nickname?: string | null;
-            /**
-             * Format: int64
-             * @description A department of the tenant, or none.
-             */
-            deptId?: number | null;
-            /**
-             * Format: email
-             * @example zhangsan@example.com
-             */
-            email?: string | null;
-            /** @example 13800138000 */
-            phone?: string | null;
-            /**
-             * @description Not sent: `member`.
-             * @example [
-             *       "member"
-             *     ]
-             */
-            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /** @description The caller's own tenant; on create also one below it, for its administrators. */
-            tenantId?: string | null;
-            /**
-             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
-             * @example zhangsan
-             */
-            username: string;
-            /**
-             * Format: password
-             * @example a-long-password
-             */
-            password: string;
-        };
-        UserDto: {
-            /**
-             * Format: int64
-             * @example 2
-             */
-            userId: number;
-            /** @example zhangsan */
-            username: string;
-            /** @example 张三 */
-            nickname: string | null;
-            /**
-             * Format: int64
-             * @description Null: in no department.
-             */
-            deptId: number | null;
-            email: string | null;
-            phone: string | null;
-            roles: ("superadmin" | "tenant_admin" | "member")[];
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-        };
-        UserPage: {
-            rows: components["schemas"]["UserDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        UserPageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["UserPage"];
-        };
-        UserEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["UserDto"];
-        };
-        ChangeDto: {
+        TenantryChange: {
             /**
              * @description In whose journal it stands; what happens to tenants stands in the platform's.
              * @example 000000
@@ -1086,23 +936,13 @@ export interface components {
             /** @description `X-Request-Id` of the request that did it; null where there was none. */
             requestId: string | null;
         };
-        ChangePage: {
-            rows: components["schemas"]["ChangeDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
+        TenantryChangePage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryChange"][];
         };
-        ChangePageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["ChangePage"];
+        TenantryChangePageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryChangePage"];
         };
-        ChangePasswordDto: {
+        TenantryChangePassword: {
             /**
              * Format: int64
              * @description Your own account when not sent.
@@ -1117,125 +957,178 @@ export interface components {
              */
             newPassword: string;
         };
-        UpdateUserDto: {
-            /** @example 张三 */
-            nickname?: string | null;
+        TenantryCommitReservation: {
+            /**
+             * Format: int32
+             * @description At most what was reserved. Default: all of it; the rest is released.
+             * @example 1
+             */
+            amount?: number | null;
+        };
+        TenantryCreateDept: {
             /**
              * Format: int64
-             * @description A department of the tenant, or none.
+             * @description Parent department; 0 is the top level, and the default on create.
+             * @example 0
              */
-            deptId?: number | null;
+            parentId?: number | null;
             /**
-             * Format: email
-             * @example zhangsan@example.com
+             * @description Default: the empty string.
+             * @example 总公司
              */
-            email?: string | null;
-            /** @example 13800138000 */
+            deptName?: string | null;
+            /**
+             * Format: int32
+             * @description Display order; a smaller number is shown earlier. Default: 0.
+             * @example 1
+             */
+            orderNum?: number | null;
+            /**
+             * @description Name of the person in charge. Default: null.
+             * @example 张三
+             */
+            leader?: string | null;
+            /**
+             * @description An 11-digit mobile number is recommended. Default: null.
+             * @example 13800138000
+             */
             phone?: string | null;
             /**
-             * @description Not sent: `member`.
-             * @example [
-             *       "member"
-             *     ]
+             * Format: email
+             * @description An e-mail address or the empty string. Default: null.
+             * @example office@example.com
              */
-            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
+            email?: string | null;
             /**
-             * @description `0` normal, `1` disabled.
+             * @description `0` normal, `1` disabled. Default: `0`.
              * @example 0
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /** @description The caller's own tenant; on create also one below it, for its administrators. */
+            /** @description Only the caller's own tenant is accepted. */
             tenantId?: string | null;
-            /**
-             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
-             * @example zhangsan
-             */
-            username: string;
-            /**
-             * Format: int64
-             * @example 2
-             */
-            userId: number;
         };
-        PatchUserDto: {
-            /** @example 张三 */
-            nickname?: string | null;
+        TenantryCreateTenant: components["schemas"]["TenantryTenantFields"] & {
+            /** @example 示例科技 */
+            tenantName: string;
+        };
+        TenantryCreateUser: components["schemas"]["TenantryUserFields"] & {
+            /**
+             * Format: password
+             * @example a-long-password
+             */
+            password: string;
+        };
+        TenantryCreateWebhook: components["schemas"]["TenantryWebhookChoices"] & {
+            /**
+             * Format: uri
+             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
+             * @example https://receiver.example/hooks
+             */
+            url: string;
+        };
+        TenantryCreatedWebhook: {
             /**
              * Format: int64
-             * @description A department of the tenant, or none.
+             * @example 1
              */
-            deptId?: number | null;
+            id: number;
             /**
-             * Format: email
-             * @example zhangsan@example.com
+             * @description The key of the signatures. Not in the answer to a repeated request.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
              */
-            email?: string | null;
+            secret?: string;
+        };
+        TenantryCreatedWebhookEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryCreatedWebhook"];
+        };
+        TenantryDelivery: {
+            /**
+             * @description The header `webhook-id`, the same in every try of a message.
+             * @example msg_000000_42_0_1
+             */
+            messageId: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * Format: int32
+             * @description Of the answer; null without one.
+             * @example 204
+             */
+            statusCode: number | null;
+            /** @description Why there is no answer, such as `TIMEOUT`, `ECONNREFUSED` or `ADDRESS_NOT_PUBLIC`. */
+            error: string | null;
+            /**
+             * Format: int32
+             * @example 35
+             */
+            durationMs: number;
+            time: string;
+        };
+        TenantryDeliveryEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDelivery"];
+        };
+        TenantryDeliveryPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryDelivery"][];
+        };
+        TenantryDeliveryPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDeliveryPage"];
+        };
+        TenantryDept: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+            /**
+             * Format: int64
+             * @description 0 is the top level.
+             * @example 0
+             */
+            parentId: number;
+            /**
+             * @description Ids from the root `0` down to the parent, separated by commas.
+             * @example 0
+             */
+            ancestors: string;
+            /** @example 总公司 */
+            deptName: string;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            orderNum: number;
+            /** @example 张三 */
+            leader: string | null;
             /** @example 13800138000 */
-            phone?: string | null;
-            /**
-             * @description Not sent: `member`.
-             * @example [
-             *       "member"
-             *     ]
-             */
-            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
+            phone: string | null;
+            /** @example office@example.com */
+            email: string | null;
             /**
              * @description `0` normal, `1` disabled.
-             * @example 0
-             * @enum {string|null}
+             * @enum {string}
              */
-            status?: "0" | "1" | null;
-            /** @description The caller's own tenant; on create also one below it, for its administrators. */
-            tenantId?: string | null;
-            /** @example zhangsan */
-            username?: string;
+            status: "0" | "1";
             /**
-             * Format: int64
-             * @description As in the path, or not sent.
+             * @description `0`; `2` only in the list of deleted departments.
+             * @enum {string}
              */
-            userId?: number | null;
+            delFlag: "0" | "2";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
         };
-        LineFateDto: {
-            /** Format: int32 */
-            line: number;
-            /** @enum {string} */
-            fate: "created" | "updated" | "unchanged" | "refused";
-            /** @description What is wrong with a line that is refused. */
-            problems?: components["schemas"]["FieldProblemDto"][];
-        };
-        ImportReportDto: {
-            /** Format: int32 */
-            created: number;
-            /** Format: int32 */
-            updated: number;
-            /** Format: int32 */
-            unchanged: number;
-            /**
-             * Format: int32
-             * @description Lines that would be refused; only in a dry run.
-             */
-            refused?: number;
-            /** @description Every line; only in a dry run. */
-            lines?: components["schemas"]["LineFateDto"][];
-        };
-        ImportReportEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["ImportReportDto"];
-        };
-        FieldChangeDto: {
-            /** @example leader */
-            field: string;
-            before: (string | null) | number;
-            after: (string | null) | number;
-        };
-        DeptDiffDto: {
+        TenantryDeptDiff: {
             /**
              * Format: int64
              * @example 1
@@ -1253,10 +1146,10 @@ export interface components {
             deptName: string;
             /** @description The names from the top down to it. */
             path: string;
-            /** @description The same before, when it has moved; null otherwise. */
+            /** @description The path before, when it has moved; null otherwise. */
             pathBefore: string | null;
             /** @description What differs in it. Empty when it was created or deleted. */
-            fields: components["schemas"]["FieldChangeDto"][];
+            fields: components["schemas"]["TenantryFieldChange"][];
             /**
              * @description Who changed it last.
              * @example admin
@@ -1268,280 +1161,196 @@ export interface components {
              */
             time: string;
         };
-        DeptDiffPage: {
-            rows: components["schemas"]["DeptDiffDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
+        TenantryDeptDiffPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryDeptDiff"][];
         };
-        DeptDiffPageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptDiffPage"];
+        TenantryDeptDiffPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDeptDiffPage"];
         };
-        RestoreDeptDto: {
-            /**
-             * Format: int64
-             * @description The parent to put it under; 0 is the top level. Not sent: the parent that it had.
-             */
-            parentId?: number | null;
+        TenantryDeptEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDept"];
         };
-        DeptRowDto: {
+        TenantryDeptListEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDept"][];
+        };
+        TenantryDeptNode: components["schemas"]["TenantryDeptRow"] & {
+            children: components["schemas"]["TenantryDeptNode"][];
+        };
+        TenantryDeptRow: components["schemas"]["TenantryDept"] & {
             hasChildren: boolean;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-            /**
-             * Format: int64
-             * @description 0 is the top level.
-             * @example 0
-             */
-            parentId: number;
-            /**
-             * @description Ids from the root `0` down to the parent, separated by commas.
-             * @example 0
-             */
-            ancestors: string;
-            /** @example 总公司 */
-            deptName: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            orderNum: number;
-            /** @example 张三 */
-            leader: string | null;
-            /** @example 13800138000 */
-            phone: string | null;
-            /** @example office@example.com */
-            email: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * @description `0`; `2` only in the list of deleted departments.
-             * @enum {string}
-             */
-            delFlag: "0" | "2";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
         };
-        DeptRowPage: {
-            rows: components["schemas"]["DeptRowDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
+        TenantryDeptRowPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryDeptRow"][];
         };
-        DeptRowPageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptRowPage"];
+        TenantryDeptRowPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDeptRowPage"];
         };
-        DeptNodeDto: {
-            hasChildren: boolean;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-            /**
-             * Format: int64
-             * @description 0 is the top level.
-             * @example 0
-             */
-            parentId: number;
-            /**
-             * @description Ids from the root `0` down to the parent, separated by commas.
-             * @example 0
-             */
-            ancestors: string;
-            /** @example 总公司 */
-            deptName: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            orderNum: number;
-            /** @example 张三 */
-            leader: string | null;
-            /** @example 13800138000 */
-            phone: string | null;
-            /** @example office@example.com */
-            email: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * @description `0`; `2` only in the list of deleted departments.
-             * @enum {string}
-             */
-            delFlag: "0" | "2";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-            children: components["schemas"]["DeptNodeDto"][];
-        };
-        DeptTreeDto: {
-            rows: components["schemas"]["DeptNodeDto"][];
+        TenantryDeptTree: {
+            rows: components["schemas"]["TenantryDeptNode"][];
             /** @description Whether departments were left out because there are more than 5,000. */
             truncated: boolean;
         };
-        DeptTreeEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptTreeDto"];
+        TenantryDeptTreeEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryDeptTree"];
         };
-        DeptDto: {
+        TenantryDoneEnvelope: components["schemas"]["TenantrySuccess"] & {
             /**
-             * Format: int64
-             * @example 1
+             * @description Always null.
+             * @example null
              */
-            deptId: number;
+            data: string | null;
+        };
+        TenantryEntitlement: {
             /**
-             * Format: int64
-             * @description 0 is the top level.
-             * @example 0
+             * @description Business code.
+             * @example 000000
              */
-            parentId: number;
-            /**
-             * @description Ids from the root `0` down to the parent, separated by commas.
-             * @example 0
-             */
-            ancestors: string;
-            /** @example 总公司 */
-            deptName: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            orderNum: number;
-            /** @example 张三 */
-            leader: string | null;
-            /** @example 13800138000 */
-            phone: string | null;
-            /** @example office@example.com */
-            email: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * @description `0`; `2` only in the list of deleted departments.
-             * @enum {string}
-             */
-            delFlag: "0" | "2";
-            /** @example 000000 */
             tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-        };
-        DeptListEnvelope: {
+            /**
+             * @description Only an `ACTIVE` tenant is served.
+             * @enum {string}
+             */
+            state: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
+            /**
+             * Format: date
+             * @description First day of service; null is open.
+             */
+            startTime: string | null;
+            /**
+             * Format: date
+             * @description Last day of service; null is open.
+             */
+            endTime: string | null;
             /**
              * Format: int32
-             * @example 200
+             * @description Days after today until the last day of service: 0 on that day and after it, null when open.
+             * @example 30
              */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptDto"][];
+            daysLeft: number | null;
+            /**
+             * @description The authorised menus.
+             * @example [
+             *       1,
+             *       100,
+             *       101
+             *     ]
+             */
+            menuIds: number[];
+            accounts: components["schemas"]["TenantryAccountUse"];
+            quotas: components["schemas"]["TenantryQuota"][];
+            rules: components["schemas"]["TenantryRuleView"];
         };
-        CreateDeptDto: {
+        TenantryEntitlementEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryEntitlement"];
+        };
+        TenantryFieldChange: {
+            /** @example leader */
+            field: string;
+            before: (string | null) | number;
+            after: (string | null) | number;
+        };
+        TenantryFieldProblem: {
+            /**
+             * Format: int32
+             * @description Of a file: the line, from 1.
+             */
+            line?: number;
+            /** @example parentId */
+            field: string;
+            /** @example must be a decimal id of at most 2^53-1 */
+            message: string;
+        };
+        TenantryImportReport: {
+            /** Format: int32 */
+            created: number;
+            /** Format: int32 */
+            updated: number;
+            /** Format: int32 */
+            unchanged: number;
+            /**
+             * Format: int32
+             * @description Lines that would be refused; only in a dry run.
+             */
+            refused?: number;
+            /** @description Every line; only in a dry run. */
+            lines?: components["schemas"]["TenantryLineFate"][];
+        };
+        TenantryImportReportEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryImportReport"];
+        };
+        TenantryLineFate: {
+            /** Format: int32 */
+            line: number;
+            /** @enum {string} */
+            fate: "created" | "updated" | "unchanged" | "refused";
+            /** @description What is wrong with a line that is refused. */
+            problems?: components["schemas"]["TenantryFieldProblem"][];
+        };
+        TenantryLogin: {
+            /** @description Code of the tenant; not sent: the platform's. */
+            tenantId?: string | null;
+            /** @example zhangsan */
+            username: string;
+            /** @example a-long-password */
+            password: string;
+        };
+        TenantryMe: {
             /**
              * Format: int64
-             * @description Parent department; 0 is the top level, and the default on create.
-             * @example 0
+             * @description The id of the account; null for a caller without an account here.
              */
-            parentId?: number | null;
+            userId: number | null;
+            username: string;
+            nickname: string | null;
+            roles: ("superadmin" | "tenant_admin" | "member")[];
+            tenantId: string;
+            tenantName: string;
             /**
-             * @description Default: the empty string.
-             * @example 总公司
+             * @description Always `ACTIVE`: callers of other tenants are refused.
+             * @enum {string}
              */
-            deptName?: string | null;
+            tenantState: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
+            /**
+             * @description Ids of the menus that the tenant's package authorises, each once.
+             * @example [
+             *       1,
+             *       100,
+             *       101
+             *     ]
+             */
+            menuIds: number[];
+            /**
+             * @description The time zone of all times of this service.
+             * @example Asia/Shanghai
+             */
+            timeZone: string;
+            /**
+             * @description The version of this service.
+             * @example 0.4.0
+             */
+            version: string;
+        };
+        TenantryMeEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryMe"];
+        };
+        TenantryOAuthProblem: {
+            /** @enum {string} */
+            error: "invalid_request" | "invalid_grant" | "unsupported_grant_type" | "temporarily_unavailable" | "server_error";
+            error_description: string;
+        };
+        TenantryOAuthTokens: {
+            access_token: string;
+            /** @example Bearer */
+            token_type: string;
             /**
              * Format: int32
-             * @description Display order; a smaller number is shown earlier. Default: 0.
-             * @example 1
+             * @description Seconds.
+             * @example 1800
              */
-            orderNum?: number | null;
-            /**
-             * @description Name of the person in charge. Default: null.
-             * @example 张三
-             */
-            leader?: string | null;
-            /**
-             * @description An 11-digit mobile number is recommended. Default: null.
-             * @example 13800138000
-             */
-            phone?: string | null;
-            /**
-             * Format: email
-             * @description An e-mail address or the empty string. Default: null.
-             * @example office@example.com
-             */
-            email?: string | null;
-            /**
-             * @description `0` normal, `1` disabled. Default: `0`.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /** @description Only the caller's own tenant is accepted. */
-            tenantId?: string | null;
+            expires_in: number;
+            refresh_token: string;
         };
-        DeptEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeptDto"];
-        };
-        OrderDeptsDto: {
+        TenantryOrderDepts: {
             /**
              * Format: int64
              * @description The department whose children these are; 0 is the top level.
@@ -1556,110 +1365,82 @@ export interface components {
              */
             deptIds: number[];
         };
-        UpdateDeptDto: {
-            /**
-             * Format: int64
-             * @description Parent department; 0 is the top level, and the default on create.
-             * @example 0
-             */
-            parentId?: number | null;
-            /**
-             * @description Default: the empty string.
-             * @example 总公司
-             */
-            deptName?: string | null;
-            /**
-             * Format: int32
-             * @description Display order; a smaller number is shown earlier. Default: 0.
-             * @example 1
-             */
-            orderNum?: number | null;
-            /**
-             * @description Name of the person in charge. Default: null.
-             * @example 张三
-             */
-            leader?: string | null;
-            /**
-             * @description An 11-digit mobile number is recommended. Default: null.
-             * @example 13800138000
-             */
-            phone?: string | null;
-            /**
-             * Format: email
-             * @description An e-mail address or the empty string. Default: null.
-             * @example office@example.com
-             */
-            email?: string | null;
-            /**
-             * @description `0` normal, `1` disabled. Default: `0`.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /** @description Only the caller's own tenant is accepted. */
-            tenantId?: string | null;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            deptId: number;
-        };
-        PatchDeptDto: {
-            /**
-             * Format: int64
-             * @description Parent department; 0 is the top level, and the default on create.
-             * @example 0
-             */
-            parentId?: number | null;
-            /**
-             * @description Default: the empty string.
-             * @example 总公司
-             */
-            deptName?: string | null;
-            /**
-             * Format: int32
-             * @description Display order; a smaller number is shown earlier. Default: 0.
-             * @example 1
-             */
-            orderNum?: number | null;
-            /**
-             * @description Name of the person in charge. Default: null.
-             * @example 张三
-             */
-            leader?: string | null;
-            /**
-             * @description An 11-digit mobile number is recommended. Default: null.
-             * @example 13800138000
-             */
-            phone?: string | null;
-            /**
-             * Format: email
-             * @description An e-mail address or the empty string. Default: null.
-             * @example office@example.com
-             */
-            email?: string | null;
-            /**
-             * @description `0` normal, `1` disabled. Default: `0`.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /** @description Only the caller's own tenant is accepted. */
-            tenantId?: string | null;
-            /**
-             * Format: int64
-             * @description As in the path, or not sent.
-             */
-            deptId?: number | null;
-        };
-        PackageBo: {
+        TenantryPackageBo: {
             /**
              * @description Ids of the authorised menus, separated by commas; up to 10,000. Default: the empty string.
              * @example 1, 100, 101
              */
             menuIds?: string | null;
         };
-        QuotaBo: {
+        TenantryPackageView: {
+            /** @example 1, 100, 101 */
+            menuIds: string;
+        };
+        TenantryPage: {
+            /** @description Send it as `cursor` to read the next page; null on the last page. */
+            nextCursor: string | null;
+            hasMore: boolean;
+        };
+        TenantryPatchDept: components["schemas"]["TenantryCreateDept"] & {
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            deptId?: number | null;
+        };
+        TenantryPatchTenant: components["schemas"]["TenantryTenantChanges"] & {
+            /** @description As in the path, or not sent. */
+            id?: string | null;
+        };
+        TenantryPatchUser: components["schemas"]["TenantryUserDetails"] & {
+            /** @example zhangsan */
+            username?: string;
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            userId?: number | null;
+        };
+        TenantryPatchWebhook: components["schemas"]["TenantryWebhookChoices"] & {
+            /**
+             * Format: uri
+             * @example https://receiver.example/hooks
+             */
+            url?: string;
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            webhookId?: number | null;
+        };
+        TenantryQuota: {
+            /** @example riskReport */
+            kind: string;
+            /**
+             * Format: int32
+             * @description -1 is unlimited.
+             * @example 100
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @example 12
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description By reservations that have not run out.
+             * @example 3
+             */
+            reserved: number;
+            /**
+             * Format: int64
+             * @description What can still be spent; null when unlimited.
+             * @example 85
+             */
+            available: number | null;
+        };
+        TenantryQuotaBo: {
             /**
              * Format: int32
              * @example 500
@@ -1712,315 +1493,7 @@ export interface components {
              */
             pf?: number | null;
         };
-        RuleBo: {
-            modelZr?: string | null;
-            modelPf?: string | null;
-            modelEd?: string | null;
-            catalogZr?: string | null;
-            catalogPf?: string | null;
-            catalogEd?: string | null;
-            catalogRw?: string | null;
-        };
-        CreateTenantDto: {
-            /**
-             * @description Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
-             * @example 000000
-             */
-            tenantParent?: string | null;
-            /**
-             * Format: date
-             * @description First day of service; not sent: open.
-             * @example 2026-01-01
-             */
-            startTime?: string | null;
-            /**
-             * Format: date
-             * @description Last day of service; not sent: open.
-             * @example 2036-12-31
-             */
-            endTime?: string | null;
-            /** @example 张三 */
-            contactUserName?: string | null;
-            /** @example 13800138000 */
-            contactPhone?: string | null;
-            /** @example 示例科技有限公司 */
-            companyName?: string | null;
-            /**
-             * @description `0` normal, `1` disabled. Default: `0`.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * Format: int32
-             * @description Limit on the number of accounts; -1 is unlimited, and the default.
-             * @example -1
-             */
-            accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"];
-            quotaBo?: components["schemas"]["QuotaBo"];
-            ruleBo?: components["schemas"]["RuleBo"];
-            /** @example 示例科技 */
-            tenantName: string;
-        };
-        TenantRowDto: {
-            /**
-             * @description The state today.
-             * @enum {string}
-             */
-            state: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
-            hasChildren: boolean;
-            /**
-             * @description Internal id, used in paths.
-             * @example 1
-             */
-            id: string;
-            /**
-             * @description Business code.
-             * @example 000000
-             */
-            tenantId: string;
-            /** @example 示例科技 */
-            tenantName: string;
-            /** @description Code of the parent; null only for the platform tenant. */
-            tenantParent: string | null;
-            /** Format: date */
-            startTime: string | null;
-            /** Format: date */
-            endTime: string | null;
-            contactUserName: string | null;
-            contactPhone: string | null;
-            companyName: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * Format: int32
-             * @description Limit on the number of accounts; -1 is unlimited.
-             */
-            accountCount: number;
-        };
-        TenantRowPage: {
-            rows: components["schemas"]["TenantRowDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        TenantRowPageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["TenantRowPage"];
-        };
-        PackageView: {
-            /** @example 1, 100, 101 */
-            menuIds: string;
-        };
-        QuotaView: {
-            /** Format: int32 */
-            enterpriseQuery: number;
-            /** Format: int32 */
-            annualReportQuery: number;
-            /** Format: int32 */
-            chainReport: number;
-            /** Format: int32 */
-            businessReport: number;
-            /** Format: int32 */
-            riskReport: number;
-            /** Format: int32 */
-            merchant: number;
-        };
-        RuleView: {
-            modelZr: string | null;
-            modelPf: string | null;
-            modelEd: string | null;
-            catalogZr: string | null;
-            catalogPf: string | null;
-            catalogEd: string | null;
-            catalogRw: string | null;
-        };
-        TenantDto: {
-            packageBo: components["schemas"]["PackageView"];
-            quotaBo: components["schemas"]["QuotaView"];
-            ruleBo: components["schemas"]["RuleView"];
-            /**
-             * @description Internal id, used in paths.
-             * @example 1
-             */
-            id: string;
-            /**
-             * @description Business code.
-             * @example 000000
-             */
-            tenantId: string;
-            /** @example 示例科技 */
-            tenantName: string;
-            /** @description Code of the parent; null only for the platform tenant. */
-            tenantParent: string | null;
-            /** Format: date */
-            startTime: string | null;
-            /** Format: date */
-            endTime: string | null;
-            contactUserName: string | null;
-            contactPhone: string | null;
-            companyName: string | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /**
-             * Format: int32
-             * @description Limit on the number of accounts; -1 is unlimited.
-             */
-            accountCount: number;
-        };
-        TenantEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["TenantDto"];
-        };
-        RestoreTenantDto: {
-            /** @description Code of the parent to put it under. Not sent: the parent that it had. */
-            tenantParent?: string | null;
-        };
-        UpdateTenantDto: {
-            /**
-             * @description Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
-             * @example 000000
-             */
-            tenantParent?: string | null;
-            /**
-             * Format: date
-             * @description First day of service; not sent: open.
-             * @example 2026-01-01
-             */
-            startTime?: string | null;
-            /**
-             * Format: date
-             * @description Last day of service; not sent: open.
-             * @example 2036-12-31
-             */
-            endTime?: string | null;
-            /** @example 张三 */
-            contactUserName?: string | null;
-            /** @example 13800138000 */
-            contactPhone?: string | null;
-            /** @example 示例科技有限公司 */
-            companyName?: string | null;
-            /**
-             * @description `0` normal, `1` disabled. Default: `0`.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * Format: int32
-             * @description Limit on the number of accounts; -1 is unlimited, and the default.
-             * @example -1
-             */
-            accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"];
-            quotaBo?: components["schemas"]["QuotaBo"];
-            ruleBo?: components["schemas"]["RuleBo"];
-            /** @example 示例科技 */
-            tenantName: string;
-            /** @example 1099511627776000000 */
-            id: string;
-        };
-        PatchTenantDto: {
-            /**
-             * @description Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
-             * @example 000000
-             */
-            tenantParent?: string | null;
-            /**
-             * Format: date
-             * @description First day of service; not sent: open.
-             * @example 2026-01-01
-             */
-            startTime?: string | null;
-            /**
-             * Format: date
-             * @description Last day of service; not sent: open.
-             * @example 2036-12-31
-             */
-            endTime?: string | null;
-            /** @example 张三 */
-            contactUserName?: string | null;
-            /** @example 13800138000 */
-            contactPhone?: string | null;
-            /** @example 示例科技有限公司 */
-            companyName?: string | null;
-            /**
-             * @description `0` normal, `1` disabled. Default: `0`.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * Format: int32
-             * @description Limit on the number of accounts; -1 is unlimited, and the default.
-             * @example -1
-             */
-            accountCount?: number | null;
-            packageBo?: components["schemas"]["PackageBo"];
-            quotaBo?: components["schemas"]["QuotaBo"];
-            ruleBo?: components["schemas"]["RuleBo"];
-            /** @example 示例科技 */
-            tenantName?: string;
-            /** @description As in the path, or not sent. */
-            id?: string | null;
-        };
-        QuotaDto: {
-            /** @example riskReport */
-            kind: string;
-            /**
-             * Format: int32
-             * @description -1 is unlimited.
-             * @example 100
-             */
-            total: number;
-            /**
-             * Format: int64
-             * @example 12
-             */
-            used: number;
-            /**
-             * Format: int64
-             * @description By reservations that have not run out.
-             * @example 3
-             */
-            reserved: number;
-            /**
-             * Format: int64
-             * @description What can still be spent; null when unlimited.
-             * @example 85
-             */
-            available: number | null;
-        };
-        QuotaListEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["QuotaDto"][];
-        };
-        QuotaEntryDto: {
+        TenantryQuotaEntry: {
             /** @example riskReport */
             kind: string;
             /**
@@ -2059,32 +1532,36 @@ export interface components {
             /** @example 2026-01-01 09:00:00 */
             createTime: string;
         };
-        QuotaEntryEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["QuotaEntryDto"];
+        TenantryQuotaEntryEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryQuotaEntry"];
         };
-        UseQuotaDto: {
-            /**
-             * Format: int32
-             * @description Default: 1.
-             * @example 1
-             */
-            amount?: number | null;
-            /**
-             * @description Names what it is spent for. The same key and amount again gives the first answer, and spends nothing.
-             * @example report-2026-0001
-             */
-            key: string;
-            /** @example Risk report of Huadong Manufacturing */
-            note?: string | null;
+        TenantryQuotaEntryPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryQuotaEntry"][];
         };
-        RefundQuotaDto: {
+        TenantryQuotaEntryPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryQuotaEntryPage"];
+        };
+        TenantryQuotaListEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryQuota"][];
+        };
+        TenantryQuotaView: {
+            /** Format: int32 */
+            enterpriseQuery: number;
+            /** Format: int32 */
+            annualReportQuery: number;
+            /** Format: int32 */
+            chainReport: number;
+            /** Format: int32 */
+            businessReport: number;
+            /** Format: int32 */
+            riskReport: number;
+            /** Format: int32 */
+            merchant: number;
+        };
+        TenantryRefresh: {
+            refreshToken: string;
+        };
+        TenantryRefundQuota: {
             /**
              * @description The key that has spent it.
              * @example report-2026-0001
@@ -2102,23 +1579,38 @@ export interface components {
              */
             key: string;
         };
-        QuotaEntryPage: {
-            rows: components["schemas"]["QuotaEntryDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
+        TenantryRefusal: {
+            /**
+             * @description A constant to branch on.
+             * @enum {string}
+             */
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            /**
+             * @description The request's id, as in the header `X-Request-Id` and in the log.
+             * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
+             */
+            requestId: string;
+            /** @description The invalid fields, for reasons that are about fields. */
+            fields?: components["schemas"]["TenantryFieldProblem"][];
+            /** @description The ids that caused the refusal, where there may be several. */
+            ids?: (number | string)[];
+            /**
+             * Format: int64
+             * @description How much of a quota is available, where there was not enough.
+             */
+            available?: number;
         };
-        QuotaEntryPageEnvelope: {
+        TenantryRefusalEnvelope: {
             /**
              * Format: int32
-             * @example 200
+             * @description The same number as the HTTP status.
              */
             code: number;
-            /** @example 操作成功 */
+            /** @description For people: Chinese, or English when `Accept-Language` prefers it. */
             msg: string;
-            data: components["schemas"]["QuotaEntryPage"];
+            data: components["schemas"]["TenantryRefusal"];
         };
-        ReservationDto: {
+        TenantryReservation: {
             /** @example riskReport */
             kind: string;
             /** @example report-2026-0002 */
@@ -2138,17 +1630,10 @@ export interface components {
             /** @example 2026-01-01 09:00:00 */
             createTime: string;
         };
-        ReservationEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["ReservationDto"];
+        TenantryReservationEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryReservation"];
         };
-        ReserveQuotaDto: {
+        TenantryReserveQuota: {
             /**
              * Format: int32
              * @example 1
@@ -2166,122 +1651,292 @@ export interface components {
              */
             seconds: number;
         };
-        CommitReservationDto: {
-            /**
-             * Format: int32
-             * @description At most what was reserved. Default: all of it; the rest is released.
-             * @example 1
-             */
-            amount?: number | null;
-        };
-        AccountUseDto: {
-            /**
-             * Format: int32
-             * @description -1 is unlimited.
-             * @example 20
-             */
-            limit: number;
+        TenantryRestoreDept: {
             /**
              * Format: int64
-             * @example 12
+             * @description The parent to put it under; 0 is the top level. Not sent: the parent that it had.
              */
-            used: number;
+            parentId?: number | null;
         };
-        EntitlementDto: {
+        TenantryRestoreTenant: {
+            /** @description Code of the parent to put it under. Not sent: the parent that it had. */
+            tenantParent?: string | null;
+        };
+        TenantryRuleBo: {
+            modelZr?: string | null;
+            modelPf?: string | null;
+            modelEd?: string | null;
+            catalogZr?: string | null;
+            catalogPf?: string | null;
+            catalogEd?: string | null;
+            catalogRw?: string | null;
+        };
+        TenantryRuleView: {
+            modelZr: string | null;
+            modelPf: string | null;
+            modelEd: string | null;
+            catalogZr: string | null;
+            catalogPf: string | null;
+            catalogEd: string | null;
+            catalogRw: string | null;
+        };
+        TenantrySuccess: {
             /**
-             * @description Business code.
+             * Format: int32
+             * @example 200
+             */
+            code: number;
+            /** @example 操作成功 */
+            msg: string;
+        };
+        TenantryTenant: components["schemas"]["TenantryTenantSummary"] & {
+            packageBo: components["schemas"]["TenantryPackageView"];
+            quotaBo: components["schemas"]["TenantryQuotaView"];
+            ruleBo: components["schemas"]["TenantryRuleView"];
+        };
+        TenantryTenantChanges: components["schemas"]["TenantryTenantFields"] & {
+            /** @example 示例科技 */
+            tenantName?: string;
+        };
+        TenantryTenantEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryTenant"];
+        };
+        TenantryTenantFields: {
+            /**
+             * @description Code of the parent tenant: the caller's own or one below it. Not sent: the caller's own on create, unchanged on update.
              * @example 000000
              */
-            tenantId: string;
-            /**
-             * @description Only an `ACTIVE` tenant is served.
-             * @enum {string}
-             */
-            state: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
+            tenantParent?: string | null;
             /**
              * Format: date
-             * @description First day of service; null is open.
+             * @description First day of service; not sent: open.
+             * @example 2026-01-01
              */
-            startTime: string | null;
+            startTime?: string | null;
             /**
              * Format: date
-             * @description Last day of service; null is open.
+             * @description Last day of service; not sent: open.
+             * @example 2036-12-31
              */
-            endTime: string | null;
+            endTime?: string | null;
+            /** @example 张三 */
+            contactUserName?: string | null;
+            /** @example 13800138000 */
+            contactPhone?: string | null;
+            /** @example 示例科技有限公司 */
+            companyName?: string | null;
             /**
-             * Format: int32
-             * @description Days after today until the last day of service: 0 on that day and after it, null when open.
-             * @example 30
-             */
-            daysLeft: number | null;
-            /**
-             * @description The authorised menus.
-             * @example [
-             *       1,
-             *       100,
-             *       101
-             *     ]
-             */
-            menuIds: number[];
-            accounts: components["schemas"]["AccountUseDto"];
-            quotas: components["schemas"]["QuotaDto"][];
-            rules: components["schemas"]["RuleView"];
-        };
-        EntitlementEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["EntitlementDto"];
-        };
-        CreatedWebhookDto: {
-            /**
-             * Format: int64
-             * @example 1
-             */
-            id: number;
-            /**
-             * @description The key of the signatures. Not in the answer to a repeated request.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
-             */
-            secret?: string;
-        };
-        CreatedWebhookEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["CreatedWebhookDto"];
-        };
-        CreateWebhookDto: {
-            /**
-             * @description Not sent: all. `tenant` is about the tenants at and below your own.
-             * @example [
-             *       "dept",
-             *       "tenant"
-             *     ]
-             */
-            kinds?: ("dept" | "tenant" | "user")[] | null;
-            /**
-             * @description `0` sends, `1` does not.
+             * @description `0` normal, `1` disabled. Default: `0`.
              * @example 0
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
             /**
-             * Format: uri
-             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
-             * @example https://receiver.example/hooks
+             * Format: int32
+             * @description Limit on the number of accounts; -1 is unlimited, and the default.
+             * @example -1
              */
-            url: string;
+            accountCount?: number | null;
+            packageBo?: components["schemas"]["TenantryPackageBo"];
+            quotaBo?: components["schemas"]["TenantryQuotaBo"];
+            ruleBo?: components["schemas"]["TenantryRuleBo"];
         };
-        WebhookDto: {
+        TenantryTenantRow: components["schemas"]["TenantryTenantSummary"] & {
+            /**
+             * @description The state today.
+             * @enum {string}
+             */
+            state: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
+            hasChildren: boolean;
+        };
+        TenantryTenantRowPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryTenantRow"][];
+        };
+        TenantryTenantRowPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryTenantRowPage"];
+        };
+        TenantryTenantSummary: {
+            /**
+             * @description Internal id, used in paths.
+             * @example 1
+             */
+            id: string;
+            /**
+             * @description Business code.
+             * @example 000000
+             */
+            tenantId: string;
+            /** @example 示例科技 */
+            tenantName: string;
+            /** @description Code of the parent; null only for the platform tenant. */
+            tenantParent: string | null;
+            /** Format: date */
+            startTime: string | null;
+            /** Format: date */
+            endTime: string | null;
+            contactUserName: string | null;
+            contactPhone: string | null;
+            companyName: string | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /**
+             * Format: int32
+             * @description Limit on the number of accounts; -1 is unlimited.
+             */
+            accountCount: number;
+        };
+        TenantryTokenRequest: {
+            /** @enum {string} */
+            grant_type: "password" | "refresh_token";
+            /**
+             * @description The user name, or `tenantCode/username`.
+             * @example zhangsan
+             */
+            username?: string | null;
+            /** @example a-long-password */
+            password?: string | null;
+            refresh_token?: string | null;
+        };
+        TenantryTokens: {
+            accessToken: string;
+            /** @example Bearer */
+            tokenType: string;
+            /**
+             * Format: int32
+             * @description Seconds.
+             * @example 1800
+             */
+            expiresIn: number;
+            refreshToken: string;
+        };
+        TenantryTokensEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryTokens"];
+        };
+        TenantryUpdateDept: components["schemas"]["TenantryCreateDept"] & {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            deptId: number;
+        };
+        TenantryUpdateTenant: components["schemas"]["TenantryCreateTenant"] & {
+            /** @example 1099511627776000000 */
+            id: string;
+        };
+        TenantryUpdateUser: components["schemas"]["TenantryUserFields"] & {
+            /**
+             * Format: int64
+             * @example 2
+             */
+            userId: number;
+        };
+        TenantryUpdateWebhook: components["schemas"]["TenantryCreateWebhook"] & {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            webhookId: number;
+        };
+        TenantryUseQuota: {
+            /**
+             * Format: int32
+             * @description Default: 1.
+             * @example 1
+             */
+            amount?: number | null;
+            /**
+             * @description Names what it is spent for. The same key and amount again gives the first answer, and spends nothing.
+             * @example report-2026-0001
+             */
+            key: string;
+            /** @example Risk report of Huadong Manufacturing */
+            note?: string | null;
+        };
+        TenantryUser: {
+            /**
+             * Format: int64
+             * @example 2
+             */
+            userId: number;
+            /** @example zhangsan */
+            username: string;
+            /** @example 张三 */
+            nickname: string | null;
+            /**
+             * Format: int64
+             * @description Null: in no department.
+             */
+            deptId: number | null;
+            email: string | null;
+            phone: string | null;
+            roles: ("superadmin" | "tenant_admin" | "member")[];
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+        };
+        TenantryUserDetails: {
+            /** @example 张三 */
+            nickname?: string | null;
+            /**
+             * Format: int64
+             * @description A department of the tenant, or none.
+             */
+            deptId?: number | null;
+            /**
+             * Format: email
+             * @example zhangsan@example.com
+             */
+            email?: string | null;
+            /** @example 13800138000 */
+            phone?: string | null;
+            /**
+             * @description Not sent: `member`.
+             * @example [
+             *       "member"
+             *     ]
+             */
+            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /** @description The caller's own tenant; on create also one below it, for its administrators. */
+            tenantId?: string | null;
+        };
+        TenantryUserEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryUser"];
+        };
+        TenantryUserFields: components["schemas"]["TenantryUserDetails"] & {
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
+            username: string;
+        };
+        TenantryUserPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryUser"][];
+        };
+        TenantryUserPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryUserPage"];
+        };
+        TenantryWebhook: {
             /**
              * Format: int64
              * @example 1
@@ -2306,33 +1961,7 @@ export interface components {
             /** @description Null when it was never changed. */
             updateTime: string | null;
         };
-        WebhookPage: {
-            rows: components["schemas"]["WebhookDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        WebhookPageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["WebhookPage"];
-        };
-        WebhookEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["WebhookDto"];
-        };
-        UpdateWebhookDto: {
+        TenantryWebhookChoices: {
             /**
              * @description Not sent: all. `tenant` is about the tenants at and below your own.
              * @example [
@@ -2347,169 +1976,175 @@ export interface components {
              * @enum {string|null}
              */
             status?: "0" | "1" | null;
-            /**
-             * Format: uri
-             * @description `https`; outside of production also `http`. Its name must lead to public addresses.
-             * @example https://receiver.example/hooks
-             */
-            url: string;
-            /**
-             * Format: int64
-             * @example 1
-             */
-            webhookId: number;
         };
-        PatchWebhookDto: {
-            /**
-             * @description Not sent: all. `tenant` is about the tenants at and below your own.
-             * @example [
-             *       "dept",
-             *       "tenant"
-             *     ]
-             */
-            kinds?: ("dept" | "tenant" | "user")[] | null;
-            /**
-             * @description `0` sends, `1` does not.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /**
-             * Format: uri
-             * @example https://receiver.example/hooks
-             */
-            url?: string;
-            /**
-             * Format: int64
-             * @description As in the path, or not sent.
-             */
-            webhookId?: number | null;
+        TenantryWebhookEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryWebhook"];
         };
-        WebhookSecretDto: {
+        TenantryWebhookMessage: {
+            /**
+             * @description The kind and the operation of a change, or `ping`.
+             * @example dept.moved
+             */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description The change, or the webhook that is pinged. */
+            data: components["schemas"]["TenantryChange"] | {
+                /** Format: int64 */
+                webhookId: number;
+            };
+        };
+        TenantryWebhookPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryWebhook"][];
+        };
+        TenantryWebhookPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryWebhookPage"];
+        };
+        TenantryWebhookSecret: {
             /**
              * @description The key of the signatures.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
              */
             secret: string;
         };
-        WebhookSecretEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["WebhookSecretDto"];
-        };
-        DeliveryDto: {
-            /**
-             * @description The header `webhook-id`, the same in every try of a message.
-             * @example msg_000000_42_0_1
-             */
-            messageId: string;
-            /**
-             * Format: int32
-             * @example 1
-             */
-            attempt: number;
-            /**
-             * Format: int32
-             * @description Of the answer; null without one.
-             * @example 204
-             */
-            statusCode: number | null;
-            /** @description Why there is no answer, such as `TIMEOUT`, `ECONNREFUSED` or `ADDRESS_NOT_PUBLIC`. */
-            error: string | null;
-            /**
-             * Format: int32
-             * @example 35
-             */
-            durationMs: number;
-            time: string;
-        };
-        DeliveryEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeliveryDto"];
-        };
-        DeliveryPage: {
-            rows: components["schemas"]["DeliveryDto"][];
-            /** @description Send it as `cursor` to read the next page; null on the last page. */
-            nextCursor: string | null;
-            hasMore: boolean;
-        };
-        DeliveryPageEnvelope: {
-            /**
-             * Format: int32
-             * @example 200
-             */
-            code: number;
-            /** @example 操作成功 */
-            msg: string;
-            data: components["schemas"]["DeliveryPage"];
-        };
-        RefusalDto: {
-            /**
-             * @description A constant to branch on.
-             * @enum {string}
-             */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
-            /**
-             * @description The request's id, as in the header `X-Request-Id` and in the log.
-             * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
-             */
-            requestId: string;
-            /** @description The invalid fields, for reasons that are about fields. */
-            fields?: components["schemas"]["FieldProblemDto"][];
-            /** @description The ids that caused the refusal, where there may be several. */
-            ids?: (number | string)[];
-            /**
-             * Format: int64
-             * @description How much of a quota is available, where there was not enough.
-             */
-            available?: number;
+        TenantryWebhookSecretEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryWebhookSecret"];
         };
     };
     responses: {
+        /** @description 操作成功 */
+        "ChangePage-ETag": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryChangePageEnvelope"];
+            };
+        };
         /** @description `DEPT_NOT_FOUND`: There is no such department */
         DEPT_NOT_FOUND: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "DEPT_NOT_FOUND";
+                    };
+                };
             };
         };
         /**
-         * @description `DEPT_NOT_FOUND`: There is no such department
-         *
-         *     `PARENT_NOT_FOUND`: There is no such parent department
+         * @description - `DEPT_NOT_FOUND`: There is no such department
+         *     - `PARENT_NOT_FOUND`: There is no such parent department
          */
         "DEPT_NOT_FOUND-PARENT_NOT_FOUND": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "DEPT_NOT_FOUND" | "PARENT_NOT_FOUND";
+                    };
+                };
             };
         };
         /**
-         * @description `DEPT_NOT_FOUND`: There is no such department
-         *
-         *     `USER_NOT_FOUND`: There is no such account
+         * @description - `DEPT_NOT_FOUND`: There is no such department
+         *     - `USER_NOT_FOUND`: There is no such account
          */
         "DEPT_NOT_FOUND-USER_NOT_FOUND": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "DEPT_NOT_FOUND" | "USER_NOT_FOUND";
+                    };
+                };
+            };
+        };
+        /** @description 操作成功 */
+        Delivery: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryDeliveryEnvelope"];
+            };
+        };
+        /** @description 操作成功 */
+        Done: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryDoneEnvelope"];
+            };
+        };
+        /** @description 操作成功 */
+        "Done-ETag": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryDoneEnvelope"];
+            };
+        };
+        /** @description 操作成功 */
+        "Done-Idempotent-Replayed": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryDoneEnvelope"];
+            };
+        };
+        /** @description 操作成功 */
+        "Done-Location-ETag-Idempotent-Replayed": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                Location: components["headers"]["Location"];
+                ETag: components["headers"]["ETag"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryDoneEnvelope"];
+            };
+        };
+        /** @description 操作成功 */
+        "Entitlement-ETag": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryEntitlementEnvelope"];
             };
         };
         /** @description `HISTORY_GONE`: The history of that time is not kept any more */
@@ -2518,7 +2153,12 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "HISTORY_GONE";
+                    };
+                };
             };
         };
         /** @description `IDEMPOTENCY_KEY_REUSED`: This Idempotency-Key has been used for another request */
@@ -2527,65 +2167,83 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "IDEMPOTENCY_KEY_REUSED";
+                    };
+                };
             };
         };
         /**
-         * @description `INVALID_INPUT`: The input is invalid
-         *
-         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         * @description - `INVALID_INPUT`: The input is invalid
+         *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
          */
         "INVALID_INPUT-MALFORMED_REQUEST": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "INVALID_INPUT" | "MALFORMED_REQUEST";
+                    };
+                };
             };
         };
         /**
-         * @description `INVALID_INPUT`: The input is invalid
-         *
-         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-         *
-         *     `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
+         * @description - `INVALID_INPUT`: The input is invalid
+         *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         *     - `DEPT_TOO_DEEP`: The department tree can be at most 64 levels deep
          */
         "INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_TOO_DEEP";
+                    };
+                };
             };
         };
         /**
-         * @description `INVALID_INPUT`: The input is invalid
-         *
-         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-         *
-         *     `HISTORY_TOO_LONG`: There were too many changes since that time; choose a later time, or for a comparison two times that are closer
+         * @description - `INVALID_INPUT`: The input is invalid
+         *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         *     - `HISTORY_TOO_LONG`: There were too many changes since that time; choose a later time, or for a comparison two times that are closer
          */
         "INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "HISTORY_TOO_LONG";
+                    };
+                };
             };
         };
         /**
-         * @description `INVALID_INPUT`: The input is invalid
-         *
-         *     `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
-         *
-         *     `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
+         * @description - `INVALID_INPUT`: The input is invalid
+         *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         *     - `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
          */
         "INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
+                    };
+                };
             };
         };
         /** @description Not modified: the version in `If-None-Match` is still current. */
@@ -2598,16 +2256,20 @@ export interface components {
             content?: never;
         };
         /**
-         * @description `PARENT_DISABLED`: The parent department is disabled
-         *
-         *     `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
+         * @description - `PARENT_DISABLED`: The parent department is disabled
+         *     - `DEPT_CYCLE`: A department cannot be moved below itself or one of its descendants
          */
         "PARENT_DISABLED-DEPT_CYCLE": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "PARENT_DISABLED" | "DEPT_CYCLE";
+                    };
+                };
             };
         };
         /** @description `QUOTA_KEY_REUSED`: The key was used for something else before */
@@ -2616,7 +2278,12 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "QUOTA_KEY_REUSED";
+                    };
+                };
             };
         };
         /** @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota */
@@ -2625,20 +2292,53 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "QUOTA_KIND_UNKNOWN";
+                    };
+                };
             };
         };
         /**
-         * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
-         *
-         *     `RESERVATION_NOT_FOUND`: There is no such reservation
+         * @description - `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
+         *     - `RESERVATION_NOT_FOUND`: There is no such reservation
          */
         "QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "QUOTA_KIND_UNKNOWN" | "RESERVATION_NOT_FOUND";
+                    };
+                };
+            };
+        };
+        /** @description 操作成功 */
+        "QuotaEntry-Idempotent-Replayed": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryQuotaEntryEnvelope"];
+            };
+        };
+        /** @description 操作成功 */
+        "QuotaList-ETag": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryQuotaListEnvelope"];
             };
         };
         /** @description `RESERVATION_OVER`: The reservation was committed or released, or has run out */
@@ -2647,112 +2347,117 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "RESERVATION_OVER";
+                    };
+                };
             };
         };
         /**
-         * @description `ROLE_REQUIRED`: Your role does not allow this
-         *
-         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *
-         *     `TENANT_DISABLED`: Your tenant is disabled
-         *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *
-         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          */
         "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
+                    };
+                };
             };
         };
         /**
-         * @description `ROLE_REQUIRED`: Your role does not allow this
-         *
-         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *
-         *     `TENANT_DISABLED`: Your tenant is disabled
-         *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *
-         *     `TENANT_EXPIRED`: The service period of your tenant has ended
-         *
-         *     `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
          */
         "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
+                    };
+                };
             };
         };
         /**
-         * @description `ROLE_REQUIRED`: Your role does not allow this
-         *
-         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *
-         *     `TENANT_DISABLED`: Your tenant is disabled
-         *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *
-         *     `TENANT_EXPIRED`: The service period of your tenant has ended
-         *
-         *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
          */
         "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
+                    };
+                };
             };
         };
         /**
-         * @description `ROLE_REQUIRED`: Your role does not allow this
-         *
-         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *
-         *     `TENANT_DISABLED`: Your tenant is disabled
-         *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *
-         *     `TENANT_EXPIRED`: The service period of your tenant has ended
-         *
-         *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
-         *
-         *     `TENANT_MISMATCH`: The body names a tenant other than your own
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+         *     - `TENANT_MISMATCH`: The body names a tenant other than your own
          */
         "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
+                    };
+                };
             };
         };
         /**
-         * @description `ROLE_REQUIRED`: Your role does not allow this
-         *
-         *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *
-         *     `TENANT_DISABLED`: Your tenant is disabled
-         *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *
-         *     `TENANT_EXPIRED`: The service period of your tenant has ended
-         *
-         *     `TENANT_MISMATCH`: The body names a tenant other than your own
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `TENANT_MISMATCH`: The body names a tenant other than your own
          */
         "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
+                    };
+                };
             };
         };
         /** @description `ROUTE_NOT_FOUND`: There is no such operation */
@@ -2761,27 +2466,24 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROUTE_NOT_FOUND";
+                    };
+                };
             };
         };
         /**
-         * @description `REQUEST_TIMEOUT`: The request took too long to arrive
-         *
-         *     `BODY_TOO_LARGE`: The body is too large
-         *
-         *     `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept the type or encoding of the body
-         *
-         *     `EXPECTATION_FAILED`: The Expect header is not supported
-         *
-         *     `HEADERS_TOO_LARGE`: The address or the headers are too long, or there are too many headers
-         *
-         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
-         *
-         *     `INTERNAL_ERROR`: Internal server error
-         *
-         *     `DATABASE_UNAVAILABLE`: The database is currently unavailable; try again shortly
-         *
-         *     `OVERLOADED`: The service is overloaded; try again shortly
+         * @description - `REQUEST_TIMEOUT`: The request took too long to arrive
+         *     - `BODY_TOO_LARGE`: The body is too large
+         *     - `UNSUPPORTED_MEDIA_TYPE`: This operation does not accept the type or encoding of the body
+         *     - `EXPECTATION_FAILED`: The Expect header is not supported
+         *     - `HEADERS_TOO_LARGE`: The address or the headers are too long, or there are too many headers
+         *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         *     - `INTERNAL_ERROR`: Internal server error
+         *     - `DATABASE_UNAVAILABLE`: The database is currently unavailable; try again shortly
+         *     - `OVERLOADED`: The service is overloaded; try again shortly
          */
         Refused: {
             headers: {
@@ -2792,7 +2494,12 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "REQUEST_TIMEOUT" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "DATABASE_UNAVAILABLE" | "OVERLOADED";
+                    };
+                };
             };
         };
         /** @description `STALE`: The resource has changed since you read it; read it again */
@@ -2801,39 +2508,49 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "STALE";
+                    };
+                };
             };
         };
         /**
-         * @description `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
-         *
-         *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
-         *
-         *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+         * @description - `TENANT_CYCLE`: A tenant cannot be moved below itself or one of its descendants
+         *     - `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+         *     - `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
          */
         "TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TENANT_CYCLE" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
+                    };
+                };
             };
         };
         /**
-         * @description `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *
-         *     `TENANT_DISABLED`: Your tenant is disabled
-         *
-         *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *
-         *     `TENANT_EXPIRED`: The service period of your tenant has ended
+         * @description - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          */
         "TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
+                    };
+                };
             };
         };
         /** @description `TENANT_NOT_FOUND`: There is no such tenant */
@@ -2842,28 +2559,35 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TENANT_NOT_FOUND";
+                    };
+                };
             };
         };
         /**
-         * @description `TENANT_NOT_FOUND`: There is no such tenant
-         *
-         *     `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant
+         * @description - `TENANT_NOT_FOUND`: There is no such tenant
+         *     - `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant
          */
         "TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TENANT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND";
+                    };
+                };
             };
         };
         /**
-         * @description `TOKEN_MISSING`: The access token is missing; send Authorization: Bearer <token>
-         *
-         *     `TOKEN_INVALID`: The access token is invalid
-         *
-         *     `TOKEN_EXPIRED`: The access token has expired
+         * @description - `TOKEN_MISSING`: The access token is missing; send Authorization: Bearer <token>
+         *     - `TOKEN_INVALID`: The access token is invalid
+         *     - `TOKEN_EXPIRED`: The access token has expired
          */
         "TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED": {
             headers: {
@@ -2871,13 +2595,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED";
+                    };
+                };
             };
         };
         /**
-         * @description `TOO_MANY_HISTORY_READS`: Too many reads of a long history are running; try again after the time in Retry-After
-         *
-         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         * @description - `TOO_MANY_HISTORY_READS`: Too many reads of a long history are running; try again after the time in Retry-After
+         *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
          */
         "TOO_MANY_HISTORY_READS-RATE_LIMITED": {
             headers: {
@@ -2888,13 +2616,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TOO_MANY_HISTORY_READS" | "RATE_LIMITED";
+                    };
+                };
             };
         };
         /**
-         * @description `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
-         *
-         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         * @description - `TOO_MANY_LOGINS`: Too many sign-ins at once; try again shortly
+         *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
          */
         "TOO_MANY_LOGINS-RATE_LIMITED": {
             headers: {
@@ -2905,22 +2637,41 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "TOO_MANY_LOGINS" | "RATE_LIMITED";
+                    };
+                };
+            };
+        };
+        /** @description 操作成功 */
+        Tokens: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryTokensEnvelope"];
             };
         };
         /**
-         * @description `USERNAME_TAKEN`: The user name is already taken
-         *
-         *     `DEPT_DISABLED`: The department is disabled
-         *
-         *     `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted
+         * @description - `USERNAME_TAKEN`: The user name is already taken
+         *     - `DEPT_DISABLED`: The department is disabled
+         *     - `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted
          */
         "USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN": {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "LAST_SUPERADMIN";
+                    };
+                };
             };
         };
         /** @description `USER_NOT_FOUND`: There is no such account */
@@ -2929,13 +2680,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "USER_NOT_FOUND";
+                    };
+                };
             };
         };
         /**
-         * @description `WEBHOOKS_BUSY`: Too many requests are waiting for name servers or receivers; try again after the time in Retry-After
-         *
-         *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+         * @description - `WEBHOOKS_BUSY`: Too many requests are waiting for name servers or receivers; try again after the time in Retry-After
+         *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
          */
         "WEBHOOKS_BUSY-RATE_LIMITED": {
             headers: {
@@ -2946,7 +2701,12 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "WEBHOOKS_BUSY" | "RATE_LIMITED";
+                    };
+                };
             };
         };
         /** @description `WEBHOOK_NOT_FOUND`: There is no such webhook */
@@ -2955,7 +2715,12 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["RefusalEnvelope"];
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "WEBHOOK_NOT_FOUND";
+                    };
+                };
             };
         };
     };
@@ -2976,7 +2741,7 @@ export interface components {
         /** @description The most rows to return. */
         limit: number;
         /** @description `0` normal, `1` disabled. */
-        status: string;
+        status: "0" | "1";
     };
     requestBodies: never;
     headers: {
@@ -3033,21 +2798,17 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LoginDto"];
+                /**
+                 * @example {
+                 *       "username": "zhangsan",
+                 *       "password": "a-long-password"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryLogin"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TokensEnvelope"];
-                };
-            };
+            200: components["responses"]["Tokens"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             /** @description `BAD_CREDENTIALS`: The tenant, user name or password is incorrect */
             401: {
@@ -3056,7 +2817,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "BAD_CREDENTIALS";
+                        };
+                    };
                 };
             };
             403: components["responses"]["TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -3088,7 +2854,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MeEnvelope"];
+                    "application/json": components["schemas"]["TenantryMeEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3110,21 +2876,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefreshDto"];
+                "application/json": components["schemas"]["TenantryRefresh"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TokensEnvelope"];
-                };
-            };
+            200: components["responses"]["Tokens"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             /** @description `REFRESH_INVALID`: The refresh token is invalid or has expired; sign in again */
             401: {
@@ -3133,7 +2889,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "REFRESH_INVALID";
+                        };
+                    };
                 };
             };
             403: components["responses"]["TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -3150,7 +2911,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/x-www-form-urlencoded": components["schemas"]["TokenRequestDto"];
+                "application/x-www-form-urlencoded": components["schemas"]["TenantryTokenRequest"];
             };
         };
         responses: {
@@ -3160,7 +2921,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthTokensDto"];
+                    "application/json": components["schemas"]["TenantryOAuthTokens"];
                 };
             };
             /** @description `invalid_request`, `invalid_grant` or `unsupported_grant_type` */
@@ -3175,7 +2936,7 @@ export interface operations {
                      *       "error_description": "The tenant, user name or password is incorrect"
                      *     }
                      */
-                    "application/json": components["schemas"]["OAuthProblemDto"] | components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryOAuthProblem"] | components["schemas"]["TenantryRefusalEnvelope"];
                 };
             };
             /** @description Refused */
@@ -3184,7 +2945,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OAuthProblemDto"] | components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryOAuthProblem"] | components["schemas"]["TenantryRefusalEnvelope"];
                 };
             };
         };
@@ -3201,17 +2962,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -3224,11 +2975,11 @@ export interface operations {
                 /** @description `nextCursor` of the page before, or `X-Change-Cursor` of a list; `now` gives only a cursor. Default: the oldest that is kept. */
                 after?: string;
                 /** @description Only of these kinds. Default: all of them. */
-                kinds?: string;
+                kinds?: ("dept" | "tenant" | "user")[];
                 /** @description Only of this kind. */
-                kind?: string;
+                kind?: "dept" | "tenant" | "user";
                 /** @description Only what was done in this way. */
-                operation?: string;
+                operation?: "created" | "updated" | "moved" | "deleted" | "restored";
                 /** @description Only of the resource with this id. */
                 id?: string;
                 /** @description Only by the account of this name. */
@@ -3238,7 +2989,7 @@ export interface operations {
                 /** @description Not after; a day is meant whole. */
                 to?: string;
                 /** @description `desc` is the newest first. */
-                order?: string;
+                order?: "asc" | "desc";
                 /** @description The most rows to return. */
                 limit?: number;
                 /** @description How many seconds to wait for a change when there is none yet. */
@@ -3255,18 +3006,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangePageEnvelope"];
-                };
-            };
+            200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -3277,13 +3017,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "CURSOR_GONE";
+                        };
+                    };
                 };
             };
             /**
-             * @description `TOO_MANY_FOLLOWERS`: Too many requests are waiting for changes; try again after the time in Retry-After
-             *
-             *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             * @description - `TOO_MANY_FOLLOWERS`: Too many requests are waiting for changes; try again after the time in Retry-After
+             *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              */
             429: {
                 headers: {
@@ -3294,7 +3038,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "TOO_MANY_FOLLOWERS" | "RATE_LIMITED";
+                        };
+                    };
                 };
             };
             default: components["responses"]["Refused"];
@@ -3345,7 +3094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeptRowPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryDeptRowPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3372,22 +3121,23 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UpdateDeptDto"];
+                /**
+                 * @example {
+                 *       "deptId": 1,
+                 *       "parentId": 0,
+                 *       "deptName": "总公司",
+                 *       "orderNum": 1,
+                 *       "leader": "张三",
+                 *       "phone": "13800138000",
+                 *       "email": "office@example.com",
+                 *       "status": "0"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryUpdateDept"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
@@ -3411,24 +3161,22 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateDeptDto"];
+                /**
+                 * @example {
+                 *       "parentId": 0,
+                 *       "deptName": "总公司",
+                 *       "orderNum": 1,
+                 *       "leader": "张三",
+                 *       "phone": "13800138000",
+                 *       "email": "office@example.com",
+                 *       "status": "0"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryCreateDept"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
@@ -3438,7 +3186,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "PARENT_NOT_FOUND";
+                        };
+                    };
                 };
             };
             /** @description `PARENT_DISABLED`: The parent department is disabled */
@@ -3447,7 +3200,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "PARENT_DISABLED";
+                        };
+                    };
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -3486,7 +3244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeptDiffPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryDeptDiffPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3547,13 +3305,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "NOT_ACCEPTABLE";
+                        };
+                    };
                 };
             };
             /**
-             * @description `TOO_MANY_EXPORTS`: Too many exports are running (one at a time per tenant); try again after the time in Retry-After
-             *
-             *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             * @description - `TOO_MANY_EXPORTS`: Too many exports are running (one at a time per tenant); try again after the time in Retry-After
+             *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              */
             429: {
                 headers: {
@@ -3564,7 +3326,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "TOO_MANY_EXPORTS" | "RATE_LIMITED";
+                        };
+                    };
                 };
             };
             default: components["responses"]["Refused"];
@@ -3615,7 +3382,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ImportReportEnvelope"];
+                    "application/json": components["schemas"]["TenantryImportReportEnvelope"];
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
@@ -3623,9 +3390,8 @@ export interface operations {
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             /**
-             * @description `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
-             *
-             *     `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
+             * @description - `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
+             *     - `RATE_LIMITED`: Too many requests; try again after the time in Retry-After
              */
             429: {
                 headers: {
@@ -3636,7 +3402,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "TOO_MANY_IMPORTS" | "RATE_LIMITED";
+                        };
+                    };
                 };
             };
             default: components["responses"]["Refused"];
@@ -3654,21 +3425,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OrderDeptsDto"];
+                "application/json": components["schemas"]["TenantryOrderDepts"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -3679,7 +3440,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "DEPT_NOT_A_CHILD";
+                        };
+                    };
                 };
             };
             default: components["responses"]["Refused"];
@@ -3693,7 +3459,7 @@ export interface operations {
                 /** @description How many levels, the top one included. */
                 depth?: number;
                 /** @description Only departments of this status, with the chain of their ancestors. */
-                status?: string;
+                status?: "0" | "1";
                 /** @description Only departments with this in their names, with the chain of their ancestors. */
                 deptName?: string;
                 /** @description A version or a time: the tree as it was then. Not together with `status` and `deptName`. */
@@ -3720,7 +3486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeptTreeEnvelope"];
+                    "application/json": components["schemas"]["TenantryDeptTreeEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3758,7 +3524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeptListEnvelope"];
+                    "application/json": components["schemas"]["TenantryDeptListEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3790,18 +3556,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangePageEnvelope"];
-                };
-            };
+            200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -3838,7 +3593,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeptEnvelope"];
+                    "application/json": components["schemas"]["TenantryDeptEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3871,34 +3626,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             /**
-             * @description `DEPT_HAS_CHILDREN`: The department has child departments
-             *
-             *     `DEPT_HAS_USERS`: The department has users
-             *
-             *     `DEPT_SUBTREE_TOO_LARGE`: At most 10000 departments can be deleted at once: delete some of those below it first
+             * @description - `DEPT_HAS_CHILDREN`: The department has child departments
+             *     - `DEPT_HAS_USERS`: The department has users
+             *     - `DEPT_SUBTREE_TOO_LARGE`: At most 10000 departments can be deleted at once: delete some of those below it first
              */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_SUBTREE_TOO_LARGE";
+                        };
+                    };
                 };
             };
             412: components["responses"]["STALE"];
@@ -3921,23 +3669,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": components["schemas"]["PatchDeptDto"];
-                "application/json": components["schemas"]["PatchDeptDto"];
+                /**
+                 * @example {
+                 *       "leader": "李四",
+                 *       "phone": null
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["TenantryPatchDept"];
+                /**
+                 * @example {
+                 *       "leader": "李四",
+                 *       "phone": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryPatchDept"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
@@ -3963,39 +3712,32 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RestoreDeptDto"];
+                /** @example {} */
+                "application/json": components["schemas"]["TenantryRestoreDept"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             /**
-             * @description `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
-             *
-             *     `PARENT_DISABLED`: The parent department is disabled
-             *
-             *     `NOT_DELETED`: It is not deleted, so it cannot be restored
+             * @description - `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
+             *     - `PARENT_DISABLED`: The parent department is disabled
+             *     - `NOT_DELETED`: It is not deleted, so it cannot be restored
              */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "PARENT_NOT_FOUND" | "PARENT_DISABLED" | "NOT_DELETED";
+                        };
+                    };
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -4016,18 +3758,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EntitlementEnvelope"];
-                };
-            };
+            200: components["responses"]["Entitlement-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -4052,18 +3783,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EntitlementEnvelope"];
-                };
-            };
+            200: components["responses"]["Entitlement-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -4086,18 +3806,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaListEnvelope"];
-                };
-            };
+            200: components["responses"]["QuotaList-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -4136,7 +3845,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QuotaEntryPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryQuotaEntryPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4162,36 +3871,29 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefundQuotaDto"];
+                "application/json": components["schemas"]["TenantryRefundQuota"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaEntryEnvelope"];
-                };
-            };
+            200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /**
-             * @description `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
-             *
-             *     `QUOTA_KEY_NOT_FOUND`: Nothing was spent under this key
+             * @description - `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
+             *     - `QUOTA_KEY_NOT_FOUND`: Nothing was spent under this key
              */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "QUOTA_KIND_UNKNOWN" | "QUOTA_KEY_NOT_FOUND";
+                        };
+                    };
                 };
             };
             /** @description `REFUND_TOO_LARGE`: The refund is more than the key has spent */
@@ -4200,7 +3902,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "REFUND_TOO_LARGE";
+                        };
+                    };
                 };
             };
             422: components["responses"]["QUOTA_KEY_REUSED"];
@@ -4222,7 +3929,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReserveQuotaDto"];
+                "application/json": components["schemas"]["TenantryReserveQuota"];
             };
         };
         responses: {
@@ -4235,7 +3942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReservationEnvelope"];
+                    "application/json": components["schemas"]["TenantryReservationEnvelope"];
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
@@ -4243,16 +3950,20 @@ export interface operations {
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /**
-             * @description `QUOTA_EXCEEDED`: Not enough of the quota is available
-             *
-             *     `RESERVATION_OVER`: The reservation was committed or released, or has run out
+             * @description - `QUOTA_EXCEEDED`: Not enough of the quota is available
+             *     - `RESERVATION_OVER`: The reservation was committed or released, or has run out
              */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "QUOTA_EXCEEDED" | "RESERVATION_OVER";
+                        };
+                    };
                 };
             };
             422: components["responses"]["QUOTA_KEY_REUSED"];
@@ -4276,17 +3987,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -4314,22 +4015,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["CommitReservationDto"];
+                "application/json": components["schemas"]["TenantryCommitReservation"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaEntryEnvelope"];
-                };
-            };
+            200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -4354,22 +4044,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UseQuotaDto"];
+                "application/json": components["schemas"]["TenantryUseQuota"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaEntryEnvelope"];
-                };
-            };
+            200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -4380,7 +4059,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "QUOTA_EXCEEDED";
+                        };
+                    };
                 };
             };
             422: components["responses"]["QUOTA_KEY_REUSED"];
@@ -4404,18 +4088,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QuotaListEnvelope"];
-                };
-            };
+            200: components["responses"]["QuotaList-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -4438,7 +4111,7 @@ export interface operations {
                 /** @description A part of the name, exactly as written. */
                 tenantName?: string;
                 /** @description Only tenants in this state today: `ACTIVE`, `DISABLED`, `NOT_STARTED` or `EXPIRED`. */
-                state?: string;
+                state?: "ACTIVE" | "DISABLED" | "NOT_STARTED" | "EXPIRED";
                 /** @description Tenants whose last day of service is before this one. */
                 expiresBefore?: string;
             };
@@ -4463,7 +4136,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TenantRowPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryTenantRowPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4487,22 +4160,30 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UpdateTenantDto"];
+                /**
+                 * @example {
+                 *       "id": "1099511627776000000",
+                 *       "tenantName": "示例科技",
+                 *       "startTime": "2026-01-01",
+                 *       "endTime": "2036-12-31",
+                 *       "contactUserName": "张三",
+                 *       "contactPhone": "13800138000",
+                 *       "companyName": "示例科技有限公司",
+                 *       "status": "0",
+                 *       "accountCount": -1,
+                 *       "packageBo": {
+                 *         "menuIds": "1, 100, 101"
+                 *       },
+                 *       "quotaBo": {
+                 *         "enterpriseQuery": 500
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryUpdateTenant"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
@@ -4526,24 +4207,29 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateTenantDto"];
+                /**
+                 * @example {
+                 *       "tenantName": "示例科技",
+                 *       "startTime": "2026-01-01",
+                 *       "endTime": "2036-12-31",
+                 *       "contactUserName": "张三",
+                 *       "contactPhone": "13800138000",
+                 *       "companyName": "示例科技有限公司",
+                 *       "status": "0",
+                 *       "accountCount": -1,
+                 *       "packageBo": {
+                 *         "menuIds": "1, 100, 101"
+                 *       },
+                 *       "quotaBo": {
+                 *         "enterpriseQuery": 500
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryCreateTenant"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -4553,20 +4239,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "PARENT_TENANT_NOT_FOUND";
+                        };
+                    };
                 };
             };
             /**
-             * @description `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
-             *
-             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+             * @description - `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+             *     - `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
              */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT";
+                        };
+                    };
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -4595,18 +4290,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangePageEnvelope"];
-                };
-            };
+            200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -4641,7 +4325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TenantEnvelope"];
+                    "application/json": components["schemas"]["TenantryTenantEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4669,17 +4353,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
@@ -4690,7 +4364,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "TENANT_HAS_CHILDREN";
+                        };
+                    };
                 };
             };
             412: components["responses"]["STALE"];
@@ -4714,23 +4393,26 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": components["schemas"]["PatchTenantDto"];
-                "application/json": components["schemas"]["PatchTenantDto"];
+                /**
+                 * @example {
+                 *       "quotaBo": {
+                 *         "enterpriseQuery": 1000
+                 *       }
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["TenantryPatchTenant"];
+                /**
+                 * @example {
+                 *       "quotaBo": {
+                 *         "enterpriseQuery": 1000
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryPatchTenant"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
@@ -4757,41 +4439,33 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RestoreTenantDto"];
+                /** @example {} */
+                "application/json": components["schemas"]["TenantryRestoreTenant"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             /**
-             * @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant, or it is deleted: restore it first, or name another parent
-             *
-             *     `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
-             *
-             *     `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
-             *
-             *     `NOT_DELETED`: It is not deleted, so it cannot be restored
+             * @description - `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant, or it is deleted: restore it first, or name another parent
+             *     - `PACKAGE_EXCEEDS_PARENT`: The menus of a tenant must be among those of its parent
+             *     - `QUOTA_EXCEEDS_PARENT`: The quotas of all children of a tenant together must not be more than its own
+             *     - `NOT_DELETED`: It is not deleted, so it cannot be restored
              */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "PARENT_TENANT_NOT_FOUND" | "PACKAGE_EXCEEDS_PARENT" | "QUOTA_EXCEEDS_PARENT" | "NOT_DELETED";
+                        };
+                    };
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -4833,7 +4507,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryUserPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4857,22 +4531,21 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UpdateUserDto"];
+                /**
+                 * @example {
+                 *       "userId": 2,
+                 *       "username": "zhangsan",
+                 *       "nickname": "张三",
+                 *       "roles": [
+                 *         "member"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryUpdateUser"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
@@ -4896,53 +4569,57 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateUserDto"];
+                /**
+                 * @example {
+                 *       "username": "zhangsan",
+                 *       "nickname": "张三",
+                 *       "roles": [
+                 *         "member"
+                 *       ],
+                 *       "password": "a-long-password"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryCreateUser"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
             /**
-             * @description `DEPT_NOT_FOUND`: There is no such department
-             *
-             *     `TENANT_NOT_FOUND`: There is no such tenant
+             * @description - `DEPT_NOT_FOUND`: There is no such department
+             *     - `TENANT_NOT_FOUND`: There is no such tenant
              */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "DEPT_NOT_FOUND" | "TENANT_NOT_FOUND";
+                        };
+                    };
                 };
             };
             /**
-             * @description `USERNAME_TAKEN`: The user name is already taken
-             *
-             *     `DEPT_DISABLED`: The department is disabled
-             *
-             *     `ACCOUNT_LIMIT`: The tenant has reached its account limit
+             * @description - `USERNAME_TAKEN`: The user name is already taken
+             *     - `DEPT_DISABLED`: The department is disabled
+             *     - `ACCOUNT_LIMIT`: The tenant has reached its account limit
              */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "USERNAME_TAKEN" | "DEPT_DISABLED" | "ACCOUNT_LIMIT";
+                        };
+                    };
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -4962,45 +4639,39 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangePasswordDto"];
+                /**
+                 * @example {
+                 *       "userId": 2,
+                 *       "newPassword": "another-long-password"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryChangePassword"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             /**
-             * @description `ROLE_REQUIRED`: Your role does not allow this
-             *
-             *     `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *
-             *     `TENANT_DISABLED`: Your tenant is disabled
-             *
-             *     `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *
-             *     `TENANT_EXPIRED`: The service period of your tenant has ended
-             *
-             *     `WRONG_PASSWORD`: The old password is incorrect
-             *
-             *     `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+             * @description - `ROLE_REQUIRED`: Your role does not allow this
+             *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+             *     - `TENANT_DISABLED`: Your tenant is disabled
+             *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+             *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+             *     - `WRONG_PASSWORD`: The old password is incorrect
+             *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
              */
             403: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
+                        };
+                    };
                 };
             };
             404: components["responses"]["USER_NOT_FOUND"];
@@ -5029,18 +4700,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ChangePageEnvelope"];
-                };
-            };
+            200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
@@ -5074,7 +4734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserEnvelope"];
+                    "application/json": components["schemas"]["TenantryUserEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5102,17 +4762,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
@@ -5123,7 +4773,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "LAST_SUPERADMIN";
+                        };
+                    };
                 };
             };
             412: components["responses"]["STALE"];
@@ -5146,23 +4801,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": components["schemas"]["PatchUserDto"];
-                "application/json": components["schemas"]["PatchUserDto"];
+                /**
+                 * @example {
+                 *       "nickname": "小张",
+                 *       "phone": null
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["TenantryPatchUser"];
+                /**
+                 * @example {
+                 *       "nickname": "小张",
+                 *       "phone": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryPatchUser"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
@@ -5200,7 +4856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryWebhookPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5224,22 +4880,21 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UpdateWebhookDto"];
+                /**
+                 * @example {
+                 *       "webhookId": 1,
+                 *       "url": "https://receiver.example/hooks",
+                 *       "kinds": [
+                 *         "dept",
+                 *         "tenant"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryUpdateWebhook"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -5263,7 +4918,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateWebhookDto"];
+                /**
+                 * @example {
+                 *       "url": "https://receiver.example/hooks",
+                 *       "kinds": [
+                 *         "dept",
+                 *         "tenant"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryCreateWebhook"];
             };
         };
         responses: {
@@ -5278,7 +4942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedWebhookEnvelope"];
+                    "application/json": components["schemas"]["TenantryCreatedWebhookEnvelope"];
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
@@ -5290,7 +4954,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "WEBHOOK_LIMIT";
+                        };
+                    };
                 };
             };
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -5328,7 +4997,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeliveryPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryDeliveryPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5355,31 +5024,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveryEnvelope"];
-                };
-            };
+            200: components["responses"]["Delivery"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /**
-             * @description `WEBHOOK_NOT_FOUND`: There is no such webhook
-             *
-             *     `MESSAGE_NOT_FOUND`: No such message was sent to this webhook, or its change is no longer kept
+             * @description - `WEBHOOK_NOT_FOUND`: There is no such webhook
+             *     - `MESSAGE_NOT_FOUND`: No such message was sent to this webhook, or its change is no longer kept
              */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefusalEnvelope"];
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "WEBHOOK_NOT_FOUND" | "MESSAGE_NOT_FOUND";
+                        };
+                    };
                 };
             };
             429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
@@ -5400,17 +5063,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveryEnvelope"];
-                };
-            };
+            200: components["responses"]["Delivery"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -5441,7 +5094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookSecretEnvelope"];
+                    "application/json": components["schemas"]["TenantryWebhookSecretEnvelope"];
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
@@ -5476,7 +5129,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookEnvelope"];
+                    "application/json": components["schemas"]["TenantryWebhookEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5503,17 +5156,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
@@ -5538,23 +5181,26 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": components["schemas"]["PatchWebhookDto"];
-                "application/json": components["schemas"]["PatchWebhookDto"];
+                /**
+                 * @example {
+                 *       "kinds": [
+                 *         "dept"
+                 *       ]
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["TenantryPatchWebhook"];
+                /**
+                 * @example {
+                 *       "kinds": [
+                 *         "dept"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryPatchWebhook"];
             };
         };
         responses: {
-            /** @description 操作成功 */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
-                    ETag: components["headers"]["ETag"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DoneEnvelope"];
-                };
-            };
+            200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
