@@ -9,10 +9,10 @@ import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
 import { ancestorIds, ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';
 import { DeptErrors } from './dept.errors';
-import { toDeptDto, toDeptRow, toDeptView } from './dept.mapper';
+import { toDeptRow, toDeptView } from './dept.mapper';
 import type { DeptReader, DeptSource, ListedDept } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
-import { DeptAsOf, type Moment } from './history/dept-as-of';
+import { DeptAsOf } from './history/dept-as-of';
 import type { PastDeptListQuery, PastDeptTreeQuery } from './history/dept-history.dto';
 
 const DEPTS = new PagedList('dept', ['int', 'long']);
@@ -33,7 +33,7 @@ const NO_FILTERS = {
   en: 'cannot be used together with status and deptName',
 };
 
-/** Reading departments, as they are or as they were. */
+/** Finding departments, as they are or as they were. */
 @Injectable()
 export class DeptListService {
   constructor(
@@ -41,10 +41,6 @@ export class DeptListService {
     private readonly asOf: DeptAsOf,
     private readonly time: ZonedTime,
   ) {}
-
-  get(ctx: RequestContext, deptId: number, asOf?: Moment): Promise<DeptDto> {
-    return this.asOf.read(ctx, asOf, async (depts) => toDeptDto(await existing(depts, deptId), this.time));
-  }
 
   /** A page of the departments that match, or of deleted ones, ordered by `orderNum` and `deptId`. */
   async list(ctx: RequestContext, query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {

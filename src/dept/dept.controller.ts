@@ -131,7 +131,7 @@ export class DeptController {
     @PathId() id: number,
     @QueryParams() { asOf }: AsOfQuery,
   ): Promise<DeptDto> {
-    return this.lists.get(ctx, id, asOf);
+    return this.depts.get(ctx, id, asOf);
   }
 
   @Put('order')

@@ -12,8 +12,10 @@ import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../database/tree-pat
 import type { CreateDeptDto, DeleteDeptsQuery, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
 import { DEPT_DEFAULTS, DEPT_FIELDS, ROOT_ID, type DeptEntity } from './dept.entity';
 import { DeptErrors, MAX_SUBTREE } from './dept.errors';
+import { DeptAsOf, type Moment } from './history/dept-as-of';
 import type { RestoreDeptDto } from './history/dept-history.dto';
 import { toDeptDto } from './dept.mapper';
+import { existing } from './dept-list.service';
 import { DeptRepository } from './dept.repository';
 import type { DeptPlace, LockedDeptTree } from './locked-dept-tree';
 
@@ -27,13 +29,13 @@ const ONLY_ONE = {
 export class DeptService {
   constructor(
     private readonly depts: DeptRepository,
+    private readonly asOf: DeptAsOf,
     private readonly time: ZonedTime,
   ) {}
 
-  async get(ctx: RequestContext, deptId: number): Promise<DeptDto> {
-    const dept = await this.depts.in(ctx).find(deptId);
-    if (!dept) throw DeptErrors.NOT_FOUND();
-    return toDeptDto(dept, this.time);
+  /** A department as it is, or as it was at a version or a time. */
+  get(ctx: RequestContext, deptId: number, asOf?: Moment): Promise<DeptDto> {
+    return this.asOf.read(ctx, asOf, async (depts) => toDeptDto(await existing(depts, deptId), this.time));
   }
 
   async create(ctx: RequestContext, dto: CreateDeptDto, once?: IdempotentRequest): Promise<number> {

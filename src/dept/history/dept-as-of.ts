@@ -60,6 +60,8 @@ export class DeptAsOf {
   /** The version of a tenant's tree at a moment, or now; it must be kept. `field` is the parameter that tells the moment. */
   async versionAt(ctx: RequestContext, moment?: Moment, field = 'asOf'): Promise<number> {
     RequestContext.require(ctx);
+    // What a unit has written is in the journal only when it is committed.
+    if (ctx.unit) throw new Error('The past is read outside of a transaction.');
     const state = await this.journal.stateOf(ctx.tenantId);
     const isVersion = /^[0-9]+$/.test(String(moment));
     if (isVersion && Number(moment) > state.version) throw invalid(field, IN_FUTURE);
