@@ -62,6 +62,11 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(created).toHaveLength(2);
   });
 
+  it('a transaction of a host does not read departments as they were: its own changes are not in the journal yet', async () => {
+    const failing = transaction.run(system(tenantId), async (unit) => unit.depts.get(await open(unit), 0));
+    await expect(failing).rejects.toThrow('outside of a transaction');
+  });
+
   it('a transaction of a host writes nothing when any of it fails', async () => {
     const failing = transaction.run(system(tenantId), async (unit) => {
       await open(unit);

@@ -1,4 +1,5 @@
 import { ChangeEntity } from '../../src/journal/change-log';
+import { DeptService } from '../../src/dept/dept.service';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';
@@ -296,5 +297,12 @@ describe('departments as they were', () => {
     });
     const now = await service.app.get(DeptHistory).at(RequestContext.system(tenantId), clock.now());
     expect(await now.get(id)).toMatchObject({ deptName: 'after' });
+    const get = (asOf?: number) =>
+      service.app.get(DeptService).get(RequestContext.system(tenantId), id, asOf);
+    expect([(await get(1)).deptName, (await get()).deptName]).toEqual(['before', 'after']);
+    for (const odd of [1.5, -1, NaN, new Date(NaN)])
+      await expect(
+        service.app.get(DeptHistory).at(RequestContext.system(tenantId), odd),
+      ).rejects.toMatchObject({ row: { reason: 'INVALID_INPUT' } });
   });
 });

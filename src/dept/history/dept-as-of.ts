@@ -79,7 +79,7 @@ export class DeptAsOf {
   #lastOf(moment: Moment, field: string): Date {
     const span: TimeSpan | null =
       moment instanceof Date ? { from: moment, until: moment } : this.time.parse(String(moment));
-    if (!span) throw invalid(field, NOT_A_TIME);
+    if (!span || Number.isNaN(span.from.getTime())) throw invalid(field, NOT_A_TIME);
     const now = this.clock.now();
     if (span.from > now) throw invalid(field, IN_FUTURE);
     return span.until < now ? span.until : now;
