@@ -19,7 +19,7 @@ interface JsonSchema {
   readonly required?: readonly string[];
 }
 type Parameter = Readonly<{ name: string; in: 'path' | 'query' | 'header'; schema: JsonSchema }>;
-type Body = Readonly<{ schema: JsonSchema; example?: string }>;
+type Body = Readonly<{ schema: JsonSchema; example?: string | object }>;
 interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
@@ -166,7 +166,7 @@ function fieldsOf({ properties = {}, required = [] }: JsonSchema, caller: Hostil
 function bodies({ requestBody }: Pick<Operation, 'requestBody'>, caller: HostileCaller): Arbitrary<Sent> {
   const content = requestBody?.content ?? { 'application/json': { schema: {} } };
   const all = Object.entries(content).map(([type, { schema, example }]) => {
-    const written = example === undefined ? jsonOrForm(type, resolved(schema), caller) : files(example);
+    const written = typeof example === 'string' ? files(example) : jsonOrForm(type, resolved(schema), caller);
     const types = mostly(fc.constant(type), 6, fc.constantFrom(...odd.ODD_TYPES));
     const encodings = mostly(fc.constant(null), 10, fc.constantFrom(...ENCODINGS));
     return fc.tuple(written, types, encodings).map(([text, contentType, encode]): Sent => {
