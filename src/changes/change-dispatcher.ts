@@ -238,8 +238,3 @@ export class ChangeDispatchers {
     return new ChangeDispatcher(this.subscriptions, this.clock, this.unitOfWork, options);
   }
 }
-
-/** A wait that grows with every failed try, up to `most`; not the same for all, so that they do not come back together. */
-export function growingWait(attempts: number, factor: number, most: number): number {
-  return Math.min(TICK_MS * factor ** (attempts - 1), most) * (0.75 + Math.random() / 4);
-}

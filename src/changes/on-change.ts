@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { FairQueue } from '../concurrency/fair-queue';
+import { backoff } from '../concurrency/retry';
 import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../journal/change-log';
 import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
@@ -9,7 +10,6 @@ import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import {
   ChangeDispatchers,
-  growingWait,
   type ChangeDispatcher,
   type Failure,
   type Subscription,
@@ -25,7 +25,7 @@ export interface OnChangeOptions {
 
 const OPTIONS = Symbol('onChange');
 const NAME = /^[\w.-]{1,60}$/;
-const LONGEST_WAIT_MS = 60_000;
+const BACKOFF = { first: 1000, most: 60_000 };
 
 /**
  * Calls a provider's method with every change of every tenant, in the order of each tenant's journal, at least once, in one
@@ -97,7 +97,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
         const { tenantId, version, seq } = entry;
         const which = { handler, tenantId, version, seq, attempts };
         this.#logger.error({ err: error, ...which }, 'a handler of changes failed; it is tried again');
-        return Promise.resolve(growingWait(attempts, 2, LONGEST_WAIT_MS));
+        return Promise.resolve(backoff(attempts, BACKOFF));
       },
     };
   }

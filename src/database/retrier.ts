@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseErrors } from './database.errors';
 import type { Meter } from './meter';
 import { inTime } from '../concurrency/mutex';
+import { retry } from '../concurrency/retry';
 import { BUDGET_MS, faultOf, NO_CONNECTION, type Fault, type RetryBudget } from './retry-policy';
 
 /** For a connection of the pool, and for making one. */
@@ -55,13 +55,13 @@ export class Retrier {
   }
 
   /** Tries until it is done, the error is fatal, or the time is over. */
-  async persist<T>(budget: RetryBudget, attempt: TryOnce<T>): Promise<T> {
-    for (let isLast = false; ;) {
-      try {
-        return await attempt(isLast);
-      } catch (error) {
-        if (!(error instanceof Interrupted)) throw error;
-        const wait: number | null = isLast ? null : budget.next(error.fault);
+  persist<T>(budget: RetryBudget, attempt: TryOnce<T>): Promise<T> {
+    let isLast = false;
+    return retry(
+      () => attempt(isLast),
+      (error) => {
+        if (!(error instanceof Interrupted)) return null;
+        const wait = isLast ? null : budget.next(error.fault);
         isLast = wait === null && error.mayBeDone && !isLast;
         if (wait === null && !isLast) {
           this.meter.unitGaveUp(error.fault);
@@ -69,9 +69,9 @@ export class Retrier {
           throw Object.assign(DatabaseErrors.UNAVAILABLE(), { cause: error });
         }
         this.meter.unitRetried(error.fault);
-        await sleep(wait ?? LAST_LOOK_MS);
-      }
-    }
+        return wait ?? LAST_LOOK_MS;
+      },
+    );
   }
 }
 

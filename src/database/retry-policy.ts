@@ -1,4 +1,5 @@
 import { QueryFailedError } from 'typeorm';
+import { backoff, type Backoff } from '../concurrency/retry';
 
 /**
  * What a database error says about the unit of work it ended.
@@ -147,10 +148,7 @@ function isOneOf(codes: readonly unknown[], error: unknown): boolean {
   return codes.includes(raw?.errno ?? raw?.code);
 }
 
-/** Waits between tries in milliseconds, doubling, and the number of tries. */
-interface Pace {
-  readonly first: number;
-  readonly most: number;
+interface Pace extends Backoff {
   readonly tries: number;
 }
 
@@ -182,12 +180,10 @@ export class RetryBudget {
   }
 
   next(fault: Exclude<Fault, 'fatal'>): number | null {
-    const { first, most, tries } = PACES[fault];
+    const pace = PACES[fault];
     this.#tries += 1;
-    if (this.#tries >= tries) return null;
-    const ceiling = Math.min(first * 2 ** (this.#tries - 1), most);
-    // Jitter, so that two units that collided do not meet again.
-    const wait = ceiling * (0.5 + Math.random() / 2);
+    if (this.#tries >= pace.tries) return null;
+    const wait = backoff(this.#tries, pace);
     return this.now() + wait > this.#end ? null : wait;
   }
 }

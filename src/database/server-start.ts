@@ -1,25 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { evenly, retry } from '../concurrency/retry';
 import { faultOf, isAccessDenied } from './retry-policy';
 
 /** How long a start waits for a database server that is itself still starting. */
 const START_WAIT_MS = 30_000;
 
 /** Connects; `onWait` is called when the server is not there yet. */
-export async function untilReachable<T>(connect: () => Promise<T>, onWait?: () => void): Promise<T> {
-  const giveUp = Date.now() + START_WAIT_MS;
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await connect();
-    } catch (error) {
-      refuseUntrusted(error);
-      // At the start the password is more likely wrong than being changed.
-      const isHopeless = faultOf(error) === 'fatal' || isAccessDenied(error);
-      if (isHopeless || Date.now() > giveUp) throw withMessage(error);
-      if (tries === 0) onWait?.();
-      await sleep(500);
-    }
-  }
+export function untilReachable<T>(connect: () => Promise<T>, onWait?: () => void): Promise<T> {
+  // At the start the password is more likely wrong than being changed.
+  const isStarting = (error: unknown) => faultOf(error) !== 'fatal' && !isAccessDenied(error);
+  const waitAfter = evenly(500, START_WAIT_MS, isStarting);
+  let isFirst = true;
+  return retry(connect, (error) => {
+    refuseUntrusted(error);
+    const wait = waitAfter(error);
+    if (wait === null) throw withMessage(error);
+    if (isFirst) onWait?.();
+    isFirst = false;
+    return wait;
+  });
 }
 
 /** The error of a connection to several addresses at once has a code, and an empty message. */

@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { FairQueue } from '../../concurrency/fair-queue';
+import { backoff } from '../../concurrency/retry';
 import { TenantAdmission } from '../../tenancy/tenant-access';
 import {
   ChangeDispatchers,
-  growingWait,
   NotNow,
   type ChangeDispatcher,
   type Failure,
@@ -21,7 +21,7 @@ import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repositor
  */
 const PLACES = { inWork: 64, waiting: 1000, share: 1 / 4 };
 const HOUR_MS = 60 * 60 * 1000;
-const LONGEST_WAIT_MS = 4 * HOUR_MS;
+const BACKOFF = { first: 1000, factor: 4, most: 4 * HOUR_MS };
 /** After so long without a delivery a webhook is disabled, if so many tries have failed: it may have been its tenant that was away. */
 const GIVE_UP_MS = 48 * HOUR_MS;
 const FEWEST_TRIES = 10;
@@ -95,7 +95,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
             `Nothing could be delivered for two days; at last: ${error.message}`,
           );
         } else this.#logger.warn(told, 'a webhook could not be delivered; it is tried again');
-        return growingWait(attempts, 4, LONGEST_WAIT_MS);
+        return backoff(attempts, BACKOFF);
       },
     };
   }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, ResultSetHeader } from 'mysql2/promise';
+import { evenly, retry } from '../../concurrency/retry';
 import { LOCK_WAIT_S, type Unlock } from '../dialect';
 import { faultOf } from '../retry-policy';
 
@@ -19,47 +19,31 @@ const GIVE =
   "UPDATE tenantry_start_lease SET holder = '', until_time = '2000-01-01' WHERE id = 1 AND holder = ?";
 
 /**
- * A lock that holds on all nodes of a cluster: a row that one process at a time can write its name into, because
- * certification lets only one of two writes through. A holder that dies leaves it to the next after half a minute.
+ * A lock that holds on all nodes of a cluster: a row that one process at a time can write its name into, because certification lets
+ * only one of two writes through. A holder that dies leaves it to the next after half a minute. It is no lease of `LeaseRepository`,
+ * because it is needed before there are tables, and it goes by the server's clock.
  */
 export async function takeMigrationLease(connection: Connection, holder: string): Promise<Unlock> {
-  await persist(() => connection.query(TABLE));
-  await persist(() => connection.query(ROW));
-  const giveUp = Date.now() + LOCK_WAIT_S * 1000;
-  while (!(await take(connection, holder))) {
-    if (Date.now() > giveUp)
-      throw new Error(`Another node has been preparing this database for ${LOCK_WAIT_S} s.`);
-    await sleep(POLL_MS);
-  }
+  // Another node was first: certification says so by a deadlock.
+  const isConflict = (error: unknown) => error instanceof Held || faultOf(error) === 'conflict';
+  const persist = (sql: string) =>
+    retry(() => connection.query(sql, [holder]), evenly(POLL_MS, 10 * POLL_MS, isConflict));
+  const take = async () => {
+    const [{ affectedRows }] = await connection.query<ResultSetHeader>(TAKE, [holder]);
+    if (affectedRows !== 1)
+      throw new Held(`Another node has been preparing this database for ${LOCK_WAIT_S} s.`);
+  };
+  await persist(TABLE);
+  await persist(ROW);
+  await retry(take, evenly(POLL_MS, LOCK_WAIT_S * 1000, isConflict));
   const renewal = setInterval(() => {
     // A renewal that fails is tried again before the lease is over.
     connection.query(RENEW, [holder]).catch(() => undefined);
   }, RENEW_MS).unref();
   return async () => {
     clearInterval(renewal);
-    await persist(() => connection.query(GIVE, [holder]));
+    await persist(GIVE);
   };
 }
 
-async function take(connection: Connection, holder: string): Promise<boolean> {
-  try {
-    const [{ affectedRows }] = await connection.query<ResultSetHeader>(TAKE, [holder]);
-    return affectedRows === 1;
-  } catch (error) {
-    // Another node was first: certification says so by a deadlock.
-    if (faultOf(error) === 'conflict') return false;
-    throw error;
-  }
-}
-
-async function persist(work: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (faultOf(error) !== 'conflict' || tries === 10) throw error;
-      await sleep(POLL_MS);
-    }
-  }
-}
+class Held extends Error {}

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, DataSourceOptions } from 'typeorm';
+import { evenly, retry } from '../../concurrency/retry';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
 import { DescribedDataSource } from '../entity-columns';
 import { faultOf } from '../retry-policy';
@@ -52,18 +52,14 @@ export class SqliteBackend implements Backend {
   async lock(): Promise<Unlock> {
     mkdirSync(dirname(this.path), { recursive: true });
     const connection = new SqliteConnection(`${this.path}.lock`);
-    const giveUp = Date.now() + LOCK_WAIT_S * 1000;
-    for (;;) {
-      try {
-        connection.exec('BEGIN EXCLUSIVE');
-        return () => {
-          connection.close();
-          return Promise.resolve();
-        };
-      } catch (error) {
-        if (faultOf(error) === 'fatal' || Date.now() > giveUp) throw error;
-        await sleep(50);
-      }
-    }
+    const isBusy = (error: unknown) => faultOf(error) !== 'fatal';
+    const begin = (): void => {
+      connection.exec('BEGIN EXCLUSIVE');
+    };
+    await retry(begin, evenly(50, LOCK_WAIT_S * 1000, isBusy));
+    return () => {
+      connection.close();
+      return Promise.resolve();
+    };
   }
 }
