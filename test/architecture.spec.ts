@@ -228,6 +228,19 @@ describe('the source', () => {
     expect(called.sort()).toEqual(Object.keys({ ...SUITES, ...ONE_DATABASE_SUITES, ...MYSQL_SUITE }).sort());
   });
 
+  it('private parts of packages are used in one file for each package', () => {
+    // Each with a test that fails when the package changes: the metrics of connections, service.adapter.spec.ts, all on SQLite.
+    const privateField = /[.{,\s]_[a-z]\w+\b(?=[?:.,; ])/;
+    expect(paths(files.filter(({ text }) => privateField.test(text))).sort()).toEqual([
+      'database/mysql/mysql.dialect.ts',
+      'server/service.adapter.ts',
+    ]);
+    const deepImport = /^import (?!type)[^;]* from '(?:typeorm|express|pg|@nestjs\/[\w-]+|class-\w+)\//m;
+    expect(paths(files.filter(({ text }) => deepImport.test(text)))).toEqual([
+      'database/sqlite/sqlite.driver.ts',
+    ]);
+  });
+
   it('the source has no room for odds and ends', () => {
     expect(paths(files.filter(({ path }) => /(^|\/)(utils|helpers|shared|types)\//.test(path)))).toEqual([]);
   });
