@@ -3,13 +3,11 @@ import { APP_PIPE } from '@nestjs/core';
 import { Raw } from 'typeorm';
 import {
   DeptCreated,
-  DeptService,
   DomainEvents,
   OnDomainEvent,
   PrincipalResolver,
   tenantBoundToken,
   TenantryModule,
-  TenantService,
   type Principal,
   type TenantBoundRepository,
 } from '../../src/index';
@@ -122,14 +120,6 @@ describe('mistakes of a host', () => {
     await careless.stop();
   });
 
-  it('a made-up context is refused by every service', async () => {
-    const made = Object.assign({}, system()) as never;
-    await expect(host.app.get(TenantService).get(made, '1')).rejects.toThrow('needs a RequestContext');
-    const creating = host.app.get(TenantService).create(made, { tenantName: 'x' });
-    await expect(creating).rejects.toThrow('needs a RequestContext');
-    await expect(host.app.get(DeptService).create(made, {})).rejects.toThrow('needs a RequestContext');
-  });
-
   it('objects that change after they were handed in reach no other tenant', async () => {
     const [own, foreign] = [await aTenantRow(host.dataSource), await aTenantRow(host.dataSource)];
     const rows = orders.in(system(own));
@@ -190,16 +180,6 @@ describe('mistakes of a host', () => {
       TenantryModule.forRoot({ principalResolver, userDirectory: 'none' }),
       TenantryModule.forRoot({ principalResolver, userDirectory: 'none', timeZone: 'UTC' }),
     ];
-    await expect(another(imports)).rejects.toThrow('stands twice');
-  });
-
-  it('a write to another tenant inside a transaction fails at once', async () => {
-    Logger.overrideLogger(false);
-    const [a, b] = [await aTenantRow(host.dataSource), await aTenantRow(host.dataSource)];
-    const nested = orders.transaction(system(a), () =>
-      orders.in(system(b)).insert({ title: 'x', amount: 1 }),
-    );
-    await expect(nested).rejects.toThrow('would wait for the transaction that it is called in');
-    expect(await orders.in(system(b)).insert({ title: 'y', amount: 1 })).toEqual(expect.any(Number));
+    await expect(another(imports)).rejects.toThrow('is imported twice');
   });
 });

@@ -169,6 +169,10 @@ describe('departments, tenants and rows of a host in one transaction', () => {
         rows.in(system(tenantId)).insert({ title: 'x', amount: 1 }),
       );
       await expect(single).rejects.toThrow(INSIDE);
+      const foreign = rows.transaction(system(tenantId), () =>
+        rows.in(system()).insert({ title: 'x', amount: 1 }),
+      );
+      await expect(foreign).rejects.toThrow(INSIDE);
       expect(await names()).toEqual([]);
     });
 

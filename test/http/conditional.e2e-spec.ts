@@ -114,6 +114,7 @@ describe('conditional requests', () => {
       for (const sent of [old, '"01"', '"1,0", "a,b"', `"x"`, `W/${await tag()}`, `${old}, "99"`]) {
         for (const answer of [
           await resource.put({ 'if-match': sent }),
+          await resource.patch({ 'if-match': sent }),
           await resource.delete({ 'if-match': sent }),
         ]) {
           expectRefused(answer, 412, 'STALE', { told: sent });
@@ -161,7 +162,7 @@ describe('conditional requests', () => {
 
   it('lists and trees carry a tag of what they show', async () => {
     await aDept(api);
-    for (const path of [DEPTS, `${DEPTS}/tree`, TENANTS, USERS, '/auth/me']) {
+    for (const path of [DEPTS, `${DEPTS}/tree`, TENANTS, USERS, '/auth/me', '/system/quota-api']) {
       const { headers } = await api.get(path);
       expect([path, headers.etag]).toEqual([path, expect.stringMatching(/^"[\w-]+"$/)]);
       expect((await api.get(path, { 'if-none-match': headers.etag! })).status).toBe(304);

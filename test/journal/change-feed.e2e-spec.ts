@@ -99,11 +99,6 @@ describe('following what changes', () => {
       expect([query, ...(await problemOf(query))]).toEqual([query, 400, 'INVALID_INPUT']);
   });
 
-  it('the feed is for administrators', async () => {
-    expect(await problemOf('', service.as({ tenantId, roles: ['member'] }))).toEqual([403, 'ROLE_REQUIRED']);
-    expect((await service.anonymous.get(CHANGES)).status).toBe(401);
-  });
-
   it('the feed shows an administrator nothing of another tenant, above or beside', async () => {
     const platform = service.as();
     const [own, beside] = [await aTenant(platform), await aTenant(platform)];

@@ -142,29 +142,6 @@ describe('webhooks of a tenant', () => {
     expect(await journals()).toEqual(['000000']);
   });
 
-  it('webhooks are for those who manage, of their own tenant', async () => {
-    const id = await idOf();
-    const member = service.as({ tenantId, roles: ['member'] });
-    expect((await create({}, member)).refusal.reason).toBe('ROLE_REQUIRED');
-    for (const other of [
-      service.as({ roles: ['superadmin'] }),
-      service.as({ tenantId: await aTenantRow(service.dataSource) }),
-    ]) {
-      const answers = [
-        await other.get(`${PATH}/${id}`),
-        await other.get(`${PATH}/${id}/deliveries`),
-        await other.post(`${PATH}/${id}/ping`, undefined),
-        await other.post(`${PATH}/${id}/rotate`, undefined),
-        await other.post(`${PATH}/${id}/deliveries/msg_${tenantId}_1_0_${id}/resend`, undefined),
-        await other.put(PATH, { webhookId: id, url: URL }),
-        await other.patch(`${PATH}/${id}`, { status: '0' }),
-        await other.delete(`${PATH}/${id}`),
-      ];
-      expect(answers.map(({ refusal }) => refusal.reason)).toEqual(answers.map(() => 'WEBHOOK_NOT_FOUND'));
-    }
-    expect(await rowOf(id)).toMatchObject({ url: URL, status: '1' });
-  });
-
   it.each<[string, object]>([
     ['no address', { url: null }],
     ['not an address', { url: 'receiver.example' }],

@@ -6,7 +6,6 @@ import { HandClock } from '../support/hand-clock';
 import { times } from '../support/long-run';
 import { outcome, QUOTAS, use } from '../support/quotas';
 import { expectRefused } from '../support/refusals';
-import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const TENANTS = '/system/tenant-api';
@@ -50,19 +49,6 @@ describe('what a tenant may do', () => {
     expect(quotas).toEqual((await api.get(QUOTAS)).body.data);
     expect(rules).toEqual(((await root.get(`${TENANTS}/${made.id}`)).body.data as { ruleBo: object }).ruleBo);
     expect((await api.get(ENTITLEMENTS)).body.data).toMatchObject(told);
-  });
-
-  it('entitlements of tenants at and below the own are told to administrators, and of no others', async () => {
-    const below = await aTenant(api, {});
-    const foreign = await aTenantRow(service.dataSource);
-    const codeOf = async (id: string) =>
-      ((await api.get(`${ENTITLEMENTS}/${id}`)).body.data as { tenantId: string }).tenantId;
-    expect(await codeOf(made.id)).toBe(made.tenantId);
-    expect(await codeOf(below.id)).toBe(below.tenantId);
-    expectRefused(await api.get(`${ENTITLEMENTS}/${foreign}`), 404, 'TENANT_NOT_FOUND');
-    expectRefused(await api.get(`${ENTITLEMENTS}/1`), 404, 'TENANT_NOT_FOUND');
-    const member = service.as({ tenantId: made.tenantId, roles: ['member'] });
-    expectRefused(await member.get(`${ENTITLEMENTS}/${made.id}`), 403, 'ROLE_REQUIRED');
   });
 
   it('an entitlement counts the days that are left, of an open period none, and tells those above when it is over', async () => {

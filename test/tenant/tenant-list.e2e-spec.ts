@@ -119,7 +119,7 @@ describe('the list of tenants', () => {
     expect((await owner.get(`${PATH}?cursor=${nextCursor!}x`)).status).toBe(400);
   });
 
-  it('the list of tenants refuses what is not a filter of its form, and members', async () => {
+  it('the list of tenants refuses what is not a filter of its form', async () => {
     for (const query of [
       'state=x',
       'state=DELETED',
@@ -130,7 +130,5 @@ describe('the list of tenants', () => {
     ]) {
       expect([query, (await owner.get(`${PATH}?${query}`)).status]).toEqual([query, 400]);
     }
-    const member = service.as({ tenantId: top.tenantId, roles: ['member'] });
-    expect((await member.get(PATH)).refusal.reason).toBe('ROLE_REQUIRED');
   });
 });

@@ -63,7 +63,8 @@ export async function runIsolation(run: IsolationRun): Promise<IsolationReport> 
       const isRefused = actor.refused !== undefined && actor.refused !== 'TOKEN_MISSING';
       const share = isRefused ? run.share / 10 : run.share;
       for (const probe of PROBES.filter(({ needs }) => needs !== 'nothing' || actor.token === null)) {
-        const ids = idsFor(world, actor, probe.thing, taken, own).filter(() => chance.hit(share));
+        const all = idsFor(world, actor, probe.thing, taken, own);
+        const ids = all.filter((id) => chance.hit(share) || isAlwaysSent(id, all, actor, probe));
         probes += ids.length;
         problems.push(...(await probeWith(probe, ids, actor, own, world, anonymous)));
       }
@@ -71,6 +72,16 @@ export async function runIsolation(run: IsolationRun): Promise<IsolationReport> 
   }
   await act('signing in', world.places.child.code, () => signInAndOut(anonymous, world));
   return { problems, probes, statements };
+}
+
+/**
+ * Whatever the share, each operation is asked by a member and by an administrator next door, and tenants by everybody with a role:
+ * once about an id of each kind that differs by the place of a tenant.
+ */
+function isAlwaysSent(id: ProbedId, all: readonly ProbedId[], actor: Actor, { thing }: Probe): boolean {
+  const isAsked = ['tenant', 'code'].includes(thing) || ['member', 'sibling'].includes(actor.name);
+  const isFirst = all.find(({ kind }) => kind === id.kind) === id;
+  return actor.role !== null && isAsked && isFirst && ['own', 'below', 'above', 'foreign'].includes(id.kind);
 }
 
 async function probeWith(
