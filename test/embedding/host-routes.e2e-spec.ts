@@ -186,12 +186,6 @@ describe('a host that imports TenantryModule', () => {
         expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
       },
     );
-
-    it('a route of Tenantry asks the host who is calling once per request', async () => {
-      const before = principalResolver.asked;
-      await host.as().get('/system/dept-api');
-      expect(principalResolver.asked - before).toBe(1);
-    });
   });
 
   it('a host acts for the system where no user asked', async () => {

@@ -257,16 +257,7 @@ describe('webhooks', () => {
     );
     receiver.answer('/breaks', (_, socket) => socket.destroy());
     receiver.answer('/garbage', (_, socket) => socket.end('this is not HTTP\r\n\r\n'));
-    const paths = [
-      '/hangs',
-      '/drips',
-      '/breaks',
-      '/garbage',
-      '/drips-body',
-      '/lies',
-      '/endless',
-      '/switches',
-    ];
+    const paths = '/hangs /drips /breaks /garbage /drips-body /lies /endless /switches'.split(' ');
     const hooks = [];
     for (const path of paths) hooks.push(await hook(path));
     const good = await hook('/beside');

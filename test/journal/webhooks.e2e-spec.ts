@@ -162,36 +162,11 @@ describe('webhooks of a tenant', () => {
   });
 
   describe('public addresses only (SSRF)', () => {
-    it.each([
-      ...[
-        'http://127.0.0.1/',
-        'http://127.1/',
-        'http://2130706433/',
-        'http://0x7f.0.0.1/',
-        'http://0177.0.0.1/',
-      ],
-      ...[
-        'http://0.0.0.0/',
-        'http://10.1.2.3/',
-        'http://172.16.0.1/',
-        'http://192.168.1.1/',
-        'http://100.64.0.1/',
-      ],
-      ...[
-        'http://169.254.169.254/latest/meta-data/',
-        'http://[fd00:ec2::254]/',
-        'http://[::]/',
-        'http://[::1]/',
-      ],
-      ...[
-        'http://[fe80::1]/',
-        'http://[fc00::1]/',
-        'http://[::ffff:127.0.0.1]/',
-        'http://[::ffff:a9fe:a9fe]/',
-      ],
-      ...['http://[64:ff9b::7f00:1]/', 'http://[2002:7f00:1::]/', 'http://224.0.0.1/', 'http://①②⑦.0.0.1/'],
-    ])('a webhook does not lead to %s', async (url) => {
-      const answer = await create({ url });
+    // All ways to write an address; which addresses are public is told by public-address.spec.ts.
+    const hosts =
+      '127.0.0.1 127.1 2130706433 0x7f.0.0.1 0177.0.0.1 ①②⑦.0.0.1 169.254.169.254 [::ffff:127.0.0.1] [::1]';
+    it.each(hosts.split(' '))('a webhook does not lead to %s', async (host) => {
+      const answer = await create({ url: `http://${host}/latest/meta-data/` });
       expect(answer.refusal).toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'url' }] });
     });
 

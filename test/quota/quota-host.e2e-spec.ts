@@ -13,7 +13,6 @@ import {
   type TenantryOptions,
 } from '../../src/index';
 import type { Answer, ApiClient } from '../../src/server/testing';
-import { nextCommits } from '../support/commit-faults';
 import { HandClock } from '../support/hand-clock';
 import { HeaderResolver, Host, system } from '../support/host';
 import { OrderEntity } from '../support/host-tables';
@@ -127,12 +126,6 @@ describe('quotas of a host', () => {
         details: { available: 1 },
       });
       expect([await numbersOf(api), await orders()]).toEqual([[5, 4, 0, 1], 2]);
-    });
-
-    it('quotas are spent once with rows of the host when the COMMIT is not heard of', async () => {
-      const left = nextCommits(host.dataSource, 'unheard');
-      await order('a');
-      expect([left(), await numbersOf(api), await orders()]).toEqual([0, [5, 2, 0, 3], 1]);
     });
 
     it('quotas are reserved, committed, released and refunded in a transaction of the host', async () => {

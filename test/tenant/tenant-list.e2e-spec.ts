@@ -120,14 +120,8 @@ describe('the list of tenants', () => {
   });
 
   it('the list of tenants refuses what is not a filter of its form', async () => {
-    for (const query of [
-      'state=x',
-      'state=DELETED',
-      'expiresBefore=2026-02-30',
-      'tenantParent=总',
-      'tenantId=总',
-      'limit=0',
-    ]) {
+    const wrong = 'state=x state=DELETED expiresBefore=2026-02-30 tenantParent=总 tenantId=总 limit=0';
+    for (const query of wrong.split(' ')) {
       expect([query, (await owner.get(`${PATH}?${query}`)).status]).toEqual([query, 400]);
     }
   });
