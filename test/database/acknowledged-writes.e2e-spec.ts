@@ -13,7 +13,7 @@ const PATH = '/system/dept-api';
 describe('concurrent units of work', () => {
   const service = ServiceUnderTest.use();
 
-  it('keep every acknowledged write and no refused one: 100 at once, half refused inside their transaction', async () => {
+  it('100 writes of one tenant at once, half of them refused, keep every acknowledged write and no refused one', async () => {
     for (let round = 0; round < times(5, 2); round += 1) {
       const tenantId = await aTenantRow(service.dataSource);
       const api = service.as({ tenantId });
@@ -34,7 +34,7 @@ describe('concurrent units of work', () => {
     }
   });
 
-  it('leave readers undisturbed: what is not committed is never seen', async () => {
+  it('readers never see a move that is not committed', async () => {
     const api = service.as();
     const [a, b] = [await aDept(api, { deptName: 'a' }), await aDept(api)];
     const child = await aDept(api, { parentId: a });
@@ -58,7 +58,7 @@ describe('concurrent units of work', () => {
     return rows.map(({ unitId }) => unitId).filter((id) => id.startsWith(prefix));
   };
 
-  it('do not mix: a rollback takes only its own work, and plain writes stay outside', async () => {
+  it('a rollback takes only the work of its own unit, and plain writes stay outside', async () => {
     const work = async (n: number) => {
       await service.app.get(UnitOfWork).run(`mixed ${n}`, nothing, async ({ manager }) => {
         await write(manager, `mixed ${n} a`);
@@ -82,7 +82,7 @@ describe('concurrent units of work', () => {
     expect((await written('mixed')).sort()).toEqual(expected.flat().sort());
   });
 
-  it('show nobody what is not committed', async () => {
+  it('a unit of work shows nobody what is not committed', async () => {
     await service.app.get(UnitOfWork).run('hidden', nothing, async ({ manager }) => {
       await write(manager, 'hidden');
       await nextTurn();

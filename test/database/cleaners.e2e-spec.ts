@@ -57,7 +57,7 @@ describe('the hourly cleaners', () => {
     const removed = `tenantry_cleanup_removed_rows_total{table="${name}"}`;
     const failed = `tenantry_cleanup_failures_total{table="${name}"}`;
 
-    it('removes what is over, few rows a statement, and counts it', async () => {
+    it(`the cleaner of ${name} removes what is over, few rows a statement, and counts it`, async () => {
       const already = await count();
       await fill();
       const before = await metrics();
@@ -70,7 +70,7 @@ describe('the hourly cleaners', () => {
       expect((await metrics()).get(removed)).toBe(EXPIRED);
     });
 
-    it('tells of a failure, and works again the next time', async () => {
+    it(`the cleaner of ${name} tells of a failure, and works again the next time`, async () => {
       const before = (await metrics()).get(failed) ?? 0;
       await service.dataSource.query(`ALTER TABLE ${table} RENAME TO somewhere_else`);
       try {

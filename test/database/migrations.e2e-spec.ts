@@ -44,7 +44,7 @@ describe('the schema', () => {
     await database.drop();
   });
 
-  it('after all migrations is exactly what the entities say', async () => {
+  it('the schema after all migrations is exactly what the entities say', async () => {
     const run = await dataSource.runMigrations();
     // Databases of earlier versions have recorded these names; new ones come after them.
     expect(run.map(({ name }) => name).slice(0, RECORDED.length)).toEqual(RECORDED);
@@ -52,13 +52,13 @@ describe('the schema', () => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('can be taken back, migration by migration, and built again', async () => {
+  it('the schema can be taken back, migration by migration, and built again', async () => {
     const { length } = await dataSource.runMigrations();
     for (let n = 0; n < length; n += 1) await dataSource.undoLastMigration();
     expect(await dataSource.runMigrations()).toHaveLength(length);
   });
 
-  it('is completed when its first migration was interrupted between two tables', async () => {
+  it('a first migration that was interrupted between two tables is completed', async () => {
     const { length } = await dataSource.runMigrations();
     await undoUntil(dataSource, 'FailedSignIns1763164800011');
     await dataSource.query('DELETE FROM tenantry_migrations');
@@ -69,7 +69,7 @@ describe('the schema', () => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('keeps the answers that version 0.1 has stored, and gives up those that are too long for it', async () => {
+  it('a migration keeps the answers that version 0.1 has stored, and gives up those that are too long for it', async () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;
     const answers = async () =>
@@ -90,7 +90,7 @@ describe('the schema', () => {
     expect(await answers()).toMatchObject(old);
   });
 
-  it('has no secret of a webhook in the answers that are kept for repeated requests', async () => {
+  it('answers that are kept for repeated requests hold no secret of a webhook', async () => {
     await dataSource.runMigrations();
     await undoUntil(dataSource, 'WebhookSecrets1763164800019');
     const kept = { hook: '{"id":7,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8I"}', dept: '7', none: null };
@@ -107,7 +107,7 @@ describe('the schema', () => {
     expect(results).toEqual({ ...kept, hook: '{"id":7}' });
   });
 
-  it('holds every character and tells emoji apart, whatever the server defaults to', async () => {
+  it('the tables hold every character and tell emoji apart, whatever the server defaults to', async () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;
     await manager.update(TenantEntity, { tenantId: '000000' }, { tenantName: '😀部门' });
@@ -115,13 +115,13 @@ describe('the schema', () => {
     expect(await manager.existsBy(TenantEntity, { tenantName: '😁部门' })).toBe(false);
   });
 
-  it('has times in UTC, whatever the zone of the server', async () => {
+  it('the tables hold times in UTC, whatever the zone of the server', async () => {
     await dataSource.runMigrations();
     const { createTime } = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId: '000000' });
     expect(Math.abs(createTime.getTime() - Date.now())).toBeLessThan(60 * 60_000);
   });
 
-  it('is used in the modes that the writes rely on', async () => {
+  it('sessions of the service have the modes that its writes rely on', async () => {
     if (onPostgres) {
       expect(await dataSource.query('SHOW transaction_isolation')).toEqual([
         { transaction_isolation: 'read committed' },
@@ -156,7 +156,7 @@ if (onInnodb) {
       await database.drop();
     });
 
-    it('is held by one at a time', async () => {
+    it('the lease of migrations is held by one at a time', async () => {
       const inside = { now: 0, most: 0, ever: 0 };
       await Promise.all(
         connections.map(async (connection, n) => {
@@ -172,7 +172,7 @@ if (onInnodb) {
       expect(inside).toEqual({ now: 0, most: 1, ever: 5 });
     });
 
-    it('goes on to the next when its holder is dead', async () => {
+    it('the lease of migrations goes on to the next when its holder is dead', async () => {
       await takeMigrationLease(connections[0]!, 'dead');
       const tried = jest.spyOn(connections[1]!, 'query') as jest.SpyInstance<unknown, unknown[]>;
       let isTaken = false;

@@ -48,7 +48,7 @@ describe('races from two processes', () => {
       return (await Promise.all(Array.from({ length: LANES }, lane))).flat();
     }
 
-    it('A under B while B under A: one of them wins', async () => {
+    it('of two opposing moves of departments one wins', async () => {
       const outcomes = await race(
         async (left, right) => {
           const [a, b] = await Promise.all([aDept(left), aDept(right)]);
@@ -62,7 +62,7 @@ describe('races from two processes', () => {
       for (const outcome of new Set(outcomes)) expect(['|DEPT_CYCLE', 'DEPT_CYCLE|']).toContain(outcome);
     });
 
-    it('a child is added while its parent is deleted: one of them wins', async () => {
+    it('when a child is added while its parent is deleted, one of them wins', async () => {
       const outcomes = await race(
         async (left, right) => {
           const parentId = await aDept(left);
@@ -73,7 +73,7 @@ describe('races from two processes', () => {
       expect(outcomes).not.toContain('|');
     });
 
-    it('a department moves while its ancestor moves: both paths come out right', async () => {
+    it('when a department moves while its ancestor moves, both paths come out right', async () => {
       await race(
         async (left, right) => {
           const [top, other, third] = await Promise.all([aDept(left), aDept(right), aDept(left)]);
@@ -89,7 +89,7 @@ describe('races from two processes', () => {
       );
     });
 
-    it('departments are deleted crosswise while others move under them: no orphan stays', async () => {
+    it('when departments are deleted crosswise while others move under them, no orphan stays', async () => {
       await race(
         async (left, right) => {
           const [a, b, c, d] = await Promise.all([aDept(left), aDept(right), aDept(left), aDept(right)]);
@@ -141,7 +141,7 @@ describe('races from two processes', () => {
       tenantParent: parent.tenantId,
     });
 
-    it('opposing moves, far apart in the tree: one of them wins', async () => {
+    it('of two opposing moves of tenants, far apart in the tree, one wins', async () => {
       for (let n = 0; n < ROUNDS; n += 1) {
         const [[a, a2], [b, b2]] = [await chain(2), await chain(2)];
         const answers = await Promise.all([
@@ -153,7 +153,7 @@ describe('races from two processes', () => {
       }
     });
 
-    it('a tenant is deleted while a child is created: one of them wins', async () => {
+    it('when a tenant is deleted while a child is created, one of them wins', async () => {
       for (let n = 0; n < ROUNDS; n += 1) {
         const [parent] = await chain(1);
         const [created, deleted] = await Promise.all([
@@ -167,7 +167,7 @@ describe('races from two processes', () => {
       }
     });
 
-    it('a tenant is deleted while it gets a department: none is left in a deleted tenant unseen', async () => {
+    it('when a tenant is deleted while it gets a department, none is left unseen in it', async () => {
       for (let n = 0; n < times(50, 20); n += 1) {
         const [tenant] = await chain(1);
         const user = two.services[0].as({ tenantId: tenant!.tenantId });
@@ -181,7 +181,7 @@ describe('races from two processes', () => {
       expect(await treeProblems(dataSource)).toEqual([]);
     });
 
-    it('parallel creates all succeed, and their ids and codes all differ', async () => {
+    it('parallel creates of tenants all succeed, and their ids and codes all differ', async () => {
       const before = await dataSource.manager.count(TenantEntity);
       const create = (api: ApiClient, tenantName: string): Promise<Answer> =>
         resendWhenBusy(() => api.post(TENANTS, { tenantName }));
@@ -207,7 +207,7 @@ describe('races from two processes', () => {
   });
 
   describe('of accounts and departments', () => {
-    it('a department is deleted while a user joins it: one of them wins', async () => {
+    it('when a department is deleted while a user joins it, one of them wins', async () => {
       const tenantId = await aTenantRow(two.dataSource);
       const [left, right] = two.as({ tenantId });
       const userId = await aUser(left, { username: 'mover' });

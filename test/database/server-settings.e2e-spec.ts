@@ -129,7 +129,7 @@ describe('the settings of the server', () => {
     });
   }
 
-  it('do not matter: times and texts are read as they were written', async () => {
+  it('times and texts are read as they were written, whatever the settings of the server', async () => {
     const service = await ServiceUnderTest.on(await withSettings(ODD_SETTINGS, ODD_VARIABLES));
     const api = service.as();
     const before = Math.floor(Date.now() / 1000);
@@ -150,7 +150,7 @@ describe('the settings of the server', () => {
 
   if (!onServer) return;
 
-  it('may refuse the account for a while, as when its password is changed', async () => {
+  it('a server that refuses the account, as when its password is changed, makes requests a 503 until it admits it again', async () => {
     const database = await emptyDatabase();
     const admin = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();
     const change = async (statements: string[]) => {
@@ -176,7 +176,7 @@ describe('the settings of the server', () => {
     await service.stop();
   });
 
-  it('may end statements early: a start still waits for another that prepares the database', async () => {
+  it('a start waits for another that prepares the database, though the server ends statements early', async () => {
     const database = await withSettings(
       ["statement_timeout = '50ms'", "idle_session_timeout = '50ms'"],
       [NAMES.briefly, 'wait_timeout = 1'],
@@ -208,7 +208,7 @@ describe('the settings of the server', () => {
       ['be refused by the database', `REVOKE ALL ON *.* FROM ${PLAIN}@'%'`],
       ['have settings that fail', "SET GLOBAL init_connect = 'SELECT * FROM nowhere.nothing'"],
       ['only read', `SET GLOBAL init_connect = "SET ${NAMES.readOnly} = 1"`],
-    ])('let the account %s: then writes are a 503', async (_name, sql) => {
+    ])('writes are a 503 when the server lets the account %s', async (_name, sql) => {
       const database = await withSettings([], ['@nothing = 1']);
       const service = await ServiceUnderTest.on(database);
       const admin = await administrator();
@@ -223,7 +223,7 @@ describe('the settings of the server', () => {
     });
 
     it.each(['READ-COMMITTED', 'REPEATABLE-READ'])(
-      'may give sessions %s: opposing moves at two hosts, whose sessions are their own, make no cycle',
+      'opposing moves at two hosts whose sessions are %s make no cycle',
       async (level) => {
         const admin = await administrator();
         await admin.query(`SET GLOBAL ${NAMES.isolation} = '${level}'`);
@@ -248,7 +248,7 @@ describe('the settings of the server', () => {
   }
 
   if (onMysql) {
-    it('may forget the password that caching_sha2_password knows, and be asked without TLS', async () => {
+    it('a server that has forgotten the password of caching_sha2_password is reached without TLS', async () => {
       const database = await withSettings([], ['@nothing = 1']);
       const service = await ServiceUnderTest.on(database);
       const admin = await administrator();
@@ -267,7 +267,7 @@ describe('the settings of the server', () => {
 
   const binary = onMysql ? mysqlBinary() : mariadbBinary();
   if (onInnodb && binary !== undefined) {
-    it('must not log statements: InnoDB would refuse every write', async () => {
+    it('a server with binlog_format=STATEMENT is refused at the start: InnoDB would refuse every write', async () => {
       const server = await startInnodb(binary, {
         isDurable: true,
         settings: ['--log-bin=log', '--server-id=1', '--binlog-format=STATEMENT'],
@@ -282,7 +282,7 @@ describe('the settings of the server', () => {
 
   if (!onPostgres) return;
 
-  it.each(['LATIN1', 'SQL_ASCII'])('must be UTF8: a database in %s is refused', async (encoding) => {
+  it.each(['LATIN1', 'SQL_ASCII'])('a database in %s is refused: it must be UTF8', async (encoding) => {
     const database = await emptyDatabase();
     const own = new URL(database.url);
     const dataSource = await (await createDataSource(parseDatabaseUrl(database.url))).initialize();

@@ -51,7 +51,7 @@ if (onServer) {
 
     const isLockAwaited = (): Promise<boolean> => isWaitingForLock(service.dataSource);
 
-    it('is replayed when the connection breaks before COMMIT arrives', async () => {
+    it('a unit of work is replayed when the connection breaks before COMMIT arrives', async () => {
       for (let n = 0; n < 10; n += 1) {
         proxy.fault = 'cut-before';
         expect((await service.as().post(PATH, { deptName: `before ${n}` })).status).toBe(200);
@@ -60,7 +60,7 @@ if (onServer) {
       expect(proxy.struck).toBe(10);
     });
 
-    it('is not done twice when the answer to COMMIT is lost, and the answer names the right department', async () => {
+    it('a unit of work is not done twice when the answer to COMMIT is lost, and the answer names the right department', async () => {
       for (let n = 0; n < 20; n += 1) {
         proxy.fault = 'cut-after';
         const answer = await service.as().post(PATH, { deptName: `after ${n}` });
@@ -86,7 +86,7 @@ if (onServer) {
       return tries;
     }
 
-    it('is replayed when the server ends its session before COMMIT', async () => {
+    it('a unit of work is replayed when the server ends its session before COMMIT', async () => {
       const [ownId, end] = onPostgres
         ? ['SELECT pg_backend_pid() AS id', 'SELECT pg_terminate_backend(?)']
         : ['SELECT CONNECTION_ID() AS id', 'KILL ?'];
@@ -99,7 +99,7 @@ if (onServer) {
       expect(tries).toBe(2);
     });
 
-    it('is replayed when the server cancels a statement that takes too long', async () => {
+    it('a unit of work is replayed when the server cancels a statement that takes too long', async () => {
       const MANY = 'information_schema.collations';
       const hint = 'SELECT /*+ MAX_EXECUTION_TIME(20) */';
       const limited = onMysql ? hint : 'SET STATEMENT max_statement_time = 0.02 FOR SELECT';
@@ -112,7 +112,7 @@ if (onServer) {
       expect(tries).toBe(2);
     });
 
-    it('is replayed when the table of a prepared statement was altered', async () => {
+    it('a unit of work is replayed when the table of a prepared statement was altered', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       const change = async (leader: string) => (await api.patch(`${PATH}/${deptId}`, { leader })).status;
@@ -126,7 +126,7 @@ if (onServer) {
     });
 
     if (onPostgres)
-      it('is replayed when the server has forgotten the statements that were prepared', async () => {
+      it('a unit of work is replayed when the server has forgotten the statements that were prepared', async () => {
         const api = service.as();
         const deptId = await aDept(api);
         for (let n = 0; n < 3; n += 1) {
@@ -136,7 +136,7 @@ if (onServer) {
         }
       });
 
-    it('is replayed after a deadlock', async () => {
+    it('a unit of work is replayed after a deadlock', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       // A transaction that takes the department first and the tenant second: the other way round than a unit.
@@ -171,7 +171,7 @@ if (onServer) {
         };
       }
 
-      it('is replayed after a lock wait that was in vain', async () => {
+      it('a unit of work is replayed after a lock wait that was in vain', async () => {
         const letGo = await holding();
         const retried = jest.spyOn(service.app.get(Meter), 'unitRetried');
         const write = service.as().post(PATH, { deptName: 'replayed' });
@@ -182,7 +182,7 @@ if (onServer) {
         expect(await named(service, 'replayed')).toBe(1);
       });
 
-      it('ends with 503 while it is still held, and leaves other tenants alone', async () => {
+      it('a write ends with 503 while another session holds its tenant, and leaves other tenants alone', async () => {
         const other = service.as({ tenantId: await aTenantRow(service.dataSource) });
         const deptId = await aDept(other);
         const letGo = await holding();
@@ -196,7 +196,7 @@ if (onServer) {
       });
     });
 
-    it('ends with 503 when the server hangs, and works when it is back', async () => {
+    it('requests end with 503 when the server hangs, and work when it is back', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       const read = () => api.get(`${PATH}/${deptId}`);
@@ -214,7 +214,7 @@ if (onServer) {
       expect(await named(service, 'hung')).toBe(0);
     });
 
-    it('ends with 503 when no connection becomes free', async () => {
+    it('requests end with 503 when no connection becomes free', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       const runners = Array.from({ length: 20 }, () => service.dataSource.createQueryRunner());
@@ -225,7 +225,7 @@ if (onServer) {
       expect((await api.get(`${PATH}/${deptId}`)).status).toBe(200);
     });
 
-    it('tells how many connections are used, idle and waited for', async () => {
+    it('the pool tells how many connections are used, idle and waited for', async () => {
       // They are read from private parts of mysql2 and TypeORM (src/database/): a new version may have others.
       const state = () => dialectOf(service.dataSource).poolState(service.dataSource);
       const { limit } = state();
@@ -251,7 +251,7 @@ if (onServer) {
         };
 
     it.each(['connection', 'socket'] as const)(
-      'tries again after a statement on a %s that is closed',
+      'a statement on a %s that is closed counts as lost, and is tried again',
       async (which) => {
         const runner = service.dataSource.createQueryRunner();
         await close[which]((await runner.connect()) as never);
@@ -261,7 +261,7 @@ if (onServer) {
       },
     );
 
-    it('lets an import go on for as long as its statements are answered, and cuts one that is not', async () => {
+    it('an import goes on for as long as its statements are answered, and a connection that is silent is cut', async () => {
       const api = service.as({ tenantId: await aTenantRow(service.dataSource) });
       const names = Array.from({ length: 500 }, (_, n) => `${n} ${'x'.repeat(59)}`);
       const file = names.map((path) => JSON.stringify({ path })).join('\n');
@@ -287,7 +287,7 @@ if (onServer) {
       }
     });
 
-    it('ends with 503 when the server stays away, for writes and reads, and works when it is back', async () => {
+    it('reads and writes end with 503 when the server stays away, and work when it is back', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       proxy.open = false;
@@ -311,7 +311,7 @@ if (onServer) {
     });
 
     // The last one: a second service in this process takes the log over.
-    it('with a key never takes the commit of an equal request for its own, nor that of another body', async () => {
+    it('a request with a key never takes the commit of an equal request for its own, nor that of another body', async () => {
       const direct = await ServiceUnderTest.on(database);
       for (let n = 0; n < 10; n += 1) {
         const headers = { 'idempotency-key': `lost ${n}` };
@@ -349,7 +349,7 @@ if (onServer) {
       await service.stop();
     });
 
-    it('waits for it without stopping the service, and reads go on', async () => {
+    it('a write waits for another process that writes to the file, and reads go on', async () => {
       const api = service.as();
       const deptId = await aDept(api);
       const retried = jest.spyOn(service.app.get(Meter), 'unitRetried');
@@ -365,7 +365,7 @@ if (onServer) {
       expect(await named(service, 'patient')).toBe(1);
     });
 
-    it('ends with 503 when the other does not finish, and nothing was written', async () => {
+    it('a write ends with 503 when another process does not finish, and nothing was written', async () => {
       rival.exec('BEGIN IMMEDIATE');
       const answer = await service.as().post(PATH, { deptName: 'impatient' });
       rival.exec('COMMIT');
@@ -376,7 +376,7 @@ if (onServer) {
 }
 
 describe('a unit of work whose COMMIT is not answered before its time is over', () => {
-  it('is answered as what it is: done', async () => {
+  it('a COMMIT that is answered after the time is over is told as what it is: done', async () => {
     const service = await ServiceUnderTest.start();
     const late = jest.spyOn(Date, 'now');
     nextCommits(service.dataSource, 'unheard');

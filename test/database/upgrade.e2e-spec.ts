@@ -89,7 +89,7 @@ if (onPostgres) {
     });
     afterAll(() => service.stop());
 
-    it('has the schema of this version, and the doctor finds nothing wrong', async () => {
+    it('a database of 0.1 gets the schema of this version, and the doctor finds nothing wrong', async () => {
       const { upQueries } = await service.dataSource.driver.createSchemaBuilder().log();
       expect(upQueries.map(({ query }) => query)).toEqual([]);
       expect(await new ServiceDoctor(service.dataSource).examine()).toMatchObject({
@@ -98,7 +98,7 @@ if (onPostgres) {
       });
     });
 
-    it('keeps the record of the migrations of 0.1, of which only the last is in the list', async () => {
+    it('a database of 0.1 keeps the record of its migrations, of which only the last is in the list', async () => {
       const names = await recordedMigrations(service.dataSource);
       const listed = listedMigrations(service.dataSource);
       expect(names.slice(0, 11)).toEqual(expect.arrayContaining(['Tenants1763164800000', listed[0]]));
@@ -106,7 +106,7 @@ if (onPostgres) {
       expect(await service.dataSource.showMigrations()).toBe(false);
     });
 
-    it('answers every read as version 0.1 did', async () => {
+    it('a database of 0.1 answers every read as version 0.1 did', async () => {
       for (const dept of facts.depts) {
         expect((await manager.get(`/system/dept-api/${dept.deptId}`)).body.data).toEqual(dept);
       }
@@ -118,12 +118,12 @@ if (onPostgres) {
       expect(rows.map(({ deptId }) => deptId)).toEqual(facts.named);
     });
 
-    it('keeps what was deleted deleted', async () => {
+    it('what was deleted in 0.1 stays deleted', async () => {
       expect((await manager.get(`/system/dept-api/${facts.deletedDept}`)).status).toBe(404);
       expect((await platform.get(`/system/tenant-api/${facts.deleted}`)).status).toBe(404);
     });
 
-    it('knows its sessions, passwords and idempotency keys', async () => {
+    it('sessions, passwords and idempotency keys of 0.1 are known', async () => {
       const refreshed = await service.anonymous.post('/auth/refresh', { refreshToken: facts.refreshToken });
       expect(refreshed.status).toBe(200);
       const login = { tenantId: facts.tenantId, username: 'zhangsan', password: 'a-long-password' };
@@ -136,7 +136,7 @@ if (onPostgres) {
       expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
     });
 
-    it('takes new departments and tenants, and finds them', async () => {
+    it('a database of 0.1 takes new departments and tenants, and finds them', async () => {
       const dept = await manager.post('/system/dept-api', {
         deptName: '升级后的部门',
         parentId: facts.depts[0]!.deptId,

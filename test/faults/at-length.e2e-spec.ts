@@ -48,17 +48,20 @@ describe('crashes under write load lose and double nothing', () => {
     expect(report.acknowledged).toBeGreaterThan(report.rounds * 6);
   }
 
-  it.each(DATABASES)('30 of the service on %s', async (name, makeDatabase) => {
-    const database = await makeDatabase();
-    judge(name, await killServiceOften(database, 30, new Chance(faultsSeed(`service on ${name}`))));
-    await database.drop();
-  });
+  it.each(DATABASES)(
+    '30 crashes of the service on %s lose and double no write',
+    async (name, makeDatabase) => {
+      const database = await makeDatabase();
+      judge(name, await killServiceOften(database, 30, new Chance(faultsSeed(`service on ${name}`))));
+      await database.drop();
+    },
+  );
 
   it.each([
     ['MariaDB', () => startInnodb(mariadbBinary()!, { isDurable: true })],
     ['MySQL', () => startInnodb(mysqlBinary()!, { isDurable: true })],
     ['PostgreSQL', () => startPostgres(postgresFolder()!, { isDurable: true })],
-  ])('10 of %s', async (name, start) => {
+  ])('10 crashes of %s lose and double no write', async (name, start) => {
     const server = await start();
     const database = await throwAwayDatabase({ server: server.url });
     judge(name, await killServerOften(server, database, 10, new Chance(faultsSeed(`kill ${name}`))));
@@ -66,14 +69,21 @@ describe('crashes under write load lose and double nothing', () => {
     await server.stop();
   });
 
-  it.each(SERVERS)('100 lost answers to COMMIT of %s', async (name, makeDatabase) => {
-    const database = await makeDatabase();
-    const report = await swallowCommits(database, 100, new Chance(faultsSeed(`unknown commits of ${name}`)));
-    print(`unknown commits of ${name}`, report);
-    expect(report).toMatchObject({ swallowed: 100, problems: [], untold: [] });
-    expect(report.hung).toBeGreaterThan(0);
-    await database.drop();
-  });
+  it.each(SERVERS)(
+    '100 lost answers to COMMIT of %s lose and double no write',
+    async (name, makeDatabase) => {
+      const database = await makeDatabase();
+      const report = await swallowCommits(
+        database,
+        100,
+        new Chance(faultsSeed(`unknown commits of ${name}`)),
+      );
+      print(`unknown commits of ${name}`, report);
+      expect(report).toMatchObject({ swallowed: 100, problems: [], untold: [] });
+      expect(report.hung).toBeGreaterThan(0);
+      await database.drop();
+    },
+  );
 });
 
 it('20 stops at 70 % load fail no request in flight and end in time', async () => {

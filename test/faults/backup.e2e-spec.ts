@@ -74,7 +74,7 @@ describe('a backup that is taken while clients write', () => {
   it.each([
     ['VACUUM INTO', (file: string) => `VACUUM INTO '${file}'`],
     ['.backup', (file: string) => `.backup '${file}'`],
-  ])('of a SQLite file, by %s', async (_, command) => {
+  ])('a backup of a SQLite file by %s, taken while clients write, is whole', async (_, command) => {
     const database = await throwAwayDatabase();
     const copy = join(folder, 'copy.sqlite');
     const { path } = parseDatabaseUrl(database.url) as { path: string };
@@ -83,7 +83,7 @@ describe('a backup that is taken while clients write', () => {
     await expectWhole(`sqlite:${copy}`, before);
   });
 
-  it('of a MariaDB, by mariadb-dump', async () => {
+  it('a backup of a MariaDB by mariadb-dump, taken while clients write, is whole', async () => {
     const { hostname, port } = new URL(SERVER);
     const login = ['--no-defaults', `--host=${hostname}`, `--port=${port}`, '--user=root'];
     const file = join(folder, 'dump.sql');
@@ -103,7 +103,7 @@ describe('a backup that is taken while clients write', () => {
     }
   });
 
-  it('of a MariaDB, by mariadb-backup', async () => {
+  it('a backup of a MariaDB by mariadb-backup, taken while clients write, is whole', async () => {
     const { hostname, port } = new URL(SERVER);
     const copy = join(folder, 'data');
     const [server] = await ask(SERVER, 'SELECT @@datadir AS folder');

@@ -21,7 +21,7 @@ describe('a body that nobody wants', () => {
     ['60,000 objects as a name', mintToken(), TENANTS, `{"tenantName":${objects(60_000)}}`, 400, 6],
     ['60,000 objects under another key', mintToken(), TENANTS, `{"x":${objects(60_000)}}`, 400, 6],
     ['19,000 other keys', mintToken(), TENANTS, keys(19_000), 400, 20],
-  ])('costs little: %s', async (name, token, path, body, status, bound) => {
+  ])('a refused body costs little CPU: %s', async (name, token, path, body, status, bound) => {
     const { anonymous } = service.child;
     const client = token === null ? anonymous : anonymous.as(token);
     for (let n = 0; n < 5; n += 1) expect((await client.post(path, body)).status).toBe(status);

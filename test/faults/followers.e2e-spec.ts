@@ -41,7 +41,7 @@ describe('a thousand followers who wait', () => {
     return names.map((companyName) => rawRequest('PATCH', `${TENANTS}/${id}`, token, { companyName }));
   }
 
-  it('hardly delay others while tenants are written that do not concern them', async () => {
+  it('a thousand followers who wait hardly delay others while tenants are written that do not concern them', async () => {
     const each = await Promise.all(Array.from({ length: BRANCHES }, aFollower));
     const waiting = Array.from({ length: FOLLOWERS }, (_, n) => each[n % BRANCHES]!);
     const streams = [

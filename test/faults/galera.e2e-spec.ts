@@ -65,13 +65,13 @@ describe('three replicas on three Galera nodes', () => {
     await expectSoundAndEqual(NODES.map((node) => cluster.urlOf(node)));
   }
 
-  it('starts within a minute, and the replicas prepare its empty database together', async () => {
+  it('a Galera cluster starts within a minute, and three replicas prepare its empty database together', async () => {
     expect(cluster.startMs).toBeLessThan(60_000);
     await servicesAt([cluster.url, cluster.url, cluster.url]);
     await expectWhole();
   });
 
-  it('keeps every acknowledged write, once, through 12 kills, freezes and isolations, and never pauses for 5 s', async () => {
+  it('a Galera cluster keeps every acknowledged write, once, through 12 kills, freezes and isolations, and never pauses for 5 s', async () => {
     const chance = new Chance(seed);
     const clients = replicas.map((replica) => () => replica.anonymous);
     const load = await onNode(await cluster.writer(), (dataSource) =>
@@ -101,7 +101,7 @@ describe('three replicas on three Galera nodes', () => {
     expect(longest).toBeLessThan(OUTAGE_MS);
   });
 
-  it('lets followers on each node skip nothing and see nothing twice, through four kills of nodes', async () => {
+  it('followers on each node of Galera skip nothing and see nothing twice, through four kills of nodes', async () => {
     const chance = new Chance(seed);
     const clients = replicas.map((replica) => () => replica.anonymous);
     const load = await onNode(await cluster.writer(), (dataSource) =>
@@ -136,7 +136,7 @@ describe('three replicas on three Galera nodes', () => {
     await expectWhole();
   });
 
-  it('gives exactly 500 of a quota of 500 to 1,000 who ask at all three nodes, though one is killed meanwhile', async () => {
+  it('three nodes of Galera give exactly 500 of a quota of 500 to 1,000 who ask, though one is killed meanwhile', async () => {
     const nodes = await servicesOn(NODES);
     const tenantId = await onNode(1, (dataSource) => aTenantWith(dataSource, { riskReport: 500 }));
     await cluster.untilEqual();
@@ -168,7 +168,7 @@ describe('three replicas on three Galera nodes', () => {
     expect(await ledgerOf(apis[0]!)).toHaveLength(500);
   });
 
-  it('stays right when two proxies disagree about the writer: opposing moves, and children of what is being deleted', async () => {
+  it('trees stay right when two proxies disagree about the writer of Galera: opposing moves, and children of what is being deleted', async () => {
     const [first, second] = await servicesOn([1, 2]);
     const tenantId = await onNode(1, aTenantRow);
     await cluster.untilEqual();

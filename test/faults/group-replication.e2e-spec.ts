@@ -31,12 +31,12 @@ describe("MySQL's Group Replication with three members that write", () => {
     await expectSoundAndEqual(group.urls);
   };
 
-  it('has its empty database prepared by a replica of the service on each member, all at once', async () => {
+  it('a replication group has its empty database prepared by a replica of the service on each member, all at once', async () => {
     services = await Promise.all(group.urls.map(serviceOn));
     await expectWhole();
   });
 
-  it('answers opposing writes on two members as one server would, with no 500, and no cycle comes of them', async () => {
+  it('a replication group answers opposing writes on two members as one server would, with no 500, and no cycle comes of them', async () => {
     const dataSource = await openBeside({ url: group.urlOf(0) });
     const tenantId = await aTenantRow(dataSource);
     await dataSource.destroy();
@@ -50,7 +50,7 @@ describe("MySQL's Group Replication with three members that write", () => {
     await expectWhole();
   });
 
-  it('keeps every acknowledged write, once, while each member is killed in turn and comes back', async () => {
+  it('a replication group keeps every acknowledged write, once, while each member is killed in turn and comes back', async () => {
     // Whoever takes over has applied what was acknowledged before.
     await group.setConsistency('BEFORE');
     const chance = new Chance(faultsSeed('replication group'));

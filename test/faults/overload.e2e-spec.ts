@@ -90,7 +90,7 @@ describe('more than it can carry', () => {
     return part;
   }
 
-  it('three times as much: does nearly as much as it can', async () => {
+  it('a service that is asked for three times what it can carry does nearly as much as it can', async () => {
     expect(await goodput()).toBeGreaterThanOrEqual(GOODPUT);
   });
 
@@ -114,7 +114,7 @@ describe('more than it can carry', () => {
     return { memory, flood, calm, calmAgain };
   }
 
-  it('three times as much for long: refuses the rest quickly, and is itself again at once', async () => {
+  it('a long flood is refused quickly where it cannot be carried, and the service is itself again at once', async () => {
     const { memory, flood, calm, calmAgain } = await flooded();
     expect(Object.keys(flood.byStatus).sort()).toEqual(['200', '503']);
     expect([flood.lost, flood.unsent]).toEqual([0, 0]);
@@ -133,7 +133,7 @@ describe('more than it can carry', () => {
     return median(await timesOf(read, forTime(milliseconds)));
   }
 
-  it('one tenant more than all can be carried of: it waits for itself, and no other is refused or waits as long', async () => {
+  it('a greedy tenant waits for itself, and no other is refused or waits as long', async () => {
     const alone = await readsOfOthers(2000);
     const parts: number[] = [];
     for (let round = 0; round < 5; round += 1) {

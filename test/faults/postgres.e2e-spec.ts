@@ -26,7 +26,7 @@ async function ask(url: string, ...statements: string[]): Promise<void> {
 
 /** As docs/operations.md tells an operator to do it. */
 describe('PostgreSQL', () => {
-  it('loses and doubles nothing when its primary dies under load and the standby is promoted', async () => {
+  it('no write is lost or doubled when the primary of PostgreSQL dies under load and the standby is promoted', async () => {
     const primary = await startPostgres(BIN, { isDurable: true });
     const database = await throwAwayDatabase({ server: primary.url });
     const standby = await startPostgres(BIN, { isDurable: true, standbyOf: primary.url });
@@ -55,7 +55,7 @@ describe('PostgreSQL', () => {
     await standby.stop();
   });
 
-  it('is backed up by pg_dump while clients write', async () => {
+  it('a backup of PostgreSQL by pg_dump, taken while clients write, is whole', async () => {
     const server = await startPostgres(BIN);
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-backup-'));
     const [source, target] = [

@@ -69,7 +69,7 @@ describe('a database that is slow, or hangs, under load', () => {
 
   // The second one for longer than an answer may take: without a limit, what hangs with it would be answered too late.
   it.each([3000, LONGEST_MS + 4000])(
-    'hangs for %d ms: every answer comes in bounded time, and it recovers',
+    'a database that hangs for %d ms: every answer comes in bounded time, and the service recovers',
     async (ms) => {
       const flowing = flow((ms + 6000) / 1000);
       await sleep(1000);
@@ -83,7 +83,7 @@ describe('a database that is slow, or hangs, under load', () => {
     },
   );
 
-  it('answers late: what cannot be done is refused in bounded time, probes say so, and it recovers', async () => {
+  it('a database that answers late: what cannot be done is refused in bounded time, probes say so, and the service recovers', async () => {
     const flowing = flow(15);
     await sleep(1000);
     proxy.delay = 2000;

@@ -34,7 +34,7 @@ describe('300 connections of callers whom nobody knows', () => {
 
   const readsOfKnown = (milliseconds: number) => timesOf(() => known.get(path), forTime(milliseconds));
 
-  it('delay known callers by junk tokens no more than four times as long as by unknown paths', async () => {
+  it('300 unknown callers delay known ones by junk tokens no more than four times as long as by unknown paths', async () => {
     const medians: Record<string, number[]> = {};
     await readsOfKnown(WARM_MS);
     for (let round = 0; round < ROUNDS; round += 1)

@@ -54,22 +54,25 @@ describe('a tenant of a million departments', () => {
     await filler.destroy();
   });
 
-  it.each(Object.keys(LISTS))('reads only from indexes, and only what it needs: %s', async (name) => {
-    const path = PATH + LISTS[name]!(base);
-    const first = await recordQueries(service.dataSource, async () => {
-      expect((await api.get(path)).status).toBe(200);
-    });
-    await expectIndexes(name, first);
-    const page = (await api.get(path)).body.data as { nextCursor?: string | null };
-    if (!page.nextCursor) return;
-    const join = path.includes('?') ? '&' : '?';
-    const second = await recordQueries(service.dataSource, async () => {
-      expect((await api.get(`${path}${join}cursor=${page.nextCursor!}`)).status).toBe(200);
-    });
-    await expectIndexes(`${name}, second page`, second);
-  });
+  it.each(Object.keys(LISTS))(
+    'a list among a million departments reads only from indexes, and only what it needs: %s',
+    async (name) => {
+      const path = PATH + LISTS[name]!(base);
+      const first = await recordQueries(service.dataSource, async () => {
+        expect((await api.get(path)).status).toBe(200);
+      });
+      await expectIndexes(name, first);
+      const page = (await api.get(path)).body.data as { nextCursor?: string | null };
+      if (!page.nextCursor) return;
+      const join = path.includes('?') ? '&' : '?';
+      const second = await recordQueries(service.dataSource, async () => {
+        expect((await api.get(`${path}${join}cursor=${page.nextCursor!}`)).status).toBe(200);
+      });
+      await expectIndexes(`${name}, second page`, second);
+    },
+  );
 
-  it('reads only from indexes when it is exported, imported into and put into order', async () => {
+  it('export, import and order among a million departments read only from indexes', async () => {
     const depts = (await api.get(`${PATH}/tree?depth=1`)).body.data as {
       rows: { deptId: number; deptName: string }[];
     };
@@ -82,7 +85,7 @@ describe('a tenant of a million departments', () => {
     await expectIndexes('import and order', queries);
   });
 
-  it('finds a rare name page by page, with a bounded number of statements each', async () => {
+  it('a rare name among a million departments is found page by page, with a bounded number of statements each', async () => {
     const path = `${PATH}?deptName=${RARE}`;
     const found: number[] = [];
     const readPage = async (cursor: string): Promise<string | null> => {
