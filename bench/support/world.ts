@@ -132,8 +132,8 @@ export async function addAccounts(
   const name = `CONCAT('user ', ${id})`;
   await dataSource.query(
     `INSERT INTO tenantry_account (user_id, tenant_id, username, username_key, name_key, password_hash, roles,
-       failed_logins, sign_ins, status, del_flag, create_by, create_time, update_by)
-     SELECT ${id}, ${turn(of) ?? ''}, ${name}, ${name}, 0, '-', 'tenant_admin', 0, 0, ${life(dataSource)}
+       sign_ins, status, del_flag, create_by, create_time, update_by)
+     SELECT ${id}, ${turn(of) ?? ''}, ${name}, ${name}, 0, '-', 'tenant_admin', 0, ${life(dataSource)}
      FROM ${numbers(dataSource, count, 's')}`,
   );
 }

@@ -89,7 +89,7 @@ export async function anAccount(
   values: Pick<AccountEntity, 'tenantId' | 'deptId'>,
 ): Promise<void> {
   const username = `user-${Math.random().toString(36).slice(2)}`;
-  const row = { username, nameKey: 0, failedLogins: 0, passwordHash: '-', roles: 'member' };
+  const row = { username, nameKey: 0, passwordHash: '-', roles: 'member' };
   await dataSource.manager.insert(AccountEntity, { ...row, ...life(), ...values });
 }
 

@@ -183,7 +183,7 @@ export class LockedAccounts {
   }
 
   async add(fields: AccountFields, passwordHash: string): Promise<number> {
-    const defaults = { usernameKey: usernameKey(fields.username), nameKey: 0, failedLogins: 0 };
+    const defaults = { usernameKey: usernameKey(fields.username), nameKey: 0 };
     const [userId = 0] = await this.#rows.insert({ ...fields, passwordHash, ...defaults });
     return userId;
   }

@@ -42,11 +42,6 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ type: 'varchar', length: 32, nullable: true, ...text }) phone!: string | null;
   /** Raised by every sign-in, so that it collides with changes of the account, also between nodes of a cluster. */
   @Column({ name: 'sign_ins', type: 'bigint', default: 0, transformer: id }) signIns!: number;
-  /** Only version 0.1 uses this and `lockedUntil`; they are here while it may run beside this one. */
-  @Column({ name: 'failed_logins', type: 'integer' }) failedLogins!: number;
-
-  @Column({ name: 'locked_until', type: 'datetime', precision: 3, nullable: true })
-  lockedUntil!: Date | null;
   /** Comma-separated role names. */
   @Column({ type: 'varchar', length: 255, ...ascii }) roles!: string;
 }

@@ -128,7 +128,7 @@ export async function accountRow(
   values: Partial<AccountEntity> = {},
 ): Promise<number> {
   const userId = (nextUser -= 1);
-  const row = { userId, nameKey: 0, failedLogins: 0, passwordHash: '-', roles: 'member', ...life() };
+  const row = { userId, nameKey: 0, passwordHash: '-', roles: 'member', ...life() };
   await bulkInsert(dataSource, AccountEntity, [{ username: `own ${userId}`, ...row, ...values, tenantId }]);
   return values.userId ?? userId;
 }

@@ -4,7 +4,7 @@ import { Columns } from '../../../database/migrations/columns';
 /**
  * Accounts and sessions as version 0.1 had them, where they are not there: the first migration of the library used to make them, in
  * databases of hosts too. Wrong passwords by account and client, in the place of a counter in the account. A column that every
- * sign-in changes, in the place of the tenant's lock. failed_logins and locked_until stay for the version before this one.
+ * sign-in changes, in the place of the tenant's lock. failed_logins and locked_until are dropped by a later migration.
  */
 export class FailedSignIns1763164800011 implements MigrationInterface {
   name = 'FailedSignIns1763164800011';
