@@ -39,6 +39,7 @@ export const RAISED = { revision: () => 'revision + 1' } as const;
 /** The revision of a new row. */
 export const FIRST_REVISION = 0;
 
+type Created = Pick<Stamped, keyof Stamped>;
 type Touched = Pick<Stamped, 'updateBy'> & { readonly updateTime: Date } & typeof RAISED;
 
 /** The audit values of new and of changed rows. Made while the lock is held, so that times follow the order of commits. */
@@ -48,7 +49,7 @@ export class AuditStamp {
     readonly now: Date,
   ) {}
 
-  created(): Stamped {
+  created(): Created {
     return {
       createBy: this.username,
       createTime: this.now,
