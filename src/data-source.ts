@@ -1,11 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { DatabaseLocation } from './database/database-url';
 import type { Backend, OwnTables } from './database/dialect';
-import { migrations } from './database/migrations/index';
 import type * as MysqlFile from './database/mysql/mysql.backend';
 import type * as PostgresFile from './database/postgres/postgres.backend';
 import type * as SqliteFile from './database/sqlite/sqlite.data-source';
-import { entities } from './entities';
+import { entities, migrations } from './resources';
 import { loadPart } from './errors/load-part';
 
 /** A DataSource for this location with the library's tables and `own`, not yet initialised. `onWait` is called when the server is not there yet. */

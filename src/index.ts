@@ -6,8 +6,7 @@ export { TenantryModule } from './tenantry.module';
 export type { TenantryExtras, TenantryOptions } from './tenantry-options';
 
 // The database.
-export { entities, entitiesFor } from './entities';
-export { migrations } from './database/migrations/index';
+export { entities, entitiesFor, migrations } from './resources';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
 export { DeptEntity } from './dept/dept.entity';
 export { TenantEntity } from './tenant/tenant.entity';

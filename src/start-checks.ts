@@ -2,14 +2,11 @@ import { Injectable, Scope, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import * as typeorm from 'typeorm';
 import type { DataSource } from 'typeorm';
-import { entities } from './entities';
 import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptModule } from './dept/dept.module';
-import { JournalModule } from './changes/journal.module';
+import { entities, routeModules } from './resources';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
-import { TenantModule } from './tenant/tenant.module';
 
 const UTC: readonly string[] = ['Z', '+00:00'];
 
@@ -32,8 +29,7 @@ export class StartChecks implements OnModuleInit {
   }
 
   get #hasRoutes(): boolean {
-    const routes: readonly unknown[] = [DeptModule, TenantModule, JournalModule];
-    return [...this.modules.values()].some(({ metatype }) => routes.includes(metatype));
+    return [...this.modules.values()].some(({ metatype }) => routeModules.includes(metatype));
   }
 
   #routesProblem(): string | null {

@@ -1,14 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from './database/idempotent-request';
 import type { OpenUnit } from './database/open-unit';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptService } from './dept/dept.service';
 import { RequestContext } from './tenancy/request-context';
 import { treeLock } from './journal/tree-lock';
+import type { Resource } from './resource/resource';
 import { rowsIn, type OtherRows } from './resource/tenant-bound.repository';
-import { QuotaService } from './tenant/quota/quota.service';
-import { TenantService } from './tenant/tenant.service';
+import { resources } from './resources';
 
 /** A service whose methods need no context any more. */
 export type InUnit<S> = {
@@ -17,11 +17,21 @@ export type InUnit<S> = {
     : never;
 };
 
-/** What happens together, or not at all. It can be used until the work that it was given to is done. */
-export interface TenantryUnit {
-  readonly depts: InUnit<DeptService>;
-  readonly tenants: InUnit<TenantService>;
-  readonly quotas: InUnit<QuotaService>;
+type Resources = typeof resources;
+
+/** The services of the resources, by the names that the list gives them. */
+type ServicesInUnit = {
+  readonly [
+    K in keyof Resources as Resources[K] extends { inTransaction: Type } ? K : never
+  ]: Resources[K] extends {
+    inTransaction: Type<infer S>;
+  }
+    ? InUnit<S>
+    : never;
+};
+
+/** What happens together, or not at all: `depts`, `tenants`, `quotas`. It can be used until the work that it was given to is done. */
+export interface TenantryUnit extends ServicesInUnit {
   /** The tenant's rows in a table of the host. */
   readonly rows: OtherRows;
   /** For statements of the host; they are part of the transaction. */
@@ -35,9 +45,7 @@ export class TenantryTransaction {
 
   constructor(
     unitOfWork: UnitOfWork,
-    private readonly depts: DeptService,
-    private readonly tenants: TenantService,
-    private readonly quotas: QuotaService,
+    private readonly moduleRef: ModuleRef,
   ) {
     this.#unitOfWork = unitOfWork;
   }
@@ -56,14 +64,21 @@ export class TenantryTransaction {
     const run = (unit: OpenUnit): Promise<T> => {
       const within = ctx.inUnit(unit);
       return work({
-        depts: withContext(this.depts, within),
-        tenants: withContext(this.tenants, within),
-        quotas: withContext(this.quotas, within),
+        ...this.#services(within),
         rows: (entity) => rowsIn(unit, entity, ctx),
         manager: unit.manager,
       });
     };
     return this.#unitOfWork.runForHost(ctx.tenantId, treeLock(ctx), run, once);
+  }
+
+  #services(ctx: RequestContext): ServicesInUnit {
+    const offered = Object.entries<Resource>(resources).flatMap(([name, { inTransaction }]) =>
+      inTransaction
+        ? [[name, withContext(this.moduleRef.get<object>(inTransaction, { strict: false }), ctx)]]
+        : [],
+    );
+    return Object.fromEntries(offered) as ServicesInUnit;
   }
 }
 

@@ -13,10 +13,9 @@ import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver'
 import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
 import { Cleanup } from './database/cleanup';
 import { UnitOfWork } from './database/unit-of-work';
-import { DeptModule, DeptServicesModule } from './dept/dept.module';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
-import { JournalModule, JournalServicesModule } from './changes/journal.module';
+import { routeModules, serviceModules } from './resources';
 import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './journal/change-cursor';
 import { ChangeReader } from './journal/change-reader.repository';
@@ -31,7 +30,6 @@ import type { TenantOwned } from './tenancy/tenant-bound';
 import { Ceilings } from './tenant/ceilings';
 import { QuotaKeeping } from './tenant/quota/quota-cleaner';
 import { QuotaKinds } from './tenant/quota/quota-kinds';
-import { TenantModule, TenantServicesModule } from './tenant/tenant.module';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
 import { ScopeCheck, StartChecks } from './start-checks';
@@ -49,10 +47,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     documentSecurity(securitySchemes);
     return {
       ...definition,
-      imports: [
-        ...(definition.imports ?? []),
-        ...(controllers === false ? [] : [DeptModule, TenantModule, JournalModule]),
-      ],
+      imports: [...(definition.imports ?? []), ...(controllers === false ? [] : routeModules)],
       providers: [...(definition.providers ?? []), boundTo(dataSource)],
     };
   })
@@ -74,7 +69,7 @@ function fromOptions<T>(
  */
 @Global()
 @Module({
-  imports: [DiscoveryModule, TenantServicesModule, DeptServicesModule, JournalServicesModule],
+  imports: [DiscoveryModule, ...serviceModules],
   providers: [
     DomainEvents,
     EventSubscriber,
@@ -126,9 +121,7 @@ function fromOptions<T>(
     ZonedTime,
     WebhookSettings,
     StatusPolicy,
-    TenantServicesModule,
-    DeptServicesModule,
-    JournalServicesModule,
+    ...serviceModules,
   ],
 })
 export class TenantryModule extends ConfigurableModuleClass implements OnModuleInit {

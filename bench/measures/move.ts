@@ -1,5 +1,5 @@
 import { dialectOf } from '../../src/database/dialects';
-import { runPrepared } from '../../src/database/prepared';
+import { runPrepared } from '../../src/database/sql-statement';
 import { ApiClient } from '../../src/testing/api-client';
 import { interleave, type Side } from '../support/figures';
 import { vacuum } from '../support/sql';

@@ -8,6 +8,8 @@ import { JournalWatch } from '../journal/journal-watch';
 import { JournalCleaner } from '../journal/journal-cleaner.repository';
 import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
+import type { Resource } from '../resource/resource';
+import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './subscription.entity';
 import { SubscriptionRepository } from './subscription.repository';
 import { WebhookSender } from './webhook/webhook-sender';
 import { WebhookWorker } from './webhook/webhook-worker';
@@ -43,3 +45,24 @@ export class JournalServicesModule {}
   exports: [JournalServicesModule],
 })
 export class JournalModule {}
+
+const MODULES = { services: JournalServicesModule, routes: JournalModule };
+
+export const CHANGES = {
+  ...MODULES,
+  tag: {
+    name: 'Changes',
+    description:
+      'The journal (audit log): every change, to follow it by long polling or to find who did what.',
+  },
+  entities: [PositionEntity, LeaseEntity],
+} satisfies Resource;
+
+export const WEBHOOKS = {
+  ...MODULES,
+  tag: {
+    name: 'Webhooks',
+    description: 'Addresses that changes are sent to, signed, in order and at least once.',
+  },
+  entities: [WebhookEntity, DeliveryEntity],
+} satisfies Resource;

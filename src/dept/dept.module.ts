@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
 import { DeptListService } from './dept-list.service';
+import type { Resource } from '../resource/resource';
 import { DeptController } from './dept.controller';
+import { DeptEntity } from './dept.entity';
 import { DeptRepository } from './dept.repository';
 import { DeptService } from './dept.service';
+import { JOURNALLED_DEPT } from './locked-dept-tree';
 import { DeptAsOf } from './history/dept-as-of';
 import { DeptHistoryController } from './history/dept-history.controller';
 import { DeptHistory } from './history/dept-history.service';
@@ -23,3 +26,12 @@ export class DeptServicesModule {}
   exports: [DeptServicesModule],
 })
 export class DeptModule {}
+
+export const DEPTS = {
+  tag: { name: 'Departments', description: "The department tree of the caller's tenant." },
+  entities: [DeptEntity],
+  services: DeptServicesModule,
+  routes: DeptModule,
+  journal: JOURNALLED_DEPT,
+  inTransaction: DeptService,
+} satisfies Resource;

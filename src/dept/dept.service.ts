@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../database/idempotent-request';
-import { pick, withDefaults } from '../resource/fields';
-import { mergePatch } from '../resource/merge-patch';
+import { mergePatch, pick, withDefaults } from '../resource/fields';
 import { HistoryErrors, HttpErrors } from '../errors/http.errors';
 import type { Refusal } from '../errors/refusal';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../database/revision';

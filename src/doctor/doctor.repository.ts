@@ -1,6 +1,6 @@
 import { In, type DataSource, type EntityManager, type ObjectLiteral } from 'typeorm';
 import { RAISED, type Audited } from '../database/audited';
-import type { ChangeKind, JournalFields } from '../journal/change-log';
+import { ID_TYPES, type ChangeKind, type JournalFields } from '../journal/change-log';
 import { tableName } from '../database/columns';
 import type { Dialect } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
@@ -208,8 +208,10 @@ export class DoctorRepository {
   async findJournalled(entries: readonly LastEntry[]): Promise<Map<string, Journalled>> {
     const found = new Map<string, Journalled>();
     for (const resource of this.examined.resources) {
-      const { kind, entity, id, idType } = resource;
-      const ids = entries.filter((entry) => entry.kind === kind).map(({ resourceId }) => idType(resourceId));
+      const { kind, entity, id } = resource;
+      const ids = entries
+        .filter((entry) => entry.kind === kind)
+        .map(({ resourceId }) => ID_TYPES[kind](resourceId));
       const rows = await this.#dataSource.manager.findBy<Audited & ObjectLiteral>(entity, { [id]: In(ids) });
       for (const row of rows) {
         // As JSON has it: times are texts there.

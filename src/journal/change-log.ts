@@ -4,8 +4,10 @@ import { ascii, id, text } from '../database/columns';
 import type { UnitPart } from '../database/open-unit';
 import { ScopedTable } from '../database/scoped-table';
 
-export const CHANGE_KINDS = ['dept', 'tenant', 'user'] as const;
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
+/** The kinds of resources that the journal keeps, and what their ids are. */
+export const ID_TYPES = { dept: Number, tenant: String, user: Number } as const;
+export type ChangeKind = keyof typeof ID_TYPES;
+export const CHANGE_KINDS = Object.keys(ID_TYPES) as ChangeKind[];
 export const OPERATIONS = ['created', 'updated', 'moved', 'deleted', 'restored'] as const;
 export type ChangeOperation = (typeof OPERATIONS)[number];
 

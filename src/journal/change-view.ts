@@ -1,5 +1,5 @@
 import type { ZonedTime } from '../time/zoned-time';
-import type { ChangeEntity, ChangeKind, ChangeOperation } from './change-log';
+import { ID_TYPES, type ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
 
 type Fields = Record<string, unknown> | null;
 
@@ -22,6 +22,7 @@ const TIMES = ['createTime', 'updateTime'];
 /** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
 export function toChangeView(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeView {
   const { tenantId, version, seq, prev, resourceId, by, requestId } = entry;
+  const kind = entry.kind as ChangeKind;
   const { before, after } = JSON.parse(entry.fields) as Record<'before' | 'after', Fields>;
   const [from, to = from] = entry.lineage?.split(';') ?? [];
   return {
@@ -29,9 +30,9 @@ export function toChangeView(entry: ChangeEntity, time: ZonedTime, callerTenantI
     version,
     seq,
     prev,
-    kind: entry.kind as ChangeKind,
+    kind,
     operation: entry.operation as ChangeOperation,
-    id: entry.kind === 'tenant' ? resourceId : Number(resourceId),
+    id: ID_TYPES[kind](resourceId),
     before: shown(before, time, isReached(from, callerTenantId)),
     after: shown(after, time, isReached(to, callerTenantId)),
     by,

@@ -1,8 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { tableName } from '../database/columns';
 import { dialectOf } from '../database/dialects';
-import { runPrepared } from '../database/prepared';
-import { padded } from '../database/sql-statement';
+import { padded, runPrepared } from '../database/sql-statement';
 import { dataSourceOf } from '../database/tenantry.data-source';
 
 /** A position in the journal of a tenant: the entries after it are those that a reader has not seen. */

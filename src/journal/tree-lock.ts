@@ -2,7 +2,7 @@ import { tableName } from '../database/columns';
 import { raisedTo } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
 import type { OpenUnit } from '../database/open-unit';
-import { runPrepared } from '../database/prepared';
+import { runPrepared } from '../database/sql-statement';
 import { dataSourceOf } from '../database/tenantry.data-source';
 import type { RequestContext } from '../tenancy/request-context';
 import { goneTenant } from '../tenancy/tenant-access';

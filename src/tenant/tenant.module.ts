@@ -1,16 +1,20 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import type { Resource } from '../resource/resource';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { EntitlementController } from './entitlement/entitlement.controller';
 import { EntitlementService } from './entitlement/entitlement.service';
 import { QuotaCleaner } from './quota/quota-cleaner';
+import { JOURNALLED_TENANT } from './locked-tenant-tree';
 import { QuotaController } from './quota/quota.controller';
+import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from './quota/quota.entity';
 import { QuotaRepository } from './quota/quota.repository';
 import { QuotaService } from './quota/quota.service';
 import { UsedQuotasCheck } from './quota/uses-quota';
 import { TenantStateCache } from './tenant-state-cache';
 import { TenantRepository } from './tenant.repository';
 import { TenantController } from './tenant.controller';
+import { TenantEntity } from './tenant.entity';
 import { TenantListService, TenantService } from './tenant.service';
 
 /** Tenants and their quotas, without routes. */
@@ -46,3 +50,34 @@ export class TenantServicesModule {}
   exports: [TenantServicesModule],
 })
 export class TenantModule {}
+
+const MODULES = { services: TenantServicesModule, routes: TenantModule };
+
+export const TENANTS = {
+  ...MODULES,
+  tag: {
+    name: 'Tenants',
+    description: "The caller's own tenant, to read it, and every tenant below, to change it.",
+  },
+  entities: [TenantEntity],
+  journal: JOURNALLED_TENANT,
+  inTransaction: TenantService,
+} satisfies Resource;
+
+export const ENTITLEMENTS = {
+  ...MODULES,
+  tag: {
+    name: 'Entitlements',
+    description: 'What a tenant may do now: its state, service period, menus, accounts, quotas and rules.',
+  },
+} satisfies Resource;
+
+export const QUOTAS = {
+  ...MODULES,
+  tag: {
+    name: 'Quotas',
+    description: 'What a tenant may use up: spend, reserve, commit, release and refund, each once per key.',
+  },
+  entities: [QuotaEntity, QuotaEntryEntity, ReservationEntity],
+  inTransaction: QuotaService,
+} satisfies Resource;

@@ -7,7 +7,7 @@ import type { ChangeDto } from '../web/change.dto';
 import { ChangeReader } from '../journal/change-reader.repository';
 import { toChangeView } from '../journal/change-view';
 import type { PageQuery } from '../web/page-query.dto';
-import { mergePatch } from '../resource/merge-patch';
+import { mergePatch } from '../resource/fields';
 import { filtersOf, PagedList, type PageView } from '../database/page';
 import { refuseStale, type Expected } from '../database/revision';
 import type { RequestContext } from '../tenancy/request-context';

@@ -1,5 +1,5 @@
 import { Not, type EntityManager } from 'typeorm';
-import { runPrepared } from '../../src/database/prepared';
+import { runPrepared } from '../../src/database/sql-statement';
 import { ScopedTable, type Scope } from '../../src/database/scoped-table';
 import type { Where } from '../../src/database/sql-statement';
 import { DeptEntity } from '../../src/dept/dept.entity';

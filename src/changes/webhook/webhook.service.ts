@@ -4,7 +4,7 @@ import { CHANGE_KINDS } from '../../journal/change-log';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
-import { mergePatch } from '../../resource/merge-patch';
+import { mergePatch } from '../../resource/fields';
 import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { NOT_A_REQUEST, type Idle } from '../../web/request';

@@ -1,7 +1,7 @@
 import { Doctor } from '../../doctor/doctor';
-import { LIBRARY, type ExaminedResource } from '../../doctor/examined';
+import { LIBRARY } from '../../doctor/examined';
 import { codesWithoutTenant, type Invariant } from '../../doctor/invariants';
-import { AccountEntity, toUserJournal } from '../auth/account.entity';
+import { JOURNALLED_USER } from './user.repository';
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
   AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
@@ -48,19 +48,10 @@ const INVARIANTS: readonly Invariant[] = [
   ['tenant', 'has more accounts than its limit allows now', overLimit(true), 'note'],
 ];
 
-const USER: ExaminedResource<AccountEntity> = {
-  kind: 'user',
-  noun: 'account',
-  entity: AccountEntity,
-  id: 'userId',
-  idType: Number,
-  toJournal: toUserJournal,
-};
-
 /** Examines the accounts too, which only the database of the service has. */
 export class ServiceDoctor extends Doctor {
   protected override readonly examined = {
-    resources: [...LIBRARY.resources, USER],
+    resources: [...LIBRARY.resources, JOURNALLED_USER],
     invariants: [...LIBRARY.invariants, ...INVARIANTS],
   };
 }

@@ -13,7 +13,7 @@ import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
 import { ChangeReader } from '../../journal/change-reader.repository';
 import { toChangeView } from '../../journal/change-view';
-import { mergePatch } from '../../resource/merge-patch';
+import { mergePatch } from '../../resource/fields';
 import { filtersOf, PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';

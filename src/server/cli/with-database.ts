@@ -4,7 +4,7 @@ import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
 import { BodyPipe } from '../../web/body.pipe';
 import { TenantEntity } from '../../tenant/tenant.entity';
-import { entities } from '../../entities';
+import { entities } from '../../resources';
 import type * as AppFile from '../app.module';
 import { AccountEntity } from '../auth/account.entity';
 import type * as JwtFile from '../auth/jwt-settings';

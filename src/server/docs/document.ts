@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { schemaTypes } from '../../web/schema-names';
+import { allResources } from '../../resources';
 import { finishDocument } from './finish-document';
 import { shareParts } from './share-parts';
 
@@ -20,17 +21,11 @@ Departments and tenants for many companies.
 - This document: [openapi.json](/docs/openapi.json), [openapi.yaml](/docs/openapi.yaml).
 `.trim();
 
+const SIGNING_IN = { name: 'Signing in', description: 'Signing in, tokens, and the signed-in caller.' };
+const ACCOUNTS = { name: 'Accounts', description: "The accounts of the caller's tenant." };
+
 /** In the order in which a person meets them. */
-const TAGS = {
-  'Signing in': 'Signing in, tokens, and the signed-in caller.',
-  Departments: "The department tree of the caller's tenant.",
-  Tenants: "The caller's own tenant, to read it, and every tenant below, to change it.",
-  Accounts: "The accounts of the caller's tenant.",
-  Entitlements: 'What a tenant may do now: its state, service period, menus, accounts, quotas and rules.',
-  Quotas: 'What a tenant may use up: spend, reserve, commit, release and refund, each once per key.',
-  Changes: 'The journal (audit log): every change, to follow it by long polling or to find who did what.',
-  Webhooks: 'Addresses that changes are sent to, signed, in order and at least once.',
-};
+const TAGS = [SIGNING_IN, ...allResources.map(({ tag }) => tag)].toSpliced(3, 0, ACCOUNTS);
 
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
   const builder = new DocumentBuilder()
@@ -51,7 +46,7 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
     .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer')
     .addSecurityRequirements('password')
     .addSecurityRequirements('bearer');
-  for (const [name, description] of Object.entries(TAGS)) builder.addTag(name, description);
+  for (const { name, description } of TAGS) builder.addTag(name, description);
   // Also the classes that others extend.
   const extraModels = [...schemaTypes.values()];
   return shareParts(finishDocument(SwaggerModule.createDocument(app, builder.build(), { extraModels })));

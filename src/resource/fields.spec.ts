@@ -1,4 +1,4 @@
-import { mergePatch } from './merge-patch';
+import { mergePatch } from './fields';
 
 describe('JSON merge patch', () => {
   it.each([

@@ -1,0 +1,41 @@
+import type { DataSourceOptions } from 'typeorm';
+import { CHANGES, WEBHOOKS } from './changes/journal.module';
+import { CommitRecord } from './database/commit-log';
+import { describeColumnsFor } from './database/entity-columns';
+import { migrations as common } from './database/migrations/index';
+import { DEPTS } from './dept/dept.module';
+import { ChangeEntity } from './journal/change-log';
+import type { Resource } from './resource/resource';
+import { ENTITLEMENTS, QUOTAS, TENANTS } from './tenant/tenant.module';
+
+/** The resources of the library, in the order in which a person meets them. A new one is added here. */
+export const resources = {
+  depts: DEPTS,
+  tenants: TENANTS,
+  entitlements: ENTITLEMENTS,
+  quotas: QUOTAS,
+  changes: CHANGES,
+  webhooks: WEBHOOKS,
+};
+
+export const allResources: readonly Resource[] = Object.values(resources);
+
+/** Modules of all resources; some have one in common. */
+export const serviceModules = [...new Set(allResources.map(({ services }) => services))];
+export const routeModules = [...new Set(allResources.map(({ routes }) => routes))];
+
+/** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
+export const entities = [
+  ...allResources.flatMap((resource) => resource.entities ?? []),
+  CommitRecord,
+  ChangeEntity,
+];
+
+/** The history of the library's tables, for every database; a host adds it to its own DataSource. */
+export const migrations = [...common, ...allResources.flatMap((resource) => resource.migrations ?? [])];
+
+/** The same entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
+export function entitiesFor(type: DataSourceOptions['type']): typeof entities {
+  describeColumnsFor(type, entities);
+  return entities;
+}
