@@ -7,7 +7,8 @@ import { RequestContext } from '../../tenancy/request-context';
 import { SystemClock } from '../../time/clock';
 import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import { AccountEntity, type AccountFields } from '../auth/account.entity';
+import { AccountEntity } from '../auth/account.entity';
+import type { AccountFields } from './user.mapper';
 import { UserRepository } from './user.repository';
 
 export interface FirstAdmin {

@@ -1,8 +1,32 @@
+import { STAMPS } from '../../database/audited';
 import { withRevision } from '../../database/revision';
-import type { ZonedTime } from '../../time/zoned-time';
-import type { AccountFields, AccountRow } from '../auth/account.entity';
+import type { JournalFields } from '../../journal/change-log';
+import { namesOf, pick, viewOf, withDefaults, type ClientFields } from '../../resource/fields';
 import { fromRoles, toRoles } from '../../tenancy/roles';
+import type { ZonedTime } from '../../time/zoned-time';
+import type { AccountEntity } from '../auth/account.entity';
 import type { UserDto, UserFieldsDto } from './user.dto';
+
+/** What a client decides about an account, its password aside: every field that it may send. */
+export type AccountFields = ClientFields<AccountEntity, UserDto, Exclude<keyof UserFieldsDto, 'tenantId'>>;
+
+/** The fields with their defaults; the name has none. */
+const ACCOUNT_DEFAULTS: Omit<AccountFields, 'username'> = {
+  nickname: null,
+  deptId: null,
+  email: null,
+  phone: null,
+  roles: fromRoles(['member']),
+  status: '0',
+};
+
+const ACCOUNT_FIELDS = ['username', ...namesOf(ACCOUNT_DEFAULTS)] as const;
+const ACCOUNT_VIEW = ['userId', ...ACCOUNT_FIELDS, 'tenantId', ...STAMPS] as const;
+const ACCOUNT_JOURNALLED = [...ACCOUNT_FIELDS, ...STAMPS] as const;
+
+/** What is read of an account to show it. */
+export const ACCOUNT_SHOWN = [...ACCOUNT_VIEW, 'revision'] as const;
+export type AccountRow = Pick<AccountEntity, (typeof ACCOUNT_SHOWN)[number]>;
 
 /** One account by itself, which can be changed on the condition that it is still the same. */
 export function toUserDto(row: AccountRow, time: ZonedTime): UserDto {
@@ -10,38 +34,27 @@ export function toUserDto(row: AccountRow, time: ZonedTime): UserDto {
 }
 
 export function toUserRow(row: AccountRow, time: ZonedTime): UserDto {
-  return {
-    userId: row.userId,
-    username: row.username,
-    nickname: row.nickname,
-    deptId: row.deptId,
-    email: row.email,
-    phone: row.phone,
-    roles: toRoles(row.roles),
-    status: row.status,
-    tenantId: row.tenantId,
-    createBy: row.createBy,
-    createTime: time.format(row.createTime),
-    updateBy: row.updateBy,
-    updateTime: time.formatOrNull(row.updateTime),
-  };
+  return withRoles(viewOf(row, ACCOUNT_VIEW, time));
 }
 
 /** An account as a client would send it to leave it as it is. */
-export function toUserSent(row: AccountRow): object {
-  const { username, nickname, deptId, email, phone, status } = row;
-  return { username, nickname, deptId, email, phone, roles: toRoles(row.roles), status };
+export function toUserSent(row: AccountRow): UserFieldsDto {
+  return withRoles(pick(row, ACCOUNT_FIELDS)) as object as UserFieldsDto;
 }
 
 /** What was not sent becomes its default. */
 export function toAccountFields(dto: UserFieldsDto): AccountFields {
-  return {
-    username: dto.username,
-    nickname: dto.nickname ?? null,
-    deptId: dto.deptId ?? null,
-    email: dto.email ?? null,
-    phone: dto.phone ?? null,
-    roles: fromRoles(dto.roles ?? ['member']),
-    status: dto.status ?? '0',
-  };
+  const sent = Object.assign({}, dto, { roles: dto.roles && fromRoles(dto.roles) });
+  return { username: dto.username, ...withDefaults(sent, ACCOUNT_DEFAULTS) };
+}
+
+/** What the journal records of an account: never its password. */
+export function toUserJournal(row: Pick<AccountRow, (typeof ACCOUNT_JOURNALLED)[number]>): JournalFields {
+  return withRoles(pick(row, ACCOUNT_JOURNALLED));
+}
+
+function withRoles<T extends { readonly roles: string }>(
+  row: T,
+): Omit<T, 'roles'> & { roles: ReturnType<typeof toRoles> } {
+  return Object.assign(row as Omit<T, 'roles'>, { roles: toRoles(row.roles) });
 }

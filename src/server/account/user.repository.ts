@@ -1,15 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Like, Not, type EntityManager, type FindOptionsWhere } from 'typeorm';
-import {
-  accountHash,
-  FailedSignInEntity,
-  SessionEntity,
-  ACCOUNT_SHOWN,
-  AccountEntity,
-  toUserJournal,
-  type AccountFields,
-  type AccountRow,
-} from '../auth/account.entity';
+import { AccountEntity, accountHash, FailedSignInEntity, SessionEntity } from '../auth/account.entity';
 import { JournalledRows, type Journalled } from '../../resource/journalled-rows.repository';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
@@ -25,6 +16,7 @@ import { TenantEntity } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../database/page';
 import type { UserListQuery } from './user.dto';
+import { ACCOUNT_SHOWN, toUserJournal, type AccountFields, type AccountRow } from './user.mapper';
 
 const LIVE = { delFlag: '0' } as const;
 const ID = ['userId'] as const;

@@ -7,7 +7,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { fromRoles, MANAGERS, mayHandle, requireRole, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
-import type { AccountEntity, AccountFields } from '../auth/account.entity';
+import type { AccountEntity } from '../auth/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import type { ChangeDto } from '../../web/change.dto';
@@ -31,7 +31,7 @@ import type {
   UserListQuery,
 } from './user.dto';
 import { UserErrors } from './user.errors';
-import { toAccountFields, toUserDto, toUserRow, toUserSent } from './user.mapper';
+import { toAccountFields, toUserDto, toUserRow, toUserSent, type AccountFields } from './user.mapper';
 import { UserRepository, type LockedAccounts } from './user.repository';
 
 const USERS = new PagedList('user', ['long']);
@@ -103,14 +103,8 @@ export class UserService {
 
   /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
   patch(ctx: RequestContext, userId: number, patch: PatchUserDto, expected?: Expected): Promise<number> {
-    const merged = (account: AccountEntity) => mergePatch(toUserSent(account), patch);
-    return this.#change(
-      ctx,
-      userId,
-      patch,
-      expected,
-      (account) => merged(account) as unknown as UserFieldsDto,
-    );
+    const merged = (account: AccountEntity) => mergePatch(toUserSent(account), patch) as unknown;
+    return this.#change(ctx, userId, patch, expected, (account) => merged(account) as UserFieldsDto);
   }
 
   async #change(

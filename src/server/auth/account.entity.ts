@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Audited } from '../../database/audited';
-import type { JournalFields } from '../../journal/change-log';
 import { ascii, id, text } from '../../database/columns';
-import { toRoles } from '../../tenancy/roles';
 import { usernameKey } from '../../tenancy/account-name';
 import type { TenantOwned } from '../../tenancy/tenant-bound';
 import { TenantEntity } from '../../tenant/tenant.entity';
@@ -44,51 +42,6 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ name: 'sign_ins', type: 'bigint', default: 0, transformer: id }) signIns!: number;
   /** Comma-separated role names. */
   @Column({ type: 'varchar', length: 255, ...ascii }) roles!: string;
-}
-
-/** What is read of an account to show it. */
-export const ACCOUNT_SHOWN = [
-  'userId',
-  'username',
-  'nickname',
-  'deptId',
-  'email',
-  'phone',
-  'roles',
-  'status',
-  'tenantId',
-  'createBy',
-  'createTime',
-  'updateBy',
-  'updateTime',
-  'revision',
-] as const;
-export type AccountRow = Pick<AccountEntity, (typeof ACCOUNT_SHOWN)[number]>;
-
-/** What a client decides about an account, its password aside. */
-export type AccountFields = Pick<
-  AccountEntity,
-  'username' | 'nickname' | 'deptId' | 'email' | 'phone' | 'roles' | 'status'
->;
-
-/** What the journal records of an account: never its password. */
-export function toUserJournal(row: Omit<AccountRow, 'userId' | 'tenantId' | 'revision'>): JournalFields {
-  const { username, nickname, deptId, email, phone, status, createBy, createTime, updateBy, updateTime } =
-    row;
-  const roles = toRoles(row.roles);
-  return {
-    username,
-    nickname,
-    deptId,
-    email,
-    phone,
-    roles,
-    status,
-    createBy,
-    createTime,
-    updateBy,
-    updateTime,
-  };
 }
 
 /**
