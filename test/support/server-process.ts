@@ -35,12 +35,14 @@ export async function runServer(program: ServerProgram): Promise<ServerProcess> 
   const { url, port, remove, stopSignal = 'SIGTERM', whatEndsLater } = program;
   const start = async (): Promise<ChildProcess> => {
     const started = program.spawn();
-    for (const giveUp = Date.now() + START_MS; ; await sleep(POLL_MS)) {
+    const giveUp = Date.now() + START_MS;
+    for (;;) {
       try {
         await program.ask();
         return started;
       } catch (error) {
         if (started.exitCode !== null || Date.now() > giveUp) throw error;
+        await sleep(POLL_MS);
       }
     }
   };
