@@ -2,7 +2,6 @@ import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_pro
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
@@ -15,6 +14,7 @@ import { DeptEntity } from '../../src/dept/dept.entity';
 import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { openBeside } from '../support/crash-rounds';
+import { until } from '../support/until';
 import { WriteLoad } from '../support/write-load';
 import { ask } from './support/node-state';
 
@@ -132,10 +132,7 @@ describe('a backup that is taken while clients write', () => {
     servers.push(server);
     process.once('exit', () => server.kill('SIGKILL'));
     const url = `mysql://root@127.0.0.1:${port}`;
-    for (let tries = 0; tries < 300; tries += 1) {
-      if (await ask(url, 'SELECT 1').catch(() => null)) return port;
-      await sleep(100);
-    }
-    throw new Error('The restored server did not start.');
+    await until(async () => (await ask(url, 'SELECT 1').catch(() => null)) !== null);
+    return port;
   }
 });
