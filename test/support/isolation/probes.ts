@@ -285,7 +285,13 @@ export const PROBES: readonly Probe[] = [
   ]),
   ...probes({ ...parents, unknown: 'EMPTY', below: 'EMPTY', above: 'OK', text: 'INVALID_INPUT' }, [
     ['listTenants', 'tenantParent', `GET ${TENANTS}?limit=500&tenantParent=<id>`],
-    ['listTenants', 'tenantId', `GET ${TENANTS}?limit=500&tenantId=<id>`, none, { below: 'OK', above: 'EMPTY' }],
+    [
+      'listTenants',
+      'tenantId',
+      `GET ${TENANTS}?limit=500&tenantId=<id>`,
+      none,
+      { below: 'OK', above: 'EMPTY' },
+    ],
   ]),
   ...probes({ ...tenants, thing: 'tenantMark', unknown: 'EMPTY', own: 'OK' }, [
     ['listTenants', 'tenantName', `GET ${TENANTS}?limit=500&tenantName=<id>`],
