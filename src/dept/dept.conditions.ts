@@ -57,8 +57,8 @@ export interface IndexRange {
 /** The index in the order of lists that starts with the criterion which is usually the narrowest; or that of all. */
 export function orderedRange({ parentId, leader, status, deleted }: DeptCriteria): IndexRange {
   const all: Where = deleted ? DELETED : LIVE;
-  if (parentId !== undefined) return { where: { ...all, parentId }, index: 'ix_dept_children' };
   if (leader !== undefined) return { where: { ...all, leader }, index: 'ix_dept_leader' };
+  if (parentId !== undefined) return { where: { ...all, parentId }, index: 'ix_dept_children' };
   if (status !== undefined) return { where: { ...all, status }, index: 'ix_dept_status' };
   return { where: all, index: 'ix_dept_order' };
 }
