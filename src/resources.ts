@@ -34,7 +34,7 @@ export const entities = [
 /** The history of the library's tables, for every database; a host adds it to its own DataSource. */
 export const migrations = [...common, ...allResources.flatMap((resource) => resource.migrations ?? [])];
 
-/** The same entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
+/** All entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
 export function entitiesFor(type: DataSourceOptions['type']): typeof entities {
   describeColumnsFor(type, entities);
   return entities;

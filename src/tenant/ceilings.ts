@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { CeilingErrors } from './entitlement/entitlement.errors';
 import type { LockedTenantTree } from './locked-tenant-tree';
-import { menusOf } from './menus';
 import { CONTRACT_QUOTAS, type ContractQuota } from './quota/quota-kinds';
-import type { QuotaColumns, TenantEntity } from './tenant.entity';
+import { menusOf, type QuotaColumns, type TenantEntity } from './tenant.entity';
 
 /** Which limits of a parent hold for its children. */
 export interface CeilingOptions {

@@ -129,3 +129,9 @@ export type TenantListRow = Pick<TenantEntity, (typeof TENANT_LISTED)[number]>;
 
 /** What a client decides about a tenant, its place aside. */
 export type TenantFields = TenantColumns & Pick<TenantEntity, 'menuIds' | 'rule' | 'quota'>;
+
+/** The ids in the list of menus as it was sent, each once, in their order. */
+export function menusOf({ menuIds }: { readonly menuIds: string }): number[] {
+  const ids = menuIds.split(',').map((id) => id.trim());
+  return [...new Set(ids.filter((id) => id !== '').map(Number))];
+}

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { createPool, type Pool, type PoolOptions } from 'mysql2';
 import type { SilenceLimit } from '../silence-limit';
-import { SESSION } from './mysql-session';
+import { SESSION } from './mysql.dialect';
 
 /** TypeORM's option `driver`: mysql2, with our settings on each connection. */
 export class MysqlPool {

@@ -9,7 +9,7 @@ import { readAuthorities, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
 import { SilenceLimit } from '../silence-limit';
 import { MysqlPool } from './mysql-pool';
-import { SESSION } from './mysql-session';
+import { SESSION } from './mysql.dialect';
 
 interface Variable extends RowDataPacket {
   readonly Variable_name: string;

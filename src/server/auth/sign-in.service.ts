@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
-import { menusOf } from '../../tenant/menus';
+import { menusOf } from '../../tenant/tenant.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import { version } from '../config/version';

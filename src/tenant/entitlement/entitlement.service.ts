@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '../../tenancy/request-context';
 import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
-import { menusOf } from '../menus';
 import { QuotaRepository } from '../quota/quota.repository';
 import { toTenantDto } from '../tenant.mapper';
 import { tenantState } from '../tenant-state';
 import { TenantRepository } from '../tenant.repository';
-import type { TenantEntity } from '../tenant.entity';
+import { menusOf, type TenantEntity } from '../tenant.entity';
 import type { EntitlementDto } from './entitlement.dto';
 import { EntitlementErrors } from './entitlement.errors';
 
