@@ -9,7 +9,7 @@ import { MANAGERS, READERS, requireRole } from '../tenancy/roles';
 import { Changed, Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../database/page';
-import { FIRST_TAG, tagOf, type Expected } from '../database/revision';
+import type { Expected } from '../database/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
@@ -113,7 +113,7 @@ export class DeptController {
     @JsonBody() dto: CreateDeptDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
-    return new Created(await this.depts.create(ctx, dto, once), null, FIRST_TAG);
+    return new Created(await this.depts.create(ctx, dto, once));
   }
 
   @Get(':id')
@@ -163,7 +163,7 @@ export class DeptController {
     @JsonBody() dto: UpdateDeptDto,
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
-    return new Changed(tagOf(await this.depts.update(ctx, dto, expected)));
+    return new Changed(await this.depts.update(ctx, dto, expected));
   }
 
   @Patch(':id')
@@ -184,7 +184,7 @@ export class DeptController {
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
     const deptId = sameId('deptId', id, dto.deptId);
-    return new Changed(tagOf(await this.depts.patch(ctx, deptId, dto, expected)));
+    return new Changed(await this.depts.patch(ctx, deptId, dto, expected));
   }
 
   @Delete(':id')

@@ -11,7 +11,7 @@ import { PATCH_TYPES } from '../web/request';
 import { ChangeDto } from '../web/change.dto';
 import type { PageView } from '../database/page';
 import { PageQuery } from '../web/page-query.dto';
-import { FIRST_TAG, tagOf, type Expected } from '../database/revision';
+import type { Expected } from '../database/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
@@ -80,7 +80,7 @@ export class TenantController {
     @JsonBody() dto: CreateTenantDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
-    return new Created(await this.tenants.create(ctx, dto, once), null, FIRST_TAG);
+    return new Created(await this.tenants.create(ctx, dto, once));
   }
 
   @Get()
@@ -172,7 +172,7 @@ export class TenantController {
     @JsonBody() dto: UpdateTenantDto,
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
-    return new Changed(tagOf(await this.tenants.update(ctx, dto, expected)));
+    return new Changed(await this.tenants.update(ctx, dto, expected));
   }
 
   @Patch(':id')
@@ -191,7 +191,7 @@ export class TenantController {
     @JsonBody() dto: PatchTenantDto,
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
-    return new Changed(tagOf(await this.tenants.patch(ctx, sameId('id', id, dto.id), dto, expected)));
+    return new Changed(await this.tenants.patch(ctx, sameId('id', id, dto.id), dto, expected));
   }
 
   @Delete(':id')

@@ -12,7 +12,7 @@ import { map, type Observable } from 'rxjs';
 import type { ErrorRow, Refusal } from '../errors/refusal';
 import type { RefusalDto } from './refusal.dto';
 import type { Language } from './request';
-import { revisionOf, tagOf } from '../database/revision';
+import { FIRST_TAG, revisionOf, tagOf } from '../database/revision';
 import { checkNames } from './unknown-names';
 
 /** The form of every answer. */
@@ -72,13 +72,18 @@ export class Created {
   constructor(
     readonly id: number | string,
     readonly data: object | null = null,
-    readonly tag?: string,
   ) {}
+
+  readonly tag = FIRST_TAG;
 }
 
 /** The result of a change: `data` is null, and `ETag` is the one that a read of it answers from now on. */
 export class Changed {
-  constructor(readonly tag: string) {}
+  readonly tag: string;
+
+  constructor(revision: number) {
+    this.tag = tagOf(revision);
+  }
 }
 
 /** Wraps what a handler returns; nothing returned is `data: null`. */
@@ -157,8 +162,7 @@ function enveloped(request: Request, response: Response, result: unknown): SentE
     delete request.headers['cache-control'];
     return tagged(response, result ?? null);
   }
-  if ((result instanceof Created || result instanceof Changed) && result.tag !== undefined)
-    response.setHeader('ETag', result.tag);
+  if (result instanceof Created || result instanceof Changed) response.setHeader('ETag', result.tag);
   if (result instanceof Changed) return answerOf(null);
   if (!(result instanceof Created)) return answerOf(result ?? null);
   // Below the path that was called, so that it stays right where a host has moved the routes.

@@ -13,7 +13,7 @@ import type { PageView } from '../../database/page';
 import { PageQuery } from '../../web/page-query.dto';
 import { IdempotencyKey, IfMatch, PathId, PathText, sameId } from '../../web/params';
 import { IdleRequest, PATCH_TYPES, type Idle } from '../../web/request';
-import { FIRST_TAG, tagOf, type Expected } from '../../database/revision';
+import type { Expected } from '../../database/revision';
 import {
   CreatedWebhookDto,
   CreateWebhookDto,
@@ -63,7 +63,7 @@ export class WebhookController {
     @IdleRequest() idle: Idle,
   ): Promise<Created> {
     const created = await this.webhooks.create(ctx, dto, once, idle);
-    return new Created(created.id, created, FIRST_TAG);
+    return new Created(created.id, created);
   }
 
   @Get()
@@ -109,7 +109,7 @@ export class WebhookController {
     @IfMatch() expected: Expected,
     @IdleRequest() idle: Idle,
   ): Promise<Changed> {
-    return new Changed(tagOf(await this.webhooks.update(ctx, dto, expected, idle)));
+    return new Changed(await this.webhooks.update(ctx, dto, expected, idle));
   }
 
   @Patch(':id')
@@ -131,7 +131,7 @@ export class WebhookController {
     @IdleRequest() idle: Idle,
   ): Promise<Changed> {
     const webhookId = sameId('webhookId', id, dto.webhookId);
-    return new Changed(tagOf(await this.webhooks.patch(ctx, webhookId, dto, expected, idle)));
+    return new Changed(await this.webhooks.patch(ctx, webhookId, dto, expected, idle));
   }
 
   @Delete(':id')

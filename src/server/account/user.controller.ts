@@ -13,7 +13,7 @@ import { ChangeDto } from '../../web/change.dto';
 import { Changed, Created } from '../../web/envelope';
 import type { PageView } from '../../database/page';
 import { PageQuery } from '../../web/page-query.dto';
-import { FIRST_TAG, tagOf, type Expected } from '../../database/revision';
+import type { Expected } from '../../database/revision';
 import { RevisionErrors } from '../../errors/http.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
@@ -75,7 +75,7 @@ export class UserController {
     @JsonBody() dto: CreateUserDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
-    return new Created(await this.users.create(ctx, dto, once), null, FIRST_TAG);
+    return new Created(await this.users.create(ctx, dto, once));
   }
 
   @Get()
@@ -140,7 +140,7 @@ export class UserController {
     @JsonBody() dto: ChangePasswordDto,
     @ClientNetwork() client: string,
   ): Promise<Changed> {
-    return new Changed(tagOf(await this.users.changePassword(ctx, dto, client)));
+    return new Changed(await this.users.changePassword(ctx, dto, client));
   }
 
   @Put()
@@ -158,7 +158,7 @@ export class UserController {
     @JsonBody() dto: UpdateUserDto,
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
-    return new Changed(tagOf(await this.users.update(ctx, dto, expected)));
+    return new Changed(await this.users.update(ctx, dto, expected));
   }
 
   @Patch(':id')
@@ -179,7 +179,7 @@ export class UserController {
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
     const userId = sameId('userId', id, dto.userId);
-    return new Changed(tagOf(await this.users.patch(ctx, userId, dto, expected)));
+    return new Changed(await this.users.patch(ctx, userId, dto, expected));
   }
 
   @Delete(':id')
