@@ -1,13 +1,17 @@
 import { HttpException } from '@nestjs/common';
 
+/** A text in both languages of the service. */
+export interface Bilingual {
+  readonly zh: string;
+  readonly en: string;
+}
+
 /** One row of an error catalogue: what went wrong, as a constant for programs and as texts for people. */
-export interface ErrorRow {
+export interface ErrorRow extends Bilingual {
   /** Stable constant that clients branch on. */
   readonly reason: string;
   /** HTTP status and envelope `code`. */
   readonly status: number;
-  readonly zh: string;
-  readonly en: string;
   /** The request's field that is always the one at fault. */
   readonly field?: string;
   /** Ids such as it names, for the documentation; only on refusals that name the ids at fault. */
@@ -16,12 +20,6 @@ export interface ErrorRow {
   readonly available?: number;
   /** Seconds for the `Retry-After` header. */
   readonly retryAfter?: number;
-}
-
-/** A text in both languages of the service. */
-export interface Bilingual {
-  readonly zh: string;
-  readonly en: string;
 }
 
 /** One wrong field of a request. */
@@ -39,14 +37,18 @@ export interface RefusalDetails {
   readonly available?: number;
 }
 
-/** A refusal as a host's own exception filter sees it. */
-export interface RefusalResponse {
-  readonly statusCode: number;
-  readonly reason: string;
-  readonly message: string;
+/** What a refusal tells beside its reason, in one language. */
+interface DetailsInOneLanguage {
   readonly fields?: readonly { readonly line?: number; readonly field: string; readonly message: string }[];
   readonly ids?: readonly (number | string)[];
   readonly available?: number;
+}
+
+/** A refusal as a host's own exception filter sees it. */
+export interface RefusalResponse extends DetailsInOneLanguage {
+  readonly statusCode: number;
+  readonly reason: string;
+  readonly message: string;
 }
 
 /**
@@ -62,36 +64,30 @@ export class Refusal extends HttpException {
   ) {
     const whole =
       row.field === undefined ? details : { fields: [{ field: row.field, message: row }], ...details };
-    super(responseOf(row, whole), row.status);
-    this.message = `${row.reason}: ${row.en}`;
+    const { status, reason, en } = row;
+    const response: RefusalResponse = { statusCode: status, reason, message: en, ...detailsIn('en', whole) };
+    super(response, status);
+    this.message = `${reason}: ${en}`;
     this.details = whole;
   }
 }
 
-function responseOf(
-  { status, reason, en }: ErrorRow,
-  { fields, ids, available }: RefusalDetails,
-): RefusalResponse {
-  return {
-    statusCode: status,
-    reason,
-    message: en,
-    ...(fields && { fields: fields.map(({ message, ...where }) => ({ ...where, message: message.en })) }),
-    ...(ids && { ids }),
-    ...(available !== undefined && { available }),
-  };
+export function detailsIn(language: keyof Bilingual, details: RefusalDetails): DetailsInOneLanguage {
+  const { fields, ...others } = details;
+  const inOne = ({ message, ...where }: FieldProblem) => ({ ...where, message: message[language] });
+  return { ...(fields && { fields: fields.map(inOne) }), ...others };
 }
 
 /** Makes the refusal of one row; carries the row, so that documentation and tests can list it. */
 export type RefusalFactory = ((details?: RefusalDetails) => Refusal) & { readonly row: ErrorRow };
 
-/** Turns a table of rows into the functions that throw sites call: `throw DeptErrors.HAS_CHILDREN({ ids })`. */
-export function defineErrors<K extends string>(
-  rows: Record<K, ErrorRow>,
-): Readonly<Record<K, RefusalFactory>> {
-  const factories = Object.entries<ErrorRow>(rows).map(([key, row]) => [
-    key,
-    Object.assign((details?: RefusalDetails) => new Refusal(row, details), { row }),
-  ]);
-  return Object.freeze(Object.fromEntries(factories) as Record<K, RefusalFactory>);
+/** One row of a catalogue: `CYCLE: refusal(409, 'DEPT_CYCLE').zh('…').en('…')`; to be thrown as `DeptErrors.CYCLE({ ids })`. */
+export function refusal(
+  status: number,
+  reason: string,
+  more: Omit<ErrorRow, keyof Bilingual | 'status' | 'reason'> = {},
+): { zh(zh: string): { en(en: string): RefusalFactory } } {
+  const factoryOf = (row: ErrorRow): RefusalFactory =>
+    Object.assign((details?: RefusalDetails) => new Refusal(row, details), { row });
+  return { zh: (zh: string) => ({ en: (en: string) => factoryOf({ reason, status, zh, en, ...more }) }) };
 }

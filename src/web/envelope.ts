@@ -9,8 +9,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
-import type { ErrorRow, Refusal } from '../errors/refusal';
-import type { RefusalDto } from './refusal.dto';
+import { detailsIn, type ErrorRow, type Refusal } from '../errors/refusal';
 import type { Language } from './request';
 import { FIRST_TAG, revisionOf, tagOf } from '../database/revision';
 import { checkNames } from './unknown-names';
@@ -29,18 +28,10 @@ export function success<T>(data: T): Envelope<T> {
   return { code: SUCCESS_CODE, msg: SUCCESS_MESSAGE, data };
 }
 
-export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<RefusalDto> {
+export function failure(refusal: Refusal, requestId: string, language: Language): Envelope<object> {
   const { row, details } = refusal;
-  const { ids, available } = details;
-  const fields = details.fields?.map(({ message, ...where }) => ({ ...where, message: message[language] }));
-  return {
-    code: row.status,
-    msg: row[language],
-    data: {
-      ...{ reason: row.reason, requestId, ...(fields && { fields }), ...(ids && { ids: [...ids] }) },
-      ...(available !== undefined && { available }),
-    },
-  };
+  const data = { reason: row.reason, requestId, ...detailsIn(language, details) };
+  return { code: row.status, msg: row[language], data };
 }
 
 /** Headers that a refusal carries beside its envelope. */
