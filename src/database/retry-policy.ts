@@ -21,13 +21,15 @@ export const UNPREPARED_IN_TRANSACTION = 'TENANTRY_UNPREPARED';
  * The account is refused, as for a while when its password is changed: also where it is locked, its password has expired, or by
  * this database or host.
  */
-const ACCESS_DENIED: readonly unknown[] = [
-  ...[1045, 1044, 1130, 1698, 1820, 1862, 3118, 4151],
-  ...['28000', '28P01'],
-];
+const ACCESS_DENIED = [...[1045, 1044, 1130, 1698, 1820, 1862, 3118, 4151], ...['28000', '28P01']];
+/** MySQL's and PostgreSQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
+const DUPLICATE_KEYS = [1062, '23505'];
+
+type Key = number | string;
 
 /** By the number, code or message of the error. The codes of five characters are PostgreSQL's. */
-const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fault>([
+const FAULTS = new Map<Key | undefined, Fault>([
+  ...ACCESS_DENIED.map((key) => [key, 'unreachable'] as const),
   [1213, 'conflict'], // deadlock; on Galera also a failed certification
   [1205, 'conflict'], // lock wait timeout
   [3101, 'conflict'], // rolled back at COMMIT: another member of a Group Replication was first
@@ -100,39 +102,27 @@ const FAULTS: ReadonlyMap<number | string, Fault> = new Map<number | string, Fau
   ['ERR_STREAM_WRITE_AFTER_END', 'lost'], // the server refused the settings of the session
   ['ETIMEDOUT', 'lost'],
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'lost'],
+  ['SQLITE_5', 'busy'],
+  ['SQLITE_8', 'unreachable'], // the file cannot be written, or is not in its place
+  ['SQLITE_10', 'lost'], // the disk fails
+  ['SQLITE_13', 'lost'], // the disk is full
 ]);
 
-/** MySQL's and PostgreSQL's; SQLite has one writer at a time, which sees what the one before it wrote. */
-const DUPLICATE_KEYS: readonly unknown[] = [1062, '23505'];
-const SQLITE_BUSY = 5;
-/** The file cannot be written, or is not in its place. */
-const SQLITE_READONLY = 8;
-/** The disk fails, or is full. */
-const SQLITE_DISK = [10, 13];
-/** SQLite's extended codes have the plain one in their lowest byte. */
-const PRIMARY = 0xff;
-
 interface DriverError {
-  readonly errno?: unknown;
-  readonly code?: unknown;
+  readonly errno?: Key;
+  readonly code?: Key;
+  readonly message?: string;
   readonly errcode?: unknown;
-  readonly message?: unknown;
 }
 
 export function faultOf(error: unknown): Fault {
-  const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
-  if (typeof raw !== 'object' || raw === null) return 'fatal';
-  const known = [raw.errno, raw.code, raw.message].map((key) => FAULTS.get(key as string)).find(Boolean);
+  const { errno, code, message, errcode } = driverError(error);
+  // SQLite's extended codes have the plain one in their lowest byte.
+  const sqlite = typeof errcode === 'number' ? `SQLITE_${errcode & 0xff}` : undefined;
+  const known = [errno, code, message, sqlite].map((key) => FAULTS.get(key)).find(Boolean);
   if (known) return known;
-  if (isAccessDenied(error)) return 'unreachable';
-  const sqlite = typeof raw.errcode === 'number' ? raw.errcode & PRIMARY : 0;
-  if (sqlite === SQLITE_BUSY) return 'busy';
-  if (sqlite === SQLITE_READONLY) return 'unreachable';
-  if (SQLITE_DISK.includes(sqlite)) return 'lost';
   // mysql2 names no code when it is asked to use a connection that it has already lost.
-  return typeof raw.message === 'string' && raw.message.includes('connection is in closed state')
-    ? 'lost'
-    : 'fatal';
+  return String(message).includes('connection is in closed state') ? 'lost' : 'fatal';
 }
 
 export function isDuplicate(error: unknown): boolean {
@@ -143,9 +133,13 @@ export function isAccessDenied(error: unknown): boolean {
   return isOneOf(ACCESS_DENIED, error);
 }
 
-function isOneOf(codes: readonly unknown[], error: unknown): boolean {
-  const raw = (error instanceof QueryFailedError ? error.driverError : error) as DriverError | null;
-  return codes.includes(raw?.errno ?? raw?.code);
+function isOneOf(keys: readonly Key[], error: unknown): boolean {
+  const { errno, code = '' } = driverError(error);
+  return keys.includes(errno ?? code);
+}
+
+function driverError(error: unknown): DriverError {
+  return ((error instanceof QueryFailedError ? error.driverError : error) ?? {}) as DriverError;
 }
 
 interface Pace extends Backoff {
