@@ -1,4 +1,4 @@
-import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Columns } from './columns';
 
 const CONTRACT_QUOTAS = {
@@ -17,55 +17,49 @@ export class Quotas1763164800018 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
     const quota = [c.code('tenant_id', 20, { isPrimary: true }), c.code('kind', 64, { isPrimary: true })];
-    await runner.createTable(
-      new Table({
-        name: 'tenantry_quota',
-        columns: [
-          ...quota,
-          c.integer('total', { isNullable: true }),
-          c.big('used'),
-          c.big('reserved'),
-          c.big('last_seq'),
-        ],
-      }),
-    );
-    await runner.createTable(
-      new Table({
-        name: 'tenantry_quota_entry',
-        columns: [
-          ...quota,
-          c.big('seq', { isPrimary: true }),
-          c.code('operation', 8),
-          c.big('amount'),
-          c.text('entry_key', 255, { isNullable: true }),
-          c.text('of_key', 255, { isNullable: true }),
-          c.big('available', { isNullable: true }),
-          c.text('note', 500, { isNullable: true }),
-          c.text('create_by', 64),
-          c.instant('create_time'),
-        ],
-        indices: [
-          { name: 'ux_quota_entry_key', columnNames: ['tenant_id', 'kind', 'entry_key'], isUnique: true },
-          { name: 'ix_quota_entry_refunds', columnNames: ['tenant_id', 'kind', 'of_key'] },
-          { name: 'ix_quota_entry_time', columnNames: ['create_time'] },
-        ],
-      }),
-    );
-    await runner.createTable(
-      new Table({
-        name: 'tenantry_quota_reservation',
-        columns: [
-          ...quota,
-          c.text('entry_key', 255, { isPrimary: true }),
-          c.big('amount'),
-          c.code('state', 10),
-          c.instant('expires_at'),
-          c.text('create_by', 64),
-          c.instant('create_time'),
-        ],
-        indices: [{ name: 'ix_reservation_state', columnNames: ['state', 'expires_at'] }],
-      }),
-    );
+    await c.create({
+      name: 'tenantry_quota',
+      columns: [
+        ...quota,
+        c.integer('total', { isNullable: true }),
+        c.big('used'),
+        c.big('reserved'),
+        c.big('last_seq'),
+      ],
+    });
+    await c.create({
+      name: 'tenantry_quota_entry',
+      columns: [
+        ...quota,
+        c.big('seq', { isPrimary: true }),
+        c.code('operation', 8),
+        c.big('amount'),
+        c.text('entry_key', 255, { isNullable: true }),
+        c.text('of_key', 255, { isNullable: true }),
+        c.big('available', { isNullable: true }),
+        c.text('note', 500, { isNullable: true }),
+        c.text('create_by', 64),
+        c.instant('create_time'),
+      ],
+      indices: [
+        { name: 'ux_quota_entry_key', columnNames: ['tenant_id', 'kind', 'entry_key'], isUnique: true },
+        { name: 'ix_quota_entry_refunds', columnNames: ['tenant_id', 'kind', 'of_key'] },
+        { name: 'ix_quota_entry_time', columnNames: ['create_time'] },
+      ],
+    });
+    await c.create({
+      name: 'tenantry_quota_reservation',
+      columns: [
+        ...quota,
+        c.text('entry_key', 255, { isPrimary: true }),
+        c.big('amount'),
+        c.code('state', 10),
+        c.instant('expires_at'),
+        c.text('create_by', 64),
+        c.instant('create_time'),
+      ],
+      indices: [{ name: 'ix_reservation_state', columnNames: ['state', 'expires_at'] }],
+    });
     for (const [kind, column] of Object.entries(CONTRACT_QUOTAS))
       await c.query(
         `INSERT INTO ${c.table('tenantry_quota')} (tenant_id, kind, total, used, reserved, last_seq)

@@ -1,6 +1,7 @@
-import { TableColumn, type DataSource, type QueryRunner } from 'typeorm';
+import { Table, TableColumn, type DataSource, type QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
+import type { TableOptions } from 'typeorm/schema-builder/options/TableOptions.js';
 import { tableName } from '../columns';
 import type { Dialect } from '../dialect';
 import { dialectOf } from '../dialects';
@@ -25,6 +26,10 @@ export class Columns {
   /** The name of a table for SQL that is written by hand. */
   table(name: string): string {
     return tableName(this.#dataSource, name);
+  }
+
+  create(table: TableOptions): Promise<void> {
+    return this.runner.createTable(new Table(table));
   }
 
   /** Runs SQL with a place for each value where it has a `?`. */

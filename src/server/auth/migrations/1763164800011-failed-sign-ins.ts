@@ -12,21 +12,19 @@ export class FailedSignIns1763164800011 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
     for (const table of tablesOf01(c)) await runner.createTable(table, true);
-    await runner.createTable(
-      new Table({
-        name: 'tenantry_failed_sign_in',
-        columns: [
-          c.code('attempt_id', 36, { isPrimary: true }),
-          c.code('account_hash', 64),
-          c.code('client', 45),
-          c.instant('failed_at'),
-        ],
-        indices: [
-          { name: 'ix_failed_sign_in_account', columnNames: ['account_hash', 'client', 'failed_at'] },
-          { name: 'ix_failed_sign_in_time', columnNames: ['failed_at'] },
-        ],
-      }),
-    );
+    await c.create({
+      name: 'tenantry_failed_sign_in',
+      columns: [
+        c.code('attempt_id', 36, { isPrimary: true }),
+        c.code('account_hash', 64),
+        c.code('client', 45),
+        c.instant('failed_at'),
+      ],
+      indices: [
+        { name: 'ix_failed_sign_in_account', columnNames: ['account_hash', 'client', 'failed_at'] },
+        { name: 'ix_failed_sign_in_time', columnNames: ['failed_at'] },
+      ],
+    });
     await c.query(
       `ALTER TABLE ${c.table('tenantry_account')} ADD COLUMN sign_ins ${c.big('sign_ins').type} NOT NULL DEFAULT 0`,
     );
