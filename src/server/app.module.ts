@@ -4,7 +4,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AuthModule } from './auth/auth.module';
 import { JwtAuthGuard } from './auth/jwt-auth.guard';
-import { JwtSettings } from './auth/jwt-settings';
 import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
 import { ENV, type Env } from './config/env';
 import { RootController } from './docs/root.controller';
@@ -22,7 +21,6 @@ import { UserModule } from './account/user.module';
 
 export interface ServiceParts {
   readonly env: Env;
-  readonly jwt: JwtSettings;
   /** Open, and migrated. */
   readonly dataSource: DataSource;
   readonly clock?: Clock;
@@ -32,7 +30,7 @@ export interface ServiceParts {
 /** The standalone service: the smallest host of the library, and the only place with global providers. */
 @Module({})
 export class AppModule {
-  static of({ env, jwt, dataSource, clock, meter }: ServiceParts): DynamicModule {
+  static of({ env, dataSource, clock, meter }: ServiceParts): DynamicModule {
     return {
       module: AppModule,
       // Modules of the service get their settings from here.
@@ -65,9 +63,8 @@ export class AppModule {
         RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
-      exports: [ENV, JwtSettings],
+      exports: [ENV],
       providers: [
-        { provide: JwtSettings, useValue: jwt },
         { provide: ENV, useValue: env },
         { provide: RateLimits, useFactory: () => new RateLimits(env) },
         OverloadProtection,

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { adminLines, banner, createService } from './bootstrap';
 import { loadEnv } from './config/env';
-import { jwtSettings } from './auth/jwt-settings';
 import { ShutdownState } from './health/health.controller';
 import { createLogger } from './logging/logger';
 import { openDatabase } from './open-database';
@@ -35,12 +34,11 @@ async function main(): Promise<void> {
       });
     });
 
-  const jwt = jwtSettings(env);
   const { dataSource, firstAdmin } = await openDatabase(env, () => {
     logger.warn('waiting for the database');
   });
   try {
-    app = await createService({ env, jwt, dataSource }, logger);
+    app = await createService({ env, dataSource }, logger);
     await app.listen(env.PORT, env.HOST);
     print(banner(await app.getUrl(), env, firstAdmin));
   } catch (error) {

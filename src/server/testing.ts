@@ -11,7 +11,6 @@ import { loadPart } from '../errors/load-part';
 import type * as TokenFile from './auth/token-issuer';
 import type * as BootstrapFile from './bootstrap';
 import type * as EnvFile from './config/env';
-import type * as JwtFile from './auth/jwt-settings';
 import { loadService } from './load-service';
 import type * as LoggerFile from './logging/logger';
 import type * as DatabaseFile from './open-database';
@@ -44,8 +43,8 @@ export function mintToken(
   const load = () => require('./auth/token-issuer') as typeof TokenFile;
   const { signToken } = loadPart('mintToken of tenantry/testing', ['jsonwebtoken'], load);
   const key = createSecretKey(secret, 'utf8');
-  const jwt = { key, issuer: 'tenantry', audience: 'tenantry', local: true, outside: null };
-  return signToken({ subject: `test|${username}`, tenantId, username, roles }, jwt, LIFE_SECONDS);
+  const signing = { key, JWT_ISSUER: 'tenantry', JWT_AUDIENCE: 'tenantry' };
+  return signToken({ subject: `test|${username}`, tenantId, username, roles }, signing, LIFE_SECONDS);
 }
 
 export interface TestServiceOptions {
@@ -62,7 +61,6 @@ export interface TestServiceOptions {
 const serviceParts = () => ({
   ...(require('./bootstrap') as typeof BootstrapFile),
   ...(require('./config/env') as typeof EnvFile),
-  ...(require('./auth/jwt-settings') as typeof JwtFile),
   ...(require('./logging/logger') as typeof LoggerFile),
   ...(require('./open-database') as typeof DatabaseFile),
 });
@@ -94,7 +92,7 @@ export class TestService {
     database: ThrowAwayDatabase,
     { clock, inspect, env: settings }: TestServiceOptions,
   ): Promise<TestService> {
-    const { createService, createLogger, jwtSettings, openDatabase, parseEnv } = loadService(
+    const { createService, createLogger, openDatabase, parseEnv } = loadService(
       'TestService of tenantry/testing',
       serviceParts,
     );
@@ -111,8 +109,7 @@ export class TestService {
     const logger = createLogger(env.LOG_LEVEL, { write: (line) => log.push(line) });
     const { dataSource } = await openDatabase(env);
     try {
-      const parts = { env, jwt: jwtSettings(env), dataSource, ...(clock && { clock }) };
-      const app = await createService(parts, logger);
+      const app = await createService({ env, dataSource, ...(clock && { clock }) }, logger);
       await app.listen(0, '127.0.0.1');
       const anonymous = new ApiClient(await app.getUrl(), {}, inspect);
       return new TestService(app, dataSource, database, anonymous, log);

@@ -37,7 +37,7 @@ describe('the settings of a start', () => {
   });
 
   it('a start of several processes at once makes one secret', async () => {
-    const script = `process.stdout.write(require('${join(ROOT, 'dist/server/auth/jwt-settings.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
+    const script = `process.stdout.write(require('${join(ROOT, 'dist/server/auth/jwt-key.js')}').jwtKey({ DATA_DIR: process.argv[1] }).export())`;
     for (let round = 0; round < 5; round += 1) {
       const folder = join(place.database.folder, `secret-${round}`);
       const made = await Promise.all(

@@ -15,10 +15,8 @@ import { emptyDatabase } from './test-database';
 
 export const JWT = {
   key: createSecretKey(TEST_SECRET, 'utf8'),
-  issuer: 'tenantry',
-  audience: 'tenantry',
-  local: true,
-  outside: null,
+  JWT_ISSUER: 'tenantry',
+  JWT_AUDIENCE: 'tenantry',
 };
 
 /** On a busy machine nobody is refused for having waited; tests of that limit set their own. */

@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto';
-import { Injectable, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
-import type { Refusal } from '../../errors/refusal';
 import { AuthErrors } from '../../tenancy/access.errors';
 import { principalOf, type Principal } from '../../tenancy/principal';
 import { keepCheck } from '../../web/request';
-import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
+import { ENV, type Env } from '../config/env';
+import { JWT_ALGORITHM, jwtKey } from './jwt-key';
 import { JwksKeys, OUTSIDE_ALGORITHMS, translateClaims } from './outside-provider';
 import { Public } from './public.decorator';
 import { AccountStateCache, bearerToken, VerifiedTokens } from './verified-tokens';
@@ -20,27 +20,26 @@ const NEVER = 0;
 @Injectable()
 export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
   constructor(
-    private readonly settings: JwtSettings,
+    @Inject(ENV) private readonly env: Env,
     private readonly accounts: AccountStateCache,
     private readonly verified: VerifiedTokens,
   ) {
-    const { issuer, audience, local, outside } = settings;
     super({
       jwtFromRequest: bearerToken,
-      secretOrKeyProvider: keyProvider(settings),
-      algorithms: [...(local ? ([JWT_ALGORITHM] as const) : []), ...(outside ? OUTSIDE_ALGORITHMS : [])],
-      issuer,
-      audience,
+      secretOrKeyProvider: keyProvider(env),
+      // The one whose keys are not there finds none.
+      algorithms: [JWT_ALGORITHM, ...OUTSIDE_ALGORITHMS],
+      issuer: env.JWT_ISSUER,
+      audience: env.JWT_AUDIENCE,
       passReqToCallback: true,
     });
   }
 
   async validate(request: Request, claims: unknown): Promise<Principal | null> {
-    const { outside } = this.settings;
     const token = bearerToken(request) ?? '';
     // The algorithm chose the key, and the signature has been checked with it.
-    const isOutside = outside !== null && headerOf(token).alg !== JWT_ALGORITHM;
-    const principal = principalOf(isOutside ? translateClaims(claims, outside) : claims);
+    const isOutside = headerOf(token).alg !== JWT_ALGORITHM;
+    const principal = principalOf(isOutside ? translateClaims(claims, this.env) : claims);
     if (!principal) return null;
     this.verified.remember(token, principal, isOutside ? NEVER : (claims as { exp: number }).exp);
     return isOutside ? principal : this.accounts.confirm(principal);
@@ -75,33 +74,30 @@ export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {
     else await super.canActivate(context);
   }
 
-  // The parent's signature is generic in what it returns; ours always returns a principal.
-  override handleRequest = ((
+  override handleRequest<T>(
     error: unknown,
-    principal: Principal | false,
+    principal: T | false,
     info: unknown,
     context: ExecutionContext,
-  ) => {
+  ): T {
     // The account or the session could not be looked up: that says nothing about the token.
     if (error) throw error as Error;
     if (principal) return principal;
     if (info instanceof Error && info.name === 'TokenExpiredError') throw AuthErrors.TOKEN_EXPIRED();
-    throw refusalOf(context.switchToHttp().getRequest<Request>());
-  }) as InstanceType<ReturnType<typeof AuthGuard>>['handleRequest'];
-}
-
-function refusalOf({ headers: { authorization } }: Request): Refusal {
-  return authorization === undefined ? AuthErrors.TOKEN_MISSING() : AuthErrors.TOKEN_INVALID();
+    const { authorization } = context.switchToHttp().getRequest<Request>().headers;
+    throw authorization === undefined ? AuthErrors.TOKEN_MISSING() : AuthErrors.TOKEN_INVALID();
+  }
 }
 
 /** Each algorithm has its own keys: a public key is never taken for a secret. */
-function keyProvider({ key, local, outside }: JwtSettings): SecretOrKeyProvider {
-  const published = outside && new JwksKeys(outside.jwksUri);
+function keyProvider(env: Env): SecretOrKeyProvider {
+  const own = env.LOCAL_ACCOUNTS === 'on' ? jwtKey(env) : null;
+  const published = env.JWT_JWKS_URI === undefined ? null : new JwksKeys(env.JWT_JWKS_URI);
   const find = async (token: string): Promise<KeyObject | null> => {
     const { alg, kid, crit } = headerOf(token);
     // RFC 7515, 4.1.11: extensions that must be understood. None is understood here.
     if (crit !== undefined) return null;
-    if (alg === JWT_ALGORITHM) return local ? key : null;
+    if (alg === JWT_ALGORITHM) return own;
     if (!published || typeof alg !== 'string' || typeof kid !== 'string') return null;
     return published.find(kid, alg);
   };

@@ -1,7 +1,7 @@
 import { KeyObject } from 'node:crypto';
 import type * as Jose from 'jose';
 import { loadPart } from '../../errors/load-part';
-import type { OutsideProvider } from './jwt-settings';
+import type { Env } from '../config/env';
 
 /** The algorithms that an outside identity provider may use. */
 export const OUTSIDE_ALGORITHMS = ['RS256', 'ES256'] as const;
@@ -65,18 +65,19 @@ function isLongAgo(time: number): boolean {
 }
 
 /** The claims of an outside token under the names that ours have. Its subject can never be an account here. */
-export function translateClaims(claims: unknown, provider: OutsideProvider): Record<string, unknown> {
+export function translateClaims(claims: unknown, env: Env): Record<string, unknown> {
   const own = (claims ?? {}) as Record<string, unknown>;
   return {
     sub: typeof own.sub === 'string' && own.sub !== '' ? `outside:${own.sub}` : undefined,
     iat: own.iat,
     exp: own.exp,
-    tenantId: claimAt(own, provider.tenantClaim),
-    roles: claimAt(own, provider.rolesClaim),
-    username: claimAt(own, provider.usernameClaim),
+    tenantId: claimAt(own, env.JWT_TENANT_CLAIM),
+    roles: claimAt(own, env.JWT_ROLES_CLAIM),
+    username: claimAt(own, env.JWT_USERNAME_CLAIM),
   };
 }
 
+/** A dot in the path goes into an object. */
 function claimAt(claims: unknown, path: string): unknown {
   let value = claims;
   for (const key of path.split('.')) {

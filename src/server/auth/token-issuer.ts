@@ -1,12 +1,13 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { createHash, randomBytes, randomUUID, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import { sign } from 'jsonwebtoken';
 import { HttpErrors } from '../../errors/http.errors';
 import type { Principal } from '../../tenancy/principal';
 import { toRoles } from '../../tenancy/roles';
 import type { AccountEntity, SessionEntity } from './account.entity';
 import { Clock } from '../../time/clock';
-import { JWT_ALGORITHM, JwtSettings } from './jwt-settings';
+import { ENV, type Env } from '../config/env';
+import { JWT_ALGORITHM, jwtKey } from './jwt-key';
 
 export const ACCESS_SECONDS = 30 * 60;
 const REFRESH_MS = 7 * 24 * 60 * 60 * 1000;
@@ -29,10 +30,12 @@ export function accountOfSubject(subject: string): number | null {
   return /^[1-9][0-9]{0,15}$/.test(digits) ? Number(digits) : null;
 }
 
+type Signing = Pick<Env, 'JWT_ISSUER' | 'JWT_AUDIENCE'> & { readonly key: KeyObject };
+
 /** Signs an access token; `tokenId` begins with the id of its session, if there is one. */
 export function signToken(
   { subject, tenantId, username, roles }: Omit<Principal, 'sessionId'>,
-  { key, issuer, audience }: JwtSettings,
+  { key, JWT_ISSUER: issuer, JWT_AUDIENCE: audience }: Signing,
   expiresIn: number,
   tokenId: string = randomUUID(),
 ): string {
@@ -43,14 +46,18 @@ export function signToken(
 /** Makes access tokens and refresh tokens. */
 @Injectable()
 export class TokenIssuer {
+  readonly #signing: Signing;
+
   constructor(
-    private readonly settings: JwtSettings,
+    @Inject(ENV) private readonly env: Env,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.#signing = { ...env, key: jwtKey(env) };
+  }
 
   /** With an outside identity provider alone, no one signs in here. */
   refuseWhenClosed(): void {
-    if (!this.settings.local) throw HttpErrors.NO_ROUTE();
+    if (this.env.LOCAL_ACCOUNTS === 'off') throw HttpErrors.NO_ROUTE();
   }
 
   begin(account: AccountEntity): { tokens: Tokens; session: Omit<SessionEntity, 'endedAt'> } {
@@ -65,7 +72,7 @@ export class TokenIssuer {
     const { tenantId, username, roles, userId } = account;
     const principal = { subject: accountSubject(userId), tenantId, username, roles: toRoles(roles) };
     const tokenId = `${sessionId}.${randomBytes(6).toString('base64url')}`;
-    const accessToken = signToken(principal, this.settings, ACCESS_SECONDS, tokenId);
+    const accessToken = signToken(principal, this.#signing, ACCESS_SECONDS, tokenId);
     return {
       tokens: { accessToken, refreshToken: `${sessionId}.${secret}` },
       refreshHash: hashOf(secret),

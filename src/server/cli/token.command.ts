@@ -1,7 +1,7 @@
 import { signToken } from '../auth/token-issuer';
 import type { Role } from '../../tenancy/roles';
 import { loadEnv } from '../config/env';
-import { jwtSettings } from '../auth/jwt-settings';
+import { jwtKey } from '../auth/jwt-key';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { print, UsageError } from './values';
 
@@ -17,7 +17,8 @@ export function tokenCommand({ tenant, user, minutes, roles = [highestRole(tenan
   if (roles.includes('superadmin') && tenant !== PLATFORM_TENANT)
     throw new UsageError(`The role superadmin exists only in tenant ${PLATFORM_TENANT}, not in '${tenant}'.`);
   const claims = { subject: user, tenantId: tenant, username: user, roles };
-  print(signToken(claims, jwtSettings(loadEnv()), Math.ceil(minutes * 60)));
+  const env = loadEnv();
+  print(signToken(claims, { ...env, key: jwtKey(env) }, Math.ceil(minutes * 60)));
   return 0;
 }
 

@@ -7,16 +7,14 @@ import { TenantEntity } from '../../tenant/tenant.entity';
 import { entities } from '../../resources';
 import type * as AppFile from '../app.module';
 import { AccountEntity } from '../auth/account.entity';
-import type * as JwtFile from '../auth/jwt-settings';
 import { dataSourceOf } from '../../database/tenantry.data-source';
 import { loadService } from '../load-service';
 import { createServiceDataSource } from '../service-data-source';
 
+type Work<T> = (dataSource: DataSource) => Promise<T>;
+
 /** Opens the configured database for one command, whether it is the service's or a host's; it must have been set up before. */
-export async function withDatabase<T>(
-  location: DatabaseLocation,
-  work: (dataSource: DataSource) => Promise<T>,
-): Promise<T> {
+export async function withDatabase<T>(location: DatabaseLocation, work: Work<T>): Promise<T> {
   if (location.kind === 'sqlite' && !existsSync(location.path))
     throw new Error(`There is no database ${location.path}. Start the service once, or run: tenantry demo`);
   return opened(location, async (dataSource) => {
@@ -26,10 +24,7 @@ export async function withDatabase<T>(
 }
 
 /** Opens the service's database for a command that needs accounts. */
-export function withAccounts<T>(
-  location: DatabaseLocation,
-  work: (dataSource: DataSource) => Promise<T>,
-): Promise<T> {
+export function withAccounts<T>(location: DatabaseLocation, work: Work<T>): Promise<T> {
   return withDatabase(location, async (dataSource) => {
     await refuseHost(dataSource);
     return work(dataSource);
@@ -37,10 +32,7 @@ export function withAccounts<T>(
 }
 
 /** Opens the service's database for a command that may set it up itself: `work` runs only where it has been set up before. */
-export async function withExistingDatabase(
-  location: DatabaseLocation,
-  work: (dataSource: DataSource) => Promise<void>,
-): Promise<void> {
+export async function withExistingDatabase(location: DatabaseLocation, work: Work<void>): Promise<void> {
   if (location.kind === 'sqlite' && !existsSync(location.path)) return;
   await opened(location, async (dataSource) => {
     if (await isEmpty(dataSource)) return;
@@ -52,18 +44,6 @@ export async function withExistingDatabase(
 
 export function sayWaiting(): void {
   process.stderr.write('Waiting for the database.\n');
-}
-
-async function opened<T>(
-  location: DatabaseLocation,
-  work: (dataSource: DataSource) => Promise<T>,
-): Promise<T> {
-  const dataSource = await open(location);
-  try {
-    return await work(dataSource);
-  } finally {
-    if (dataSource.isInitialized) await dataSource.destroy();
-  }
 }
 
 /** A host has its own table of migrations, under whatever name: there the columns of the library tell. */
@@ -113,14 +93,17 @@ async function asking<T>(dataSource: DataSource, ask: (runner: QueryRunner) => P
   }
 }
 
-async function open(location: DatabaseLocation): Promise<DataSource> {
-  try {
-    return await (await createServiceDataSource(location, sayWaiting)).initialize();
-  } catch (error) {
-    const { message } = error as Error;
-    throw new Error(`Could not open the database ${describeDatabase(location)}: ${message}`, {
-      cause: error,
+async function opened<T>(location: DatabaseLocation, work: Work<T>): Promise<T> {
+  const dataSource = await createServiceDataSource(location, sayWaiting)
+    .then((made) => made.initialize())
+    .catch((error: unknown) => {
+      const problem = `Could not open the database ${describeDatabase(location)}: ${(error as Error).message}`;
+      throw new Error(problem, { cause: error });
     });
+  try {
+    return await work(dataSource);
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
   }
 }
 
@@ -131,14 +114,9 @@ export async function withServices<T>(
 ): Promise<T> {
   // Loaded here: most commands need neither Nest nor the modules.
   const { NestFactory } = await import('@nestjs/core');
-  const { AppModule, jwtSettings } = loadService('This command', () => ({
-    ...(require('../app.module') as typeof AppFile),
-    ...(require('../auth/jwt-settings') as typeof JwtFile),
-  }));
-  const context = await NestFactory.createApplicationContext(
-    AppModule.of({ env, jwt: jwtSettings(env), dataSource }),
-    { logger: false, abortOnError: false },
-  );
+  const { AppModule } = loadService('This command', () => require('../app.module') as typeof AppFile);
+  const options = { logger: false, abortOnError: false } as const;
+  const context = await NestFactory.createApplicationContext(AppModule.of({ env, dataSource }), options);
   try {
     return await work(context);
   } finally {
