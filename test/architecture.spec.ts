@@ -74,7 +74,7 @@ describe('the source', () => {
       ['journal/change-log.ts', 'is the table of the journal'],
       ['journal/journal-state.ts', 'reads the version in a statement of its own'],
       ['server/account/first-admin.ts', 'runs before there is a service'],
-      ['server/health/database-health.ts', 'asks the database itself'],
+      ['server/health/health.controller.ts', 'asks the database itself'],
       ['server/cli/with-database.ts', 'opens the DataSource for a command'],
       ['server/open-database.ts', 'opens the DataSource of the service'],
       ['server/service-data-source.ts', 'makes the DataSource of the service'],

@@ -13,7 +13,6 @@ import { RateLimitGuard } from './rate-limit/rate-limit.guard';
 import { RateLimits } from './rate-limit/rate-limits';
 import type { Meter } from '../database/meter';
 import { BodyGuard, OverloadProtection } from './overload/overload-protection';
-import { RevocationModule } from './auth/revocation.module';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
 import { AccountDirectory } from './account/account.directory';
@@ -60,7 +59,6 @@ export class AppModule {
         AuthModule,
         UserModule,
         HealthModule,
-        RevocationModule.with(env.REDIS_URL),
       ],
       controllers: [RootController],
       exports: [ENV],

@@ -25,10 +25,7 @@ export function securityHeaders(request: Request, response: Response, next: Next
   response.setHeader('Cache-Control', 'no-store');
   // TLS ends at a proxy. The client sees the first of several proxies.
   const isTls = /^https(?:$|[ ,])/.test(String(request.headers['x-forwarded-proto']));
-  onEveryAnswer(request, response, () => {
-    if (isTls) onlyOverTls(request, response, next);
-    else next();
-  });
+  onEveryAnswer(request, response, isTls ? onlyOverTls.bind(null, request, response, next) : next);
 }
 
 /**

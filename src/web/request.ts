@@ -29,7 +29,7 @@ export function requestIdOf(request: Request & { [requestId]?: string }): string
 /** A place among the requests in work, where something bounds how many there are. */
 export interface WorkPlace {
   giveBack(): void;
-  /** Waits for a place again, at once when it has one; fails with a refusal when there is none in time. */
+  /** Waits for a place again, once it has been given back; fails with a refusal when there is none in time. */
   take(): Promise<void>;
 }
 

@@ -6,6 +6,7 @@ import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt-auth.guard';
 import { OAuthController } from './oauth.controller';
 import { PasswordHasher, Passwords } from './password-hasher';
+import { RevocationRelay } from './revocation-relay';
 import { SessionRepository } from './session.repository';
 import { MeService, SignInService } from './sign-in.service';
 import { TokenIssuer } from './token-issuer';
@@ -26,6 +27,7 @@ import { AccountStateCache, VerifiedTokens } from './verified-tokens';
     VerifiedTokens,
     PasswordHasher,
     Passwords,
+    RevocationRelay,
   ],
   exports: [AccountStateCache, VerifiedTokens, Passwords],
 })

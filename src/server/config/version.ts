@@ -1,8 +1,1 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-export const { version } = JSON.parse(
-  readFileSync(join(__dirname, '..', '..', '..', 'package.json'), 'utf8'),
-) as {
-  version: string;
-};
+export const { version } = require('../../../package.json') as { readonly version: string };

@@ -2,12 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
 import { clientAddress, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
-
-export interface RequestMeter {
-  began(): void;
-  ended(method: string, route: string | undefined, outcome: Outcome, ms: number): void;
-  unread(outcome: Outcome): void;
-}
+import type { ServiceMetrics } from '../metrics/service-metrics';
 
 /**
  * One line per request: who asked for what, and how it ended. No header, no query, no body. Answers are `info`, refusals
@@ -18,7 +13,7 @@ export class AccessLog {
 
   constructor(
     logger: Logger,
-    private readonly meter?: RequestMeter,
+    private readonly meter?: ServiceMetrics,
   ) {
     // None of these fields can hold a secret; to look for some in every line would cost ten times the line.
     this.#lines = logger.child({}, { redact: [] });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Meter, type UnitFault } from '../../database/meter';
@@ -9,16 +11,14 @@ import type { Env } from '../config/env';
 import { version } from '../config/version';
 import type { PoolState } from '../../database/dialect';
 import { dialectOf } from '../../database/dialects';
-import type { RequestMeter } from '../logging/access-log';
 import { OverloadProtection } from '../overload/overload-protection';
-import { serveMetrics } from './metrics-server';
 
 const NO_ROUTE = 'none';
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost', 'crowded'];
 
 /** Everything that the service counts. Requests are told apart by the template of their route, never by tenant or user. */
-export class ServiceMetrics extends Meter implements RequestMeter {
+export class ServiceMetrics extends Meter {
   /** One for each service: tests run several in one process. */
   readonly #registry = new Registry();
   readonly #to = { registers: [this.#registry] };
@@ -101,11 +101,26 @@ export class ServiceMetrics extends Meter implements RequestMeter {
     this.#quotaRefusals.inc({ kind });
   }
 
+  /** Opens a listener of its own, so that clients of the API cannot reach it. */
   async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {
     this.#observe(app);
     collectDefaultMetrics({ register: this.#registry });
-    const close = await serveMetrics(this.#registry, METRICS_PORT ?? 0, METRICS_HOST);
-    (app.getHttpServer() as NodeJS.EventEmitter).once('close', close);
+    const server = createServer((request, response) => void this.#answer(request, response));
+    await once(server.listen(METRICS_PORT, METRICS_HOST).unref(), 'listening');
+    (app.getHttpServer() as NodeJS.EventEmitter).once('close', () => {
+      server.close().closeAllConnections();
+    });
+  }
+
+  async #answer({ method = '', url }: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('X-Content-Type-Options', 'nosniff').setHeader('Cache-Control', 'no-store');
+    if (url?.split('?', 1)[0] !== '/metrics' || !['GET', 'HEAD'].includes(method)) {
+      response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' });
+      response.end('Only GET /metrics is here.\n');
+      return;
+    }
+    const text = await this.#registry.metrics();
+    response.writeHead(200, { 'Content-Type': this.#registry.contentType }).end(text);
   }
 
   /** What is asked for only when it is read. */

@@ -121,7 +121,6 @@ export class OverloadProtection {
 /** The place of one request: given back while the request waits for the outside, and for good when the request is over. */
 class RequestWorkPlace implements WorkPlace {
   #leave: Leave = () => undefined;
-  #taken: Promise<void> | undefined = Promise.resolve();
   #isOver = false;
   #giveUp: () => void = () => undefined;
 
@@ -136,18 +135,16 @@ class RequestWorkPlace implements WorkPlace {
 
   giveBack(): void {
     this.#leave();
-    this.#taken = undefined;
   }
 
   take(): Promise<void> {
-    this.#taken ??= new Promise((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.#giveUp = () => {
         reject(HttpErrors.OVERLOADED());
       };
       if (this.#isOver) this.#giveUp();
       else this.enter(resolve, this.#giveUp);
     });
-    return this.#taken;
   }
 
   /** Whoever still waits for it waits in vain. */

@@ -49,11 +49,11 @@ export class RateLimitGuard implements CanActivate {
     }
     if (!tightest) return true;
     const seconds = Math.max(Math.ceil(tightest.endsInMs / 1000), 0);
-    response.setHeader('RateLimit-Limit', String(tightest.limit));
-    response.setHeader('RateLimit-Remaining', String(Math.max(tightest.left, 0)));
-    response.setHeader('RateLimit-Reset', String(seconds));
+    response.setHeader('RateLimit-Limit', tightest.limit);
+    response.setHeader('RateLimit-Remaining', Math.max(tightest.left, 0));
+    response.setHeader('RateLimit-Reset', seconds);
     if (tightest.left >= 0) return true;
-    response.setHeader('Retry-After', String(Math.max(seconds, 1)));
+    response.setHeader('Retry-After', Math.max(seconds, 1));
     throw HttpErrors.TOO_MANY();
   }
 

@@ -1,4 +1,4 @@
-import { readRevocation } from './revocation.module';
+import { readRevocation } from './revocation-relay';
 
 describe('a revocation', () => {
   it('a revocation tells what to forget', () => {

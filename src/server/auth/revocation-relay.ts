@@ -1,10 +1,10 @@
-import { Logger, Module, type DynamicModule, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type * as Ioredis from 'ioredis';
 import { DomainEvents } from '../../database/domain-events';
 import { loadPart } from '../../errors/load-part';
 import { TenantStateCache } from '../../tenant/tenant-state-cache';
 import { TenantEvent } from '../../tenant/tenant.events';
-import { AuthModule } from './auth.module';
+import { ENV, type Env } from '../config/env';
 import { AccountStateCache } from './verified-tokens';
 
 const CHANNEL = 'tenantry:revoked';
@@ -32,24 +32,27 @@ export function readRevocation(message: string): Revocation | null {
 
 /**
  * Publishes through Redis what was committed here, so that other replicas forget what they remember of it, and forgets
- * what they publish. A message that is lost costs at most five seconds: nothing is remembered for longer.
+ * what they publish: what is revoked on one replica is refused by the others at once. A message that is lost costs at most five
+ * seconds: nothing is remembered for longer. Without a Redis it does nothing.
  */
-class RevocationRelay implements OnModuleInit, OnModuleDestroy {
+@Injectable()
+export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
   readonly #logger = new Logger('Revocation');
   #connections: readonly Ioredis.Redis[] = [];
   #isAway = false;
 
   constructor(
-    private readonly url: string,
+    @Inject(ENV) private readonly env: Env,
     private readonly accounts: AccountStateCache,
     private readonly tenants: TenantStateCache,
     private readonly events: DomainEvents,
   ) {}
 
   onModuleInit(): void {
-    // Loaded only where a Redis is configured.
+    const { REDIS_URL: url } = this.env;
+    if (url === undefined) return;
     const { Redis } = loadPart('REDIS_URL', ['ioredis'], () => require('ioredis') as typeof Ioredis);
-    const [publisher, subscriber] = [new Redis(this.url, OPTIONS), new Redis(this.url, OPTIONS)];
+    const [publisher, subscriber] = [new Redis(url, OPTIONS), new Redis(url, OPTIONS)];
     this.#connections = [publisher, subscriber];
     const publish = (kind: Revocation['kind'], key: string): void => {
       publisher.publish(CHANNEL, `${kind} ${key}`).catch(this.#warn);
@@ -94,24 +97,4 @@ class RevocationRelay implements OnModuleInit, OnModuleDestroy {
       this.#logger.warn({ err: error }, 'Redis is away: changes reach the other replicas within 5 s');
     this.#isAway = true;
   };
-}
-
-/** What is revoked on one replica of the service is refused by the others at once, if they share a Redis. */
-@Module({})
-export class RevocationModule {
-  static with(redisUrl: string | undefined): DynamicModule {
-    if (redisUrl === undefined) return { module: RevocationModule };
-    return {
-      module: RevocationModule,
-      imports: [AuthModule],
-      providers: [
-        {
-          provide: RevocationRelay,
-          inject: [AccountStateCache, TenantStateCache, DomainEvents],
-          useFactory: (accounts: AccountStateCache, tenants: TenantStateCache, events: DomainEvents) =>
-            new RevocationRelay(redisUrl, accounts, tenants, events),
-        },
-      ],
-    };
-  }
 }
