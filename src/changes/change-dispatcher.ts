@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, type Logger } from '@nestjs/common';
+import type { Logger } from '@nestjs/common';
 import type { FairQueue } from '../concurrency/fair-queue';
-import { ChangeLog, type ChangeEntity } from '../journal/change-log';
-import { UnitOfWork } from '../database/unit-of-work';
-import { Clock } from '../time/clock';
+import type { ChangeEntity } from '../journal/change-log';
+import type { Position } from '../journal/journal-state';
 import { RENEW_MS } from './lease.repository';
-import { SubscriptionRepository, type News, type Wanted } from './subscription.repository';
+import type { PositionEntity } from './subscription.entity';
+import type { SubscriptionRepository, Wanted } from './subscription.repository';
 
 /** What gets the entries of journals, each journal in its order: a webhook, or a handler of the host. */
 export interface Subscription {
@@ -72,15 +72,13 @@ export class ChangeDispatcher {
   #unsubscribe: () => void = () => undefined;
 
   constructor(
-    private readonly repository: SubscriptionRepository,
-    private readonly clock: Clock,
-    private readonly unitOfWork: UnitOfWork,
+    private readonly subscriptions: SubscriptionRepository,
     private readonly options: DispatcherOptions,
   ) {}
 
   start(): void {
-    this.#unsubscribe = this.unitOfWork.onCommit((unit) => {
-      for (const tenantId of unit.part(ChangeLog).versions.keys()) this.#committed.add(tenantId);
+    this.#unsubscribe = this.subscriptions.onCommit((journal) => {
+      this.#committed.add(journal);
       this.#wake();
     });
     this.#running = this.#run();
@@ -157,11 +155,11 @@ export class ChangeDispatcher {
     if (!work || this.#isStopped) return;
     const { subscription, journals } = work;
     try {
-      if (!(await this.repository.leases.take(name))) return;
+      if (!(await this.subscriptions.leases.take(name))) return;
       const lease: { isHeld: boolean } = { isHeld: true };
       const renew = async (): Promise<void> => {
         // A renewal that fails is tried again before the lease is over.
-        lease.isHeld = await this.repository.leases.renew(name).catch(() => lease.isHeld);
+        lease.isHeld = await this.subscriptions.leases.take(name).catch(() => lease.isHeld);
       };
       const renewal = setInterval(() => void renew(), RENEW_MS).unref();
       try {
@@ -171,7 +169,7 @@ export class ChangeDispatcher {
         }
       } finally {
         clearInterval(renewal);
-        if (lease.isHeld) await this.repository.leases.release(name);
+        if (lease.isHeld) await this.subscriptions.leases.release(name);
       }
     } catch (error) {
       this.options.logger.warn(
@@ -184,27 +182,27 @@ export class ChangeDispatcher {
   /** Brings the next entries of a journal, for about the length of a turn; tells whether there are more. */
   async #advance(subscription: Subscription, journal: string, mayGoOn: () => boolean): Promise<boolean> {
     if (!mayGoOn()) return false;
-    const news = await this.repository.findNews(subscription.name, journal, subscription.wanted(journal));
+    const news = await this.subscriptions.findNews(subscription.name, journal, subscription.wanted(journal));
     if (!news) return false;
     const { position, entries, end, hasMore } = news;
     const turnEnds = performance.now() + TURN_MS;
-    let at: { version: number; seq: number } = position;
+    let at: Position = position;
     for (const entry of entries) {
       if (!mayGoOn()) return false;
       if (performance.now() > turnEnds) return true;
-      if (!(await this.#handle(subscription, news, at, entry))) return false;
+      if (!(await this.#handle(subscription, position, at, entry))) return false;
       const to = entry === entries.at(-1) ? end : entry;
-      if (!(await this.repository.move(position, at, to))) return false;
+      if (!(await this.subscriptions.move(position, at, to))) return false;
       at = to;
     }
-    if (entries.length === 0) await this.repository.move(position, at, end);
+    if (entries.length === 0) await this.subscriptions.move(position, at, end);
     return hasMore;
   }
 
   async #handle(
     subscription: Subscription,
-    { position }: News,
-    at: { version: number; seq: number },
+    position: PositionEntity,
+    at: Position,
     entry: ChangeEntity,
   ): Promise<boolean> {
     const isFirst = at === position;
@@ -215,26 +213,13 @@ export class ChangeDispatcher {
     } catch (error) {
       // What was cut off by the stop comes again.
       if (this.#isStopped || error instanceof NotNow) return false;
-      const now = this.clock.now();
+      const now = this.subscriptions.clock.now();
       const since = (isFirst ? position.failingSince : null) ?? now;
       const forMs = now.getTime() - since.getTime();
       const wait = await subscription.failed(error, { entry, attempts, forMs });
       const retryAt = new Date(now.getTime() + wait);
-      await this.repository.postpone(position, at, { attempts, failingSince: since, retryAt });
+      await this.subscriptions.postpone(position, at, { attempts, failingSince: since, retryAt });
       return false;
     }
-  }
-}
-
-@Injectable()
-export class ChangeDispatchers {
-  constructor(
-    readonly subscriptions: SubscriptionRepository,
-    private readonly clock: Clock,
-    private readonly unitOfWork: UnitOfWork,
-  ) {}
-
-  create(options: DispatcherOptions): ChangeDispatcher {
-    return new ChangeDispatcher(this.subscriptions, this.clock, this.unitOfWork, options);
   }
 }

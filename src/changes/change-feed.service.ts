@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../journal/change-log';
+import { CHANGE_KINDS, type ChangeEntity } from '../journal/change-log';
 import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
@@ -10,7 +10,12 @@ import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import { filtersOf, type PageView } from '../database/page';
 import { NOT_A_REQUEST } from '../web/request';
-import { ChangeReader, CLOCKS_APART_MS, type ChangeFilters } from '../journal/change-reader.repository';
+import {
+  ChangeReader,
+  CLOCKS_APART_MS,
+  followedBy,
+  type ChangeFilters,
+} from '../journal/change-reader.repository';
 import { ChangeWaiters } from './change-waiters';
 import { journalTopic, tenantsTopic } from '../journal/journal-watch';
 import type { ChangeQuery } from './change.dto';
@@ -23,14 +28,14 @@ const MOST_EXAMINED = 25_000;
 const OF_0_3 = /^[\w-]+\.[\w-]{22}$/;
 
 /** One of the journals that a caller follows, and how far. */
-interface Followed {
+interface FollowedJournal {
   readonly tenantId: string;
   readonly filters: ChangeFilters;
   readonly at: Position;
 }
 
 /** What was read of a journal, and where its reader stands when it has taken all of it. */
-interface Part extends Followed {
+interface Part extends FollowedJournal {
   readonly entries: readonly ChangeEntity[];
   readonly end: Position;
   readonly hasMore: boolean;
@@ -65,7 +70,8 @@ export class ChangeFeed {
     }
     if (cursor !== undefined && OF_0_3.test(cursor)) throw JournalErrors.CURSOR_GONE();
     const filters = this.#filtersOf(query);
-    const start = cursor === undefined ? await this.#oldest(ctx) : openPosition([ctx.tenantId], cursor);
+    const start =
+      cursor === undefined ? await this.changeCursors.oldest(ctx) : openPosition([ctx.tenantId], cursor);
     const read = () => this.#read(ctx, start, filters, limit);
     if (waitSeconds === 0) return read();
     const topics = followed(ctx, start, filters).map(({ tenantId, filters: { lineage } }) =>
@@ -88,11 +94,8 @@ export class ChangeFeed {
         const { first, last } = await this.#versionsWithin(each);
         const at = last < each.at.version ? endOf(last) : each.at;
         const from = Math.max(first, at.version - MOST_EXAMINED);
-        const entries = await this.reader.findBefore(each.tenantId, at, {
-          ...each.filters,
-          from,
-          limit: limit + 1,
-        });
+        const wanted = { ...each.filters, from, limit: limit + 1 };
+        const entries = await this.reader.findBefore(each.tenantId, at, wanted);
         const hasMore = entries.length > limit || from > first;
         return { ...each, entries, end: { version: from, seq: 0 }, hasMore };
       }),
@@ -103,22 +106,14 @@ export class ChangeFeed {
   }
 
   /** Between which versions the times lie that are asked for. The times themselves decide; this spares reading the rest. */
-  async #versionsWithin({
-    tenantId,
-    filters: { since, until },
-  }: Followed): Promise<{ first: number; last: number }> {
+  async #versionsWithin({ tenantId, filters }: FollowedJournal): Promise<{ first: number; last: number }> {
+    const { since, until } = filters;
     const versionAt = (time: Date, shift: number) =>
       this.reader.versionAt(tenantId, new Date(time.getTime() + shift));
     return {
       first: since ? await versionAt(since, -CLOCKS_APART_MS) : 0,
       last: until ? await versionAt(until, CLOCKS_APART_MS) : Infinity,
     };
-  }
-
-  async #oldest(ctx: RequestContext): Promise<FollowerPosition> {
-    const states = await this.reader.statesOf([ctx.tenantId, PLATFORM_TENANT]);
-    const at = (code: string): Position => endOf(states.get(code)?.keptFrom ?? 0);
-    return { own: at(ctx.tenantId), platform: at(PLATFORM_TENANT) };
   }
 
   async #read(
@@ -162,35 +157,26 @@ export class ChangeFeed {
     limit: number,
     order: (a: ChangeEntity, b: ChangeEntity) => number,
   ) {
-    const taken = parts.map(() => 0);
+    const queues = parts.map(({ tenantId, at, end, entries }) => ({ tenantId, at, end, rest: [...entries] }));
     const rows: ChangeDto[] = [];
     while (rows.length < limit) {
-      let first: ChangeEntity | undefined;
-      let from = 0;
-      for (const [index, { entries }] of parts.entries()) {
-        const head = entries[taken[index] ?? 0];
-        if (!head || (first && order(first, head) <= 0)) continue;
-        first = head;
-        from = index;
-      }
+      const heads = queues.flatMap((queue) => queue.rest.slice(0, 1).map((entry) => ({ queue, entry })));
+      const [first] = heads.sort((a, b) => order(a.entry, b.entry));
       if (!first) break;
-      taken[from] = (taken[from] ?? 0) + 1;
-      rows.push(toChangeView(first, this.time, caller));
+      first.queue.rest.shift();
+      first.queue.at = first.entry;
+      rows.push(toChangeView(first.entry, this.time, caller));
     }
-    const placeIn = (tenantId: string): Position | undefined => {
-      const index = parts.findIndex((part) => part.tenantId === tenantId);
-      const part = parts[index];
-      const count = taken[index] ?? 0;
-      if (!part) return undefined;
-      return count === part.entries.length ? part.end : (part.entries[count - 1] ?? part.at);
+    const placeIn = (journal: string): Position | undefined => {
+      const queue = queues.find(({ tenantId }) => tenantId === journal);
+      return queue?.rest.length === 0 ? queue.end : queue?.at;
     };
-    const isCut = parts.some(({ entries }, part) => (taken[part] ?? 0) < entries.length);
     return {
       rows,
-      hasMore: isCut || parts.some(({ hasMore }) => hasMore),
-      at: (start: FollowerPosition): FollowerPosition => ({
-        own: placeIn(caller) ?? start.own,
-        platform: caller === PLATFORM_TENANT ? start.platform : (placeIn(PLATFORM_TENANT) ?? start.platform),
+      hasMore: queues.some(({ rest }) => rest.length > 0) || parts.some(({ hasMore }) => hasMore),
+      at: ({ own, platform }: FollowerPosition): FollowerPosition => ({
+        own: placeIn(caller) ?? own,
+        platform: placeIn(PLATFORM_TENANT) ?? platform,
       }),
     };
   }
@@ -217,18 +203,14 @@ const NOT_A_TIME = {
   en: 'must be a time: YYYY-MM-DD, YYYY-MM-DD HH:MM:SS or ISO 8601',
 };
 
-/** The platform's journal tells of its departments, its accounts and all tenants; of it others read about tenants below them. */
 function followed(
-  { tenantId }: RequestContext,
+  { tenantId: caller }: RequestContext,
   { own, platform }: FollowerPosition,
   filters: ChangeFilters,
-): Followed[] {
-  if (tenantId === PLATFORM_TENANT) return [{ tenantId, filters, at: own }];
-  const kinds = (wanted: (kind: ChangeKind) => boolean) => filters.kinds.filter(wanted);
-  const ownFilters = { ...filters, kinds: kinds((kind) => kind !== 'tenant') };
-  const tenantFilters = { ...filters, kinds: kinds((kind) => kind === 'tenant'), lineage: tenantId };
-  return [
-    { tenantId, filters: ownFilters, at: own },
-    { tenantId: PLATFORM_TENANT, filters: tenantFilters, at: platform },
-  ].filter((journal) => journal.filters.kinds.length > 0);
+): FollowedJournal[] {
+  return followedBy(caller, filters.kinds).map(({ journal, ...wanted }) => ({
+    tenantId: journal,
+    filters: { ...filters, ...wanted },
+    at: journal === caller ? own : platform,
+  }));
 }

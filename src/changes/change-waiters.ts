@@ -111,17 +111,14 @@ export class ChangeWaiters {
 
   async #wait(waiter: Waiter, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (waiter.wokenBy > 0) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, milliseconds);
-      signal.addEventListener('abort', end);
-      waiter.wake = end;
-    });
-    waiter.wake = () => undefined;
+    const end = new AbortController();
+    waiter.wake = () => {
+      end.abort();
+    };
+    signal.addEventListener('abort', waiter.wake, { signal: end.signal });
+    await sleep(milliseconds, undefined, { signal: end.signal }).catch(() => undefined);
+    // So the signal of the request lets go of the listener.
+    end.abort();
   }
 
   /** What another follower has read since the commit that has woken this one is good for both. */

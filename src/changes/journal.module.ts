@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { ChangeDispatchers } from './change-dispatcher';
 import { ChangeFeed } from './change-feed.service';
 import { ChangeWaiters } from './change-waiters';
 import { ChangeController } from './change.controller';
@@ -27,7 +26,6 @@ import { WebhookService } from './webhook/webhook.service';
     JournalCleaner,
     LeaseRepository,
     SubscriptionRepository,
-    ChangeDispatchers,
     ChangeHandlers,
     WebhookRepository,
     WebhookService,

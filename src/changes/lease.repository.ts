@@ -15,7 +15,7 @@ export const RENEW_MS = LEASE_MS / 3;
 /** Which process serves which subscription. */
 @Injectable()
 export class LeaseRepository {
-  readonly #do: UnitOfWork['withoutTransaction'];
+  readonly #unitOfWork: UnitOfWork;
   /** The name of this process. */
   readonly #owner = randomUUID();
 
@@ -23,44 +23,36 @@ export class LeaseRepository {
     unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#do = (work) => unitOfWork.withoutTransaction(work);
+    this.#unitOfWork = unitOfWork;
   }
 
-  /** Makes this process the one that serves a subscription; false while another does. */
-  take(name: string): Promise<boolean> {
-    return this.#do(async (manager) => {
-      const leases = new ScopedTable(manager, LeaseEntity);
-      const now = this.clock.now();
-      const renewed = { owner: this.#owner, expiresAt: new Date(now.getTime() + LEASE_MS) };
-      const held = await leases.findOne({ name });
-      if (!held) {
-        try {
-          await leases.insert({ name, ...renewed });
-          return true;
-        } catch (error) {
-          if (isDuplicate(error)) return false;
-          throw error;
-        }
+  /** Makes this process the one that serves a subscription, or keeps it so; false while another does. */
+  async take(name: string): Promise<boolean> {
+    const now = this.clock.now();
+    const renewed = { owner: this.#owner, expiresAt: new Date(now.getTime() + LEASE_MS) };
+    const held = await this.#leases.findOne({ name });
+    if (!held) {
+      try {
+        await this.#leases.insert({ name, ...renewed });
+        return true;
+      } catch (error) {
+        if (isDuplicate(error)) return false;
+        throw error;
       }
-      if (held.owner !== this.#owner && held.expiresAt > now) return false;
-      const free = [
-        { name, expiresAt: LessThanOrEqual(now) },
-        { name, owner: this.#owner },
-      ];
-      return (await leases.update(free, renewed)) === 1;
-    });
-  }
-
-  /** False when another process has taken it in the meantime. */
-  async renew(name: string): Promise<boolean> {
-    const expiresAt = new Date(this.clock.now().getTime() + LEASE_MS);
-    const own = { name, owner: this.#owner };
-    return (
-      (await this.#do((manager) => new ScopedTable(manager, LeaseEntity).update(own, { expiresAt }))) === 1
-    );
+    }
+    if (held.owner !== this.#owner && held.expiresAt > now) return false;
+    const free = [
+      { name, expiresAt: LessThanOrEqual(now) },
+      { name, owner: this.#owner },
+    ];
+    return (await this.#leases.update(free, renewed)) === 1;
   }
 
   async release(name: string): Promise<void> {
-    await this.#do((manager) => new ScopedTable(manager, LeaseEntity).erase({ name, owner: this.#owner }));
+    await this.#leases.erase({ name, owner: this.#owner });
+  }
+
+  get #leases(): ScopedTable<LeaseEntity> {
+    return new ScopedTable(this.#unitOfWork.connections(), LeaseEntity);
   }
 }

@@ -8,13 +8,8 @@ import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
 import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
-import {
-  ChangeDispatchers,
-  type ChangeDispatcher,
-  type Failure,
-  type Subscription,
-  type Work,
-} from './change-dispatcher';
+import { ChangeDispatcher, type Failure, type Subscription, type Work } from './change-dispatcher';
+import { SubscriptionRepository } from './subscription.repository';
 
 export interface OnChangeOptions {
   /** Its position is kept under this name: up to 60 letters, digits, `-`, `_` and `.`; another name begins anew. */
@@ -47,19 +42,17 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly dispatchers: ChangeDispatchers,
+    private readonly subscriptions: SubscriptionRepository,
     private readonly time: ZonedTime,
   ) {
     const find = (journals: readonly string[] | null) => this.#find(journals);
     const places = new FairQueue({ inWork: Infinity, waiting: 0 });
-    this.#dispatcher = dispatchers.create({ find, places, logger: this.#logger });
+    this.#dispatcher = new ChangeDispatcher(subscriptions, { find, places, logger: this.#logger });
   }
 
   onApplicationBootstrap(): void {
-    for (const { mark, where, isSingleton, call } of decoratedMethods<OnChangeOptions>(
-      this.discovery,
-      OPTIONS,
-    )) {
+    const methods = decoratedMethods<OnChangeOptions>(this.discovery, OPTIONS);
+    for (const { mark, where, isSingleton, call } of methods) {
       const { name, kinds = CHANGE_KINDS } = mark;
       if (!isSingleton) throw new Error(`${where} gets no changes: it is made anew for each use.`);
       if (!NAME.test(name))
@@ -76,7 +69,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
 
   async *#find(journals: readonly string[] | null): AsyncGenerator<Work, void> {
     for (const subscription of this.#handlers.values()) {
-      const due = await this.dispatchers.subscriptions.findDueJournals(subscription.name, journals);
+      const due = await this.subscriptions.findDueJournals(subscription.name, journals);
       if (due.length > 0) yield { subscription, journals: due };
     }
   }

@@ -45,8 +45,11 @@ export interface Dialect {
   analyze(table: string): string | null;
   /** Stands after the name of a table, so that this index of it is used; `PRIMARY` is its key. */
   forceIndex(index: string, table: EntityMetadata): string;
-  /** That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. */
-  after(columns: readonly string[], place: (index: number) => string): string;
+  /**
+   * That a row comes after another in the order of these columns, as one range of an index; `place` gives a place for a value. With
+   * `<` in the order that descends.
+   */
+  after(columns: readonly string[], place: (index: number) => string, compared?: '>' | '<'): string;
   /** What runs this statement prepared, once per connection; null where TypeORM does it as well. */
   preparing(runner: QueryRunner, sql: string): Promise<Execute | null>;
   isolationFor(runner: QueryRunner): Promise<Isolation>;
@@ -71,8 +74,8 @@ export const raiseByReturning: Dialect['raise'] = (column) => ({
 });
 
 /** `Dialect.after` of a database that finds the range of `(a, b) > (x, y)` in an index. */
-export const afterByRowValues: Dialect['after'] = (columns, place) =>
-  `(${columns.join(', ')}) > (${columns.map((_, index) => place(index)).join(', ')})`;
+export const afterByRowValues: Dialect['after'] = (columns, place, compared = '>') =>
+  `(${columns.join(', ')}) ${compared} (${columns.map((_, index) => place(index)).join(', ')})`;
 
 export interface PoolState {
   readonly limit: number;

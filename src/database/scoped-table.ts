@@ -228,7 +228,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const hint = index === undefined ? '' : statement.dialect.forceIndex(index, this.#metadata);
     const condition = statement.where(where, this.#scope.where ?? {});
     const orders = Object.entries<unknown>(order ?? {});
-    const range = after ? ` AND ${statement.after(Object.keys(order ?? {}), after)}` : '';
+    const range = after ? ` AND ${statement.after(order ?? {}, after)}` : '';
     const names = orders.map(([property, direction]) => `${statement.name(property)} ${String(direction)}`);
     const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
     const most = limit === undefined ? '' : ` LIMIT ${statement.placeOf(limit)}`;

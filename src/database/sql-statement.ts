@@ -88,13 +88,13 @@ export class SqlStatement {
     return conditions.length === 0 ? '1=1' : conditions.join(' AND ');
   }
 
-  /** That a row comes after one with these values, in the order of these properties. */
-  after(order: readonly string[], key: readonly (string | number)[]): string {
-    const properties = order.slice(0, key.length);
+  /** That a row comes after one with these values, in an order that ascends, or descends, in all of its properties. */
+  after(order: Readonly<Record<string, unknown>>, key: readonly (string | number)[]): string {
+    const properties = Object.keys(order).slice(0, key.length);
     const names = properties.map((property) => this.name(property));
     const place = (index: number): string =>
       this.place(columnOf(this.metadata, properties[index] ?? ''), key[index]);
-    return this.dialect.after(names, place);
+    return this.dialect.after(names, place, Object.values(order).includes('DESC') ? '<' : '>');
   }
 
   /** Sends it on the connection of this manager: a text with this statement's places, and its values. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { UnitOfWork } from '../database/unit-of-work';
 import type { RequestContext } from '../tenancy/request-context';
-import { endOf, journalStates, type Position } from './journal-state';
+import { ChangeReader } from './change-reader.repository';
+import { endOf, type JournalState, type Position } from './journal-state';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { PagedList } from '../database/page';
 
@@ -15,13 +15,10 @@ export interface FollowerPosition {
 /** Places in the journal as texts that clients hand back. */
 @Injectable()
 export class ChangeCursors {
-  readonly #unitOfWork: UnitOfWork;
   /** Of the last second: an older cursor only shows changes again that a list has in it already. */
   readonly #recent = new LRUCache<string, string>({ max: 10_000, ttl: 1000 });
 
-  constructor(unitOfWork: UnitOfWork) {
-    this.#unitOfWork = unitOfWork;
-  }
+  constructor(private readonly reader: ChangeReader) {}
 
   /** A cursor such that whatever is read from now on has all changes before it. */
   async recent(ctx: RequestContext): Promise<string> {
@@ -32,11 +29,18 @@ export class ChangeCursors {
     return cursor;
   }
 
-  async now({ tenantId }: RequestContext): Promise<FollowerPosition> {
-    const states = await this.#unitOfWork.withoutTransaction((manager) =>
-      journalStates(manager, [tenantId, PLATFORM_TENANT]),
-    );
-    const at = (code: string): Position => endOf(states.get(code)?.version ?? 0);
+  now(ctx: RequestContext): Promise<FollowerPosition> {
+    return this.#position(ctx, 'version');
+  }
+
+  /** Before everything that is kept. */
+  oldest(ctx: RequestContext): Promise<FollowerPosition> {
+    return this.#position(ctx, 'keptFrom');
+  }
+
+  async #position({ tenantId }: RequestContext, place: keyof JournalState): Promise<FollowerPosition> {
+    const states = await this.reader.statesOf([tenantId, PLATFORM_TENANT]);
+    const at = (code: string): Position => endOf(states.get(code)?.[place] ?? 0);
     return { own: at(tenantId), platform: at(PLATFORM_TENANT) };
   }
 }

@@ -1,14 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  And,
-  In,
-  LessThanOrEqual,
-  MoreThan,
-  MoreThanOrEqual,
-  Raw,
-  type FindOperator,
-  type FindOptionsWhere,
-} from 'typeorm';
+import { And, In, LessThanOrEqual, MoreThan, MoreThanOrEqual, Raw, type FindOptionsWhere } from 'typeorm';
 import { ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
 import { chunksOf } from '../database/in-chunks';
 import { cutPage, PagedList, type PageRequest, type PageView } from '../database/page';
@@ -30,9 +21,28 @@ export interface ChangeFilters {
   readonly until?: Date | undefined;
 }
 
+/** Which entries of a journal. */
+export interface Followed extends Pick<ChangeFilters, 'kinds' | 'lineage'> {
+  /** The tenant whose journal it is. */
+  readonly journal: string;
+}
+
+/** What tenants follow: the journal of their own; of the platform's, which tells of all tenants, what happens at and below them. */
+export function followedBy(tenantId: string, kinds: readonly ChangeKind[]): Followed[] {
+  if (tenantId === PLATFORM_TENANT) return [{ journal: tenantId, kinds }];
+  const [own, tenants] = [
+    kinds.filter((kind) => kind !== 'tenant'),
+    kinds.filter((kind) => kind === 'tenant'),
+  ];
+  return [
+    { journal: tenantId, kinds: own },
+    { journal: PLATFORM_TENANT, kinds: tenants, lineage: tenantId },
+  ].filter((followed) => followed.kinds.length > 0);
+}
+
 interface After extends ChangeFilters {
   /** Entries of later versions are left out. */
-  readonly upTo?: number;
+  readonly upTo: number;
   readonly limit: number;
 }
 
@@ -59,6 +69,8 @@ const PAGE = 1000;
 export const CLOCKS_APART_MS = 60_000;
 const LINEAGE = ['lineage'] as const;
 const BY_COMMIT = { version: 'ASC', seq: 'ASC' } as const;
+const LATEST_FIRST = { version: 'DESC', seq: 'DESC' } as const;
+const OF_RESOURCE = 'ix_change_resource';
 const BY_RESOURCE = { resourceId: 'ASC', ...BY_COMMIT } as const;
 
 /** Reads the journals of tenants, in the order of their entries. It knows no callers: who may read what is the feed's matter. */
@@ -70,30 +82,17 @@ export class ChangeReader {
     this.#unitOfWork = unitOfWork;
   }
 
-  /** The first entries after a place. A commit makes all of its entries visible at once, after those of earlier versions. */
-  findAfter(tenantId: string, after: Position, { upTo, limit, ...filters }: After): Promise<ChangeEntity[]> {
-    const since = MoreThanOrEqual(after.version);
-    const version = upTo === undefined ? since : And(since, LessThanOrEqual(upTo));
-    return this.#find(tenantId, version, filters, {
-      order: BY_COMMIT,
-      after: [after.version, after.seq],
-      limit,
-    });
+  /** As `changesAfter`, on a connection of its own. */
+  findAfter(tenantId: string, after: Position, wanted: After): Promise<ChangeEntity[]> {
+    return changesAfter(this.#changes, tenantId, after, wanted);
   }
 
   /** The last entries before a place, the newest first. */
-  findBefore(
-    tenantId: string,
-    before: Position,
-    { from, limit, ...filters }: Before,
-  ): Promise<ChangeEntity[]> {
-    const { version, seq } = before;
-    const isBefore = Raw((column) => `(${column} < :version OR t.seq < :seq)`, {
-      version,
-      seq,
-    }) as FindOperator<number>;
-    const range: FindOperator<number> = And(MoreThanOrEqual(from), LessThanOrEqual(version), isBefore);
-    return this.#find(tenantId, range, filters, { order: { version: 'DESC', seq: 'DESC' }, limit });
+  findBefore(tenantId: string, before: Position, wanted: Before): Promise<ChangeEntity[]> {
+    const { from, limit, ...filters } = wanted;
+    const version = And(MoreThanOrEqual(from), LessThanOrEqual(before.version));
+    const options = { order: LATEST_FIRST, after: [before.version, before.seq], limit };
+    return find(this.#changes, { tenantId, version }, filters, options);
   }
 
   /**
@@ -102,13 +101,12 @@ export class ChangeReader {
    */
   async versionAt(tenantId: string, time: Date): Promise<number> {
     const newest = { order: { happenedAt: 'DESC' }, limit: 1, index: 'ix_change_time' } as const;
-    const [latest] = await this.#pick(tenantId, { happenedAt: LessThanOrEqual(time) }, newest);
+    const [latest] = await this.#changes.pick({ tenantId, happenedAt: LessThanOrEqual(time) }, TIMES, newest);
     let version = latest?.version ?? 0;
     const until = time.getTime() + CLOCKS_APART_MS;
     let after = latest && endOf(version);
     while (after) {
-      const options = { order: BY_COMMIT, after: [after.version, after.seq], limit: PAGE };
-      const entries = await this.#pick(tenantId, {}, { ...options, index: 'PRIMARY' });
+      const entries = await this.#changes.pick({ tenantId }, TIMES, pageAfter(after));
       for (const entry of entries) if (entry.happenedAt <= time) version = entry.version;
       const isOver = entries.some(({ happenedAt }) => happenedAt.getTime() > until);
       after = isOver ? undefined : lastOfFull(entries);
@@ -149,10 +147,7 @@ export class ChangeReader {
     const fields =
       placesOf && `CASE WHEN t.kind = '${placesOf}' AND t.operation <> 'updated' THEN t.fields END AS fields`;
     for (let after: Position | undefined = start; after;) {
-      const options = { order: BY_COMMIT, after: [after.version, after.seq], limit: PAGE, index: 'PRIMARY' };
-      const steps: ChangeStep[] = await this.#read((changes) =>
-        changes.pickWith(where, STEP, fields ?? '', options),
-      );
+      const steps: ChangeStep[] = await this.#changes.pickWith(where, STEP, fields ?? '', pageAfter(after));
       yield steps;
       after = lastOfFull(steps);
     }
@@ -166,26 +161,20 @@ export class ChangeReader {
     after: number,
     upTo = Number.MAX_SAFE_INTEGER,
   ): AsyncGenerator<ChangeEntry[]> {
-    const find = (where: FindOptionsWhere<ChangeEntity>, options: FindOptions<ChangeEntity>) =>
-      this.#read((changes) =>
-        changes.pick({ tenantId, kind, ...where }, ENTRY, {
-          ...options,
-          limit: PAGE,
-          index: 'ix_change_resource',
-        }),
-      );
+    const page = { limit: PAGE, index: OF_RESOURCE };
     const version = And(MoreThan(after), LessThanOrEqual(upTo));
     for (const chunk of chunksOf(ids))
       for (let resourceIds = chunk.map(String).sort(); resourceIds.length > 0;) {
-        const entries = await find({ resourceId: In(resourceIds), version }, { order: BY_RESOURCE });
+        const ofAll = { tenantId, kind, resourceId: In(resourceIds), version };
+        const entries = await this.#changes.pick(ofAll, ENTRY, { order: BY_RESOURCE, ...page });
         yield entries;
         const last = lastOfFull(entries);
         // The rest of this resource as a range of its own: with the ids in a list, each page would pass all entries before it.
         for (let place = last; place;) {
-          const where = { resourceId: place.resourceId, version: LessThanOrEqual(upTo) };
-          const rest: ChangeEntry[] = await find(where, {
-            order: BY_COMMIT,
-            after: [place.version, place.seq],
+          const ofOne = { tenantId, kind, resourceId: place.resourceId, version: LessThanOrEqual(upTo) };
+          const rest: ChangeEntry[] = await this.#changes.pick(ofOne, ENTRY, {
+            ...pageAfter(place),
+            ...page,
           });
           yield rest;
           place = lastOfFull(rest);
@@ -197,7 +186,7 @@ export class ChangeReader {
   /** The paths of tenants that have changed after a version of the platform's journal. */
   async lineagesAfter(version: number, limit: number): Promise<string[]> {
     const after = { tenantId: PLATFORM_TENANT, kind: 'tenant' as const, version: MoreThan(version) };
-    const changes = await this.#read((table) => table.pick(after, LINEAGE, { order: BY_COMMIT, limit }));
+    const changes = await this.#changes.pick(after, LINEAGE, { order: BY_COMMIT, limit });
     return changes.map(({ lineage }) => lineage ?? '');
   }
 
@@ -209,44 +198,49 @@ export class ChangeReader {
     return (await this.statesOf([tenantId])).get(tenantId) ?? { version: 0, keptFrom: 0 };
   }
 
-  #pick(
-    tenantId: string,
-    where: FindOptionsWhere<ChangeEntity>,
-    options: FindOptions<ChangeEntity>,
-  ): Promise<Pick<ChangeEntity, (typeof TIMES)[number]>[]> {
-    return this.#read((changes) => changes.pick({ ...where, tenantId }, TIMES, options));
+  get #changes(): ScopedTable<ChangeEntity> {
+    return new ScopedTable(this.#unitOfWork.connections(), ChangeEntity);
   }
+}
 
-  #find(
-    tenantId: string,
-    version: FindOperator<number>,
-    { kinds, lineage, operation, resourceId, by, since, until }: ChangeFilters,
-    options: FindOptions<ChangeEntity>,
-  ): Promise<ChangeEntity[]> {
-    const times = [since && MoreThanOrEqual(since), until && LessThanOrEqual(until)].filter(
-      (each) => each !== undefined,
-    );
-    const where: FindOptionsWhere<ChangeEntity> = {
-      tenantId,
-      version,
-      kind: In([...kinds]),
-      ...(lineage !== undefined && {
-        lineage: Raw((column) => `:instr(${column}, :code) > 0`, { code: `,${lineage},` }),
-      }),
-      ...(operation !== undefined && { operation }),
-      ...(resourceId !== undefined && { resourceId }),
-      ...(by !== undefined && { by }),
-      ...(times.length > 0 && { happenedAt: And(...times) }),
-    };
-    const isOfOne = resourceId !== undefined && kinds.length === 1;
-    return this.#read((changes) =>
-      changes.find(where, isOfOne ? { ...options, index: 'ix_change_resource' } : options),
-    );
-  }
+/** The first entries after a place. A commit makes all of its entries visible at once, after those of earlier versions. */
+export function changesAfter(
+  changes: ScopedTable<ChangeEntity>,
+  tenantId: string,
+  after: Position,
+  { upTo, limit, ...filters }: After,
+): Promise<ChangeEntity[]> {
+  const version = And(MoreThanOrEqual(after.version), LessThanOrEqual(upTo));
+  const options = { order: BY_COMMIT, after: [after.version, after.seq], limit };
+  return find(changes, { tenantId, version }, filters, options);
+}
 
-  #read<T>(work: (changes: ScopedTable<ChangeEntity>) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction((manager) => work(new ScopedTable(manager, ChangeEntity)));
-  }
+function find(
+  changes: ScopedTable<ChangeEntity>,
+  range: FindOptionsWhere<ChangeEntity>,
+  { kinds, lineage, operation, resourceId, by, since, until }: ChangeFilters,
+  options: FindOptions<ChangeEntity>,
+): Promise<ChangeEntity[]> {
+  const times = [since && MoreThanOrEqual(since), until && LessThanOrEqual(until)].filter(
+    (each) => each !== undefined,
+  );
+  const where: FindOptionsWhere<ChangeEntity> = {
+    ...range,
+    kind: In([...kinds]),
+    ...(lineage !== undefined && {
+      lineage: Raw((column) => `:instr(${column}, :code) > 0`, { code: `,${lineage},` }),
+    }),
+    ...(operation !== undefined && { operation }),
+    ...(resourceId !== undefined && { resourceId }),
+    ...(by !== undefined && { by }),
+    ...(times.length > 0 && { happenedAt: And(...times) }),
+  };
+  const isOfOne = resourceId !== undefined && kinds.length === 1;
+  return changes.find(where, isOfOne ? { ...options, index: OF_RESOURCE } : options);
+}
+
+function pageAfter({ version, seq }: Position) {
+  return { order: BY_COMMIT, after: [version, seq], limit: PAGE, index: 'PRIMARY' };
 }
 
 /** Where the page after a full one begins. */

@@ -55,22 +55,20 @@ export class JournalCleaner {
   #findOld(expired: Date): Promise<Pick<ChangeEntity, (typeof PLACE)[number]>[]> {
     const range = this.#from === null ? LessThan(expired) : And(MoreThan(this.#from), LessThan(expired));
     const options = { order: { happenedAt: 'ASC' }, limit: ROWS } as const;
-    return this.#unitOfWork.withoutTransaction((manager) =>
-      new ScopedTable(manager, ChangeEntity).pick({ happenedAt: range }, PLACE, options),
-    );
+    return this.#changes.pick({ happenedAt: range }, PLACE, options);
   }
 
-  #removeOf(tenantId: string, expired: Date): Promise<number> {
-    return this.#unitOfWork.withoutTransaction(async (manager) => {
-      const changes = new ScopedTable(manager, ChangeEntity);
-      const version = LessThan(await this.reader.versionAt(tenantId, expired));
-      const order = { version: 'ASC', seq: 'ASC' } as const;
-      const last = (await changes.pick({ tenantId, version }, KEY, { order, limit: ROWS })).at(-1);
-      if (!last) return 0;
-      const before = await changes.erase({ tenantId, version: LessThan(last.version) });
-      return (
-        before + (await changes.erase({ tenantId, version: last.version, seq: LessThanOrEqual(last.seq) }))
-      );
-    });
+  async #removeOf(tenantId: string, expired: Date): Promise<number> {
+    const version = LessThan(await this.reader.versionAt(tenantId, expired));
+    const order = { version: 'ASC', seq: 'ASC' } as const;
+    const last = (await this.#changes.pick({ tenantId, version }, KEY, { order, limit: ROWS })).at(-1);
+    if (!last) return 0;
+    const before = await this.#changes.erase({ tenantId, version: LessThan(last.version) });
+    const rest = { tenantId, version: last.version, seq: LessThanOrEqual(last.seq) };
+    return before + (await this.#changes.erase(rest));
+  }
+
+  get #changes(): ScopedTable<ChangeEntity> {
+    return new ScopedTable(this.#unitOfWork.connections(), ChangeEntity);
   }
 }

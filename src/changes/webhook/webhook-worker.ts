@@ -1,19 +1,13 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { FairQueue } from '../../concurrency/fair-queue';
 import { backoff } from '../../concurrency/retry';
+import { followedBy } from '../../journal/change-reader.repository';
 import { TenantAdmission } from '../../tenancy/tenant-access';
-import {
-  ChangeDispatchers,
-  NotNow,
-  type ChangeDispatcher,
-  type Failure,
-  type Subscription,
-  type Work,
-} from '../change-dispatcher';
+import { ChangeDispatcher, NotNow, type Failure, type Subscription, type Work } from '../change-dispatcher';
 import { DeliveryLog } from './delivery-log';
-import type { DueWebhook } from '../subscription.repository';
+import { SubscriptionRepository, type DueWebhook } from '../subscription.repository';
 import { isDelivered, WebhookSender, type DeliveryResult } from './webhook-sender';
-import { subscriptionOf, wantedIn, WebhookRepository } from './webhook.repository';
+import { kindsOf, subscriptionOf, WebhookRepository } from './webhook.repository';
 
 /**
  * How many webhooks are sent to at the same time, to each of them one message after the other. A top-level tenant and all below it
@@ -42,7 +36,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
   #hasActive = false;
 
   constructor(
-    private readonly dispatchers: ChangeDispatchers,
+    private readonly subscriptions: SubscriptionRepository,
     private readonly webhooks: WebhookRepository,
     private readonly sender: WebhookSender,
     private readonly admission: TenantAdmission,
@@ -50,7 +44,7 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const find = (journals: readonly string[] | null) => this.#find(journals);
     const places = new FairQueue(PLACES);
     this.#deliveries = new DeliveryLog(webhooks, this.#logger);
-    this.#dispatcher = dispatchers.create({ find, places, logger: this.#logger });
+    this.#dispatcher = new ChangeDispatcher(subscriptions, { find, places, logger: this.#logger });
   }
 
   onApplicationBootstrap(): void {
@@ -65,19 +59,20 @@ export class WebhookWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async *#find(journals: readonly string[] | null): AsyncGenerator<Work, void> {
     if (journals === null) this.#hasActive = await this.webhooks.hasActive();
     if (!this.#hasActive) return;
-    for await (const due of this.dispatchers.subscriptions.findDueWebhooks(journals))
+    for await (const due of this.subscriptions.findDueWebhooks(journals))
       yield { subscription: this.#subscription(due), journals: [due.journal] };
   }
 
   #subscription(hook: DueWebhook): Subscription {
     const { webhookId, tenantId } = hook;
+    const follows = followedBy(tenantId, kindsOf(hook));
     return {
       name: subscriptionOf(webhookId),
       share: hook.topTenantId,
-      wanted: (journal) => wantedIn(hook, journal),
+      wanted: (journal) => follows.find((each) => each.journal === journal) ?? { kinds: [] },
       handle: async (entry, attempt) => {
         // Its address may be another by now.
-        const [current] = await this.webhooks.findActive([webhookId]);
+        const current = await this.webhooks.findActive(webhookId);
         if (!current) throw new NotNow('It was disabled or deleted since it was found.');
         await this.admission.admit(tenantId).catch((cause: unknown) => {
           throw new NotNow('Its tenant is not served.', { cause });

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { In, LessThan, Not, type EntityManager } from 'typeorm';
+import { Injectable, type Type } from '@nestjs/common';
+import { In, LessThan, Not } from 'typeorm';
 import { AuditStamp } from '../../database/audited';
 import { ChangeEntity, ChangeLog, type ChangeKind } from '../../journal/change-log';
+import { followedBy } from '../../journal/change-reader.repository';
 import { endOf } from '../../journal/journal-state';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
 import type { IdempotentRequest } from '../../database/idempotent-request';
@@ -11,11 +12,10 @@ import { UnitOfWork } from '../../database/unit-of-work';
 import { RequestContext } from '../../tenancy/request-context';
 import { treeLock } from '../../journal/tree-lock';
 import { TenantBound } from '../../tenancy/tenant-bound';
-import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { Clock, daysBefore } from '../../time/clock';
 import { cutPage, type Page } from '../../database/page';
 import { DeliveryEntity, PositionEntity, WebhookEntity } from '../subscription.entity';
-import { NOT_FAILING, treeVersionOf, type Wanted } from '../subscription.repository';
+import { NOT_FAILING, treeVersionOf } from '../subscription.repository';
 import { rotated } from './webhook-secret';
 
 export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
@@ -32,15 +32,6 @@ export function subscriptionOf(webhookId: number): string {
 
 export function kindsOf({ kinds }: Pick<WebhookEntity, 'kinds'>): ChangeKind[] {
   return kinds.split(',') as ChangeKind[];
-}
-
-/** What a webhook gets of a journal: its own tenant's, and of the platform's what happens to tenants at and below its own. */
-export function wantedIn(hook: Pick<WebhookEntity, 'tenantId' | 'kinds'>, journal: string): Wanted {
-  const kinds = kindsOf(hook);
-  if (hook.tenantId === PLATFORM_TENANT) return { kinds };
-  return journal === hook.tenantId
-    ? { kinds: kinds.filter((kind) => kind !== 'tenant') }
-    : { kinds: kinds.filter((kind) => kind === 'tenant'), lineage: hook.tenantId };
 }
 
 /** The webhooks of a tenant, and what was sent to them. */
@@ -68,14 +59,13 @@ export class WebhookRepository {
     return this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), run, once);
   }
 
-  /** Of these, whosever they are, those that are not disabled. For the worker alone, which knows their ids from the database. */
-  findActive(webhookIds: readonly number[]): Promise<WebhookEntity[]> {
-    const active = { webhookId: In([...webhookIds]), status: '0' };
-    return this.#do((manager) => new ScopedTable(manager, WebhookEntity).find(active));
+  /** Whosever it is; null when it is disabled. For the worker alone, which knows its id from the database. */
+  findActive(webhookId: number): Promise<WebhookEntity | null> {
+    return this.#of(WebhookEntity).findOne({ webhookId, status: '0' });
   }
 
   hasActive(): Promise<boolean> {
-    return this.#do((manager) => new ScopedTable(manager, WebhookEntity).exists({ status: '0' }));
+    return this.#of(WebhookEntity).exists({ status: '0' });
   }
 
   async disable({ webhookId, tenantId }: Hook, reason: string): Promise<void> {
@@ -87,18 +77,20 @@ export class WebhookRepository {
 
   /** Of any tenants; a webhook that is deleted meanwhile makes it fail. */
   async addDeliveries(deliveries: readonly Delivery[]): Promise<void> {
-    await this.#do((manager) => new ScopedTable(manager, DeliveryEntity).insert(...deliveries));
+    await this.#of(DeliveryEntity).insert(...deliveries);
   }
 
   /** Removes some of the deliveries that are older than 30 days; gives how many. */
   @RemovesExpired('deliveries')
   removeExpired(): Promise<number> {
     const expired = { sentAt: LessThan(daysBefore(this.clock.now(), KEPT_DAYS)) };
-    return this.#do((manager) => removeSome(manager, DeliveryEntity, 'deliveryId', expired));
+    return this.#unitOfWork.withoutTransaction((manager) =>
+      removeSome(manager, DeliveryEntity, 'deliveryId', expired),
+    );
   }
 
-  #do<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#unitOfWork.withoutTransaction(work);
+  #of<E extends object>(entity: Type<E>): ScopedTable<E> {
+    return new ScopedTable(this.#unitOfWork.connections(), entity);
   }
 }
 
@@ -125,8 +117,8 @@ export class WebhookReader {
 
   /** The newest first. */
   async findDeliveries(webhookId: number, after: Key | null, limit: number): Promise<Page<DeliveryEntity>> {
-    const where = { webhookId, ...(after && { deliveryId: LessThan(Number(after[0])) }) };
-    const rows = await this.#deliveries.find(where, { order: { deliveryId: 'DESC' }, limit: limit + 1 });
+    const options = { order: { deliveryId: 'DESC' }, after, limit: limit + 1 } as const;
+    const rows = await this.#deliveries.find({ webhookId }, options);
     return cutPage(rows, limit, ({ deliveryId }) => [deliveryId]);
   }
 
@@ -205,10 +197,7 @@ export class LockedWebhooks {
 
   /** Journals that are new to a webhook begin now. */
   async #follow(webhookId: number, fields: WebhookFields): Promise<void> {
-    const { tenantId } = this.ctx;
-    const wanted = [...new Set([tenantId, PLATFORM_TENANT])].filter(
-      (journal) => wantedIn({ tenantId, ...fields }, journal).kinds.length > 0,
-    );
+    const wanted = followedBy(this.ctx.tenantId, kindsOf(fields)).map(({ journal }) => journal);
     await this.#positions.erase({ webhookId, journal: Not(In(wanted)) });
     for (const journal of wanted) {
       if (await this.#positions.exists({ webhookId, journal })) continue;

@@ -42,10 +42,10 @@ export const MYSQL: Dialect = {
   // With USE INDEX, MariaDB may read from the tenant's first entry: ten times the cost in the middle of half a million.
   forceIndex: (index) => ` FORCE INDEX (${index})`,
   // It uses no index for `(a, b) > (?, ?)`. Of these alternatives it makes neighbouring ranges, which it reads in order.
-  after: (columns, place) => {
+  after: (columns, place, compared = '>') => {
     const alternatives = columns.map((column, last) => {
       const same = columns.slice(0, last).map((other, index) => `${other} = ${place(index)}`);
-      return [...same, `${column} > ${place(last)}`].join(' AND ');
+      return [...same, `${column} ${compared} ${place(last)}`].join(' AND ');
     });
     return `(${alternatives.join(' OR ')})`;
   },
