@@ -13,10 +13,7 @@ export class AccountUseDto {
 
 /** What a tenant may do now. */
 export class EntitlementDto {
-  /**
-   * Business code.
-   * @example "000000"
-   */
+  /** Business code. @example "000000" */
   tenantId!: string;
   /** Only an `ACTIVE` tenant is served. */
   @Choice(...TENANT_STATES) state!: TenantState;

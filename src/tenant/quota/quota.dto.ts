@@ -23,10 +23,7 @@ export class QuotaDto {
 
 /** What shall be spent. */
 export class UseQuotaDto {
-  /**
-   * Default: 1.
-   * @example 1
-   */
+  /** Default: 1. @example 1 */
   @IntegerField(1, INTEGER_MAX) amount?: number;
   /**
    * Names what it is spent for. The same key and amount again gives the first answer, and spends nothing.
@@ -41,15 +38,9 @@ export class UseQuotaDto {
 export class ReserveQuotaDto {
   /** @example 1 */
   @RequiredIntegerField(1, INTEGER_MAX) amount!: number;
-  /**
-   * Names what it is reserved for.
-   * @example report-2026-0002
-   */
+  /** Names what it is reserved for. @example report-2026-0002 */
   @RequiredTextField(MAX_KEY) key!: string;
-  /**
-   * After so many seconds it is released by itself.
-   * @example 600
-   */
+  /** After so many seconds it is released by itself. @example 600 */
   @RequiredIntegerField(1, MAX_SECONDS) seconds!: number;
 }
 
@@ -60,29 +51,17 @@ export class ReservationKeyDto {
 
 /** How much of a reservation is spent. */
 export class CommitReservationDto {
-  /**
-   * At most what was reserved. Default: all of it; the rest is released.
-   * @example 1
-   */
+  /** At most what was reserved. Default: all of it; the rest is released. @example 1 */
   @IntegerField(1, INTEGER_MAX) amount?: number;
 }
 
 /** What shall be given back. */
 export class RefundQuotaDto {
-  /**
-   * The key that has spent it.
-   * @example report-2026-0001
-   */
+  /** The key that has spent it. @example report-2026-0001 */
   @RequiredTextField(MAX_KEY) ofKey!: string;
-  /**
-   * Default: all that is left of it.
-   * @example 1
-   */
+  /** Default: all that is left of it. @example 1 */
   @IntegerField(1, INTEGER_MAX) amount?: number;
-  /**
-   * Names this refund.
-   * @example refund-2026-0001
-   */
+  /** Names this refund. @example refund-2026-0001 */
   @RequiredTextField(MAX_KEY) key!: string;
 }
 

@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { LessThan, LessThanOrEqual, Not, type EntityManager } from 'typeorm';
+import { Injectable, type Type } from '@nestjs/common';
+import { LessThan, LessThanOrEqual, Not, type FindOptionsWhere } from 'typeorm';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { Interrupted } from '../../database/retrier';
 import { isDuplicate } from '../../database/retry-policy';
-import { ScopedTable, type Key } from '../../database/scoped-table';
+import { ScopedTable, type FindOptions, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
@@ -48,32 +48,23 @@ export class QuotaRepository {
   findOldEntries(before: Date): Promise<QuotaName[]> {
     const old = { createTime: LessThan(before), operation: Not<QuotaOperation>('month') };
     const options = { order: { createTime: 'ASC' }, limit: AT_ONCE } as const;
-    return this.#findNames((manager) =>
-      new ScopedTable(manager, QuotaEntryEntity).pick(old, QUOTA_NAME, options),
-    );
+    return this.#findNames(QuotaEntryEntity, old, options);
   }
 
   /** Quotas, of any tenant, with reservations in this state that have run out before; some of them. */
   findRanOut(state: ReservationState, before: Date): Promise<QuotaName[]> {
     const old = { state, expiresAt: LessThanOrEqual(before) };
-    return this.#findNames((manager) =>
-      new ScopedTable(manager, ReservationEntity).pick(old, QUOTA_NAME, { limit: AT_ONCE }),
-    );
+    return this.#findNames(ReservationEntity, old, { limit: AT_ONCE });
   }
 
-  async #findNames(find: (manager: EntityManager) => Promise<QuotaName[]>): Promise<QuotaName[]> {
-    const found = await this.#unitOfWork.withoutTransaction(find);
+  async #findNames<E extends QuotaName>(
+    entity: Type<E>,
+    old: FindOptionsWhere<E>,
+    options: FindOptions<E>,
+  ): Promise<QuotaName[]> {
+    const table = new ScopedTable(this.#unitOfWork.connections(), entity);
+    const found = await table.pick(old, QUOTA_NAME, options);
     return [...new Map(found.map((name) => [`${name.tenantId} ${name.kind}`, name])).values()];
-  }
-
-  /** Runs `work` while no one else spends of this quota of this tenant; it may run again after a conflict. */
-  transaction<T>(
-    ctx: RequestContext,
-    kind: string,
-    work: (quota: LockedQuota) => Promise<T>,
-    once?: IdempotentRequest,
-  ): Promise<T> {
-    return this.#transaction(ctx, kind, work, true, once);
   }
 
   /** Makes one entry for each month of the oldest entries that are older than this; months are those that readers see. */
@@ -84,15 +75,15 @@ export class QuotaRepository {
 
   /** As `transaction`, for work that spends nothing; of any tenant, deleted or not. */
   cleaning<T>({ tenantId, kind }: QuotaName, work: (quota: LockedQuota) => Promise<T>): Promise<T> {
-    return this.#transaction(RequestContext.system(tenantId), kind, work, false);
+    return this.transaction(RequestContext.system(tenantId), kind, work, { isSpent: false });
   }
 
-  async #transaction<T>(
+  /** Runs `work` while no one else spends of this quota of this tenant; it may run again after a conflict. */
+  async transaction<T>(
     ctx: RequestContext,
     kind: string,
     work: (quota: LockedQuota) => Promise<T>,
-    isSpent: boolean,
-    once?: IdempotentRequest,
+    { once, isSpent = true }: { readonly once?: IdempotentRequest | undefined; readonly isSpent?: boolean },
   ): Promise<T> {
     RequestContext.require(ctx);
     const lock = async ({ manager }: OpenUnit): Promise<void> => {
@@ -149,8 +140,7 @@ export class QuotaReader {
 
   /** The newest first. */
   async findEntries(kind: string, after: Key | null, limit: number): Promise<Page<QuotaEntryEntity>> {
-    const where = { kind, ...(after && { seq: LessThan(Number(after[0])) }) };
-    const rows = await this.#entries.find(where, { order: { seq: 'DESC' }, limit: limit + 1 });
+    const rows = await this.#entries.find({ kind }, { order: { seq: 'DESC' }, after, limit: limit + 1 });
     return cutPage(rows, limit, ({ seq }) => [seq]);
   }
 }

@@ -4,6 +4,7 @@ import { HttpErrors } from '../../errors/http.errors';
 import { Meter } from '../../database/meter';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
+import { viewOf } from '../../resource/fields';
 import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { checkedAs } from '../../web/body.pipe';
@@ -25,6 +26,11 @@ import { availableOf, type LockedQuota } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
 
 const ENTRIES = new PagedList('quota', ['long']);
+const ENTRY = [
+  ...(['kind', 'seq', 'operation', 'amount', 'key', 'ofKey'] as const),
+  ...(['available', 'note', 'createBy', 'createTime'] as const),
+];
+const RESERVATION = ['kind', 'key', 'amount', 'createBy', 'createTime'] as const;
 const MORE_THAN_RESERVED = {
   field: 'amount',
   message: { zh: '不能大于预留数量', en: 'must not be more than what was reserved' },
@@ -186,7 +192,7 @@ export class QuotaService {
     once?: IdempotentRequest,
   ): Promise<T> {
     this.#refuseUnknown(kind);
-    return this.quotas.transaction(ctx, kind, work, once);
+    return this.quotas.transaction(ctx, kind, work, { once });
   }
 
   #refuseUnknown(kind: string): void {
@@ -207,32 +213,12 @@ export class QuotaService {
     return this.#toEntryDto(entry);
   }
 
-  #toEntryDto({
-    kind,
-    seq,
-    operation,
-    amount,
-    key,
-    ofKey,
-    available,
-    note,
-    ...row
-  }: QuotaEntryEntity): QuotaEntryDto {
-    const { createBy, createTime } = row;
-    const when = { createBy, createTime: this.time.format(createTime) };
-    return { kind, seq, operation, amount, key, ofKey, available, note, ...when };
+  #toEntryDto(row: QuotaEntryEntity): QuotaEntryDto {
+    return viewOf(row, ENTRY, this.time);
   }
 
-  #toReservationDto({
-    kind,
-    key,
-    amount,
-    expiresAt,
-    createBy,
-    createTime,
-  }: ReservationEntity): ReservationDto {
-    const [expireTime, created] = [expiresAt, createTime].map((time) => this.time.format(time));
-    return { kind, key, amount, expireTime: expireTime ?? '', createBy, createTime: created ?? '' };
+  #toReservationDto(row: ReservationEntity): ReservationDto {
+    return { ...viewOf(row, RESERVATION, this.time), expireTime: this.time.format(row.expiresAt) };
   }
 }
 
