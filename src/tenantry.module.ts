@@ -91,7 +91,10 @@ function fromOptions<T>(
     fromOptions(QuotaKeeping, ({ quotaKeepDays }) => ({ days: quotaKeepDays ?? 400 })),
     fromOptions(Ceilings, ({ ceilings }) => new Ceilings(ceilings)),
     fromOptions(QuotaKinds, ({ quotaKinds }) => new QuotaKinds(quotaKinds)),
-    fromOptions(WebhookSettings, ({ webhooks }) => new WebhookSettings(webhooks ?? {})),
+    fromOptions(WebhookSettings, ({ webhooks }) => ({
+      ...{ allowPrivateAddresses: false, allowHttp: false },
+      ...webhooks,
+    })),
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     {
       provide: HostGuards,

@@ -26,14 +26,9 @@ export interface WebhookOptions {
   readonly allowHttp?: boolean;
 }
 
-export class WebhookSettings implements WebhookOptions {
-  readonly allowPrivateAddresses: boolean;
-  readonly allowHttp: boolean;
-
-  constructor({ allowPrivateAddresses = false, allowHttp = false }: WebhookOptions) {
-    this.allowPrivateAddresses = allowPrivateAddresses;
-    this.allowHttp = allowHttp;
-  }
+export abstract class WebhookSettings implements Required<WebhookOptions> {
+  abstract readonly allowPrivateAddresses: boolean;
+  abstract readonly allowHttp: boolean;
 }
 
 type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'url' | 'secret' | 'oldSecrets'>;

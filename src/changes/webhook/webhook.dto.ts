@@ -60,16 +60,10 @@ const MessageData = described({
   ...(['createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof WebhookDto)[]),
 ])
 class WebhookChoicesDto {
-  /**
-   * Not sent: all. `tenant` is about the tenants at and below your own.
-   * @example ["dept", "tenant"]
-   */
+  /** Not sent: all. `tenant` is about the tenants at and below your own. @example ["dept", "tenant"] */
   @KindsField()
   kinds?: ChangeKind[];
-  /**
-   * `0` sends, `1` does not.
-   * @example "0"
-   */
+  /** `0` sends, `1` does not. @example "0" */
   @ChoiceField('0', '1')
   status?: string;
 }
@@ -104,10 +98,7 @@ export class PatchWebhookDto extends WebhookChoicesDto {
 
 /** A new secret of a webhook. It is shown only here. */
 export class WebhookSecretDto {
-  /**
-   * The key of the signatures.
-   * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk=
-   */
+  /** The key of the signatures. @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw9r8GKYqrTwk= */
   secret!: string;
 }
 
@@ -151,10 +142,7 @@ export class WebhookDto {
 
 /** One try to send one message. */
 export class DeliveryDto {
-  /**
-   * The header `webhook-id`, the same in every try of a message.
-   * @example msg_000000_42_0_1
-   */
+  /** The header `webhook-id`, the same in every try of a message. @example msg_000000_42_0_1 */
   messageId!: string;
   /** @example 1 */
   @Int32()

@@ -4,7 +4,7 @@ import { CHANGE_KINDS } from '../../journal/change-log';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
-import { mergePatch } from '../../resource/fields';
+import { mergePatch, viewOf } from '../../resource/fields';
 import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { NOT_A_REQUEST, type Idle } from '../../web/request';
@@ -27,6 +27,10 @@ import { kindsOf, WebhookRepository, type LockedWebhooks, type WebhookFields } f
 const WEBHOOKS = new PagedList('webhook', ['long']);
 const DELIVERIES = new PagedList('delivery', ['long']);
 const MOST_HOOKS = 20;
+const VIEWED = [
+  ...(['webhookId', 'url', 'kinds', 'status', 'reason'] as const),
+  ...(['createBy', 'createTime', 'updateBy', 'updateTime'] as const),
+] as const;
 /** Requests of this process that wait for name servers, and for receivers: a quarter of a top-level tenant and all below it. */
 const OUTSIDE = { inWork: 16, share: 1 / 4 };
 const LOOKUPS = { ...OUTSIDE, waiting: 64, waitMs: 3000 };
@@ -211,11 +215,7 @@ function toFields({ url, kinds, status }: CreateWebhookDto): WebhookFields {
 }
 
 function toWebhookDto(row: WebhookEntity, time: ZonedTime): WebhookDto {
-  const { webhookId, url, status, reason, createBy, createTime, updateBy, updateTime } = row;
-  return {
-    ...{ webhookId, url, kinds: kindsOf(row), status, reason, createBy, createTime: time.format(createTime) },
-    ...{ updateBy, updateTime: time.formatOrNull(updateTime) },
-  };
+  return { ...viewOf(row, VIEWED, time), kinds: kindsOf(row) };
 }
 
 function toDeliveryDto(
