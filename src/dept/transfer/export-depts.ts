@@ -6,9 +6,7 @@ import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository'
 import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
 
-/** Pages grow: small ones let other requests through soon, large ones cost the least. */
-const FIRST_PAGE = 500;
-const LARGEST_PAGE = 1000;
+const PAGE = 1000;
 
 /** The children of one department, or those of them that are in a page. The order of the tree keeps them together. */
 interface SiblingGroup {
@@ -38,12 +36,10 @@ export class DeptExport {
   constructor(private readonly depts: DeptReader) {}
 
   async *pages(): AsyncGenerator<ExportedDept[], void> {
-    let size = FIRST_PAGE;
-    let page: Page | null = await this.#read(null, size);
+    let page: Page | null = await this.#read(null);
     while (page) {
-      size = Math.min(2 * size, LARGEST_PAGE);
       // The database reads the next page while this one is completed and sent.
-      const next: Promise<Page> | null = page.end && this.#read(page.end, size);
+      const next: Promise<Page> | null = page.end && this.#read(page.end);
       // It is awaited below; a failure until then must not count as unhandled.
       next?.catch(() => undefined);
       yield await this.#toLines(page);
@@ -54,14 +50,14 @@ export class DeptExport {
   }
 
   /** A page ends where a group ends, unless that would drop half of what was read. */
-  async #read(after: TreePlace | null, limit: number): Promise<Page> {
-    const rows = await this.depts.findNextForFile(after, limit);
+  async #read(after: TreePlace | null): Promise<Page> {
+    const rows = await this.depts.findNextForFile(after, PAGE);
     const groups = groupSiblings(rows);
     const last = rows.at(-1);
-    if (!last || rows.length < limit) return { groups, end: null };
+    if (!last || rows.length < PAGE) return { groups, end: null };
     const before = groups.at(-2);
     const dropped = groups.at(-1)?.depts.length ?? 0;
-    return before && dropped < limit / 2
+    return before && dropped < PAGE / 2
       ? { groups: groups.slice(0, -1), end: [before.ancestors] }
       : { groups, end: [last.ancestors, last.orderNum, last.deptId] };
   }
