@@ -1,9 +1,9 @@
 /** As many ids as a database looks up by key one by one; longer lists it treats as a table. */
 const CHUNK = 500;
 
-/** Long lists of ids in lists of a moderate length. */
-export function* chunksOf<K>(keys: readonly K[]): Generator<K[]> {
-  for (let start = 0; start < keys.length; start += CHUNK) yield keys.slice(start, start + CHUNK);
+/** A long list in lists of a moderate length. */
+export function* chunksOf<K>(keys: readonly K[], size = CHUNK): Generator<K[]> {
+  for (let start = 0; start < keys.length; start += size) yield keys.slice(start, start + size);
 }
 
 /** Asks for many ids in lists of a moderate length, one after the other, and gives all that was found. */

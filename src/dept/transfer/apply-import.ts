@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
+import { chunksOf } from '../../database/in-chunks';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../database/tree-path';
 import { pick } from '../../resource/fields';
 import type { RowChange } from '../../resource/journalled-rows.repository';
@@ -17,7 +18,7 @@ export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan):
   const created = new Map<string, TreeNode>();
   for (const level of levels) {
     const toCreate = level.filter((planned) => fateOf(planned) === 'created');
-    await inBatches(await creationOrder(toCreate, slices), async (batch) => {
+    for (const batch of chunksOf(await creationOrder(toCreate, slices), BATCH)) {
       const rows = batch.map(({ line, existingParent }) => {
         const parent = line.parentPath === null ? null : (created.get(line.parentPath) ?? existingParent);
         return Object.assign(fieldsOfNew(line), placeBelow(parent));
@@ -26,16 +27,13 @@ export async function applyImport(tree: LockedDeptTree, { levels }: ImportPlan):
       rows.forEach(({ ancestors, depth }, index) => {
         created.set(batch[index]?.line.path ?? '', { key: ids[index] ?? 0, ancestors, depth });
       });
-    });
+      await yieldToEventLoop();
+    }
     const toUpdate = level.filter((planned) => fateOf(planned) === 'updated');
-    await inBatches(toUpdate, (batch) => tree.replaceMany(batch.map(changedDept)));
-  }
-}
-
-async function inBatches<T>(all: readonly T[], work: (batch: T[]) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += BATCH) {
-    await work(all.slice(at, at + BATCH));
-    await yieldToEventLoop();
+    for (const batch of chunksOf(toUpdate, BATCH)) {
+      await tree.replaceMany(batch.map(changedDept));
+      await yieldToEventLoop();
+    }
   }
 }
 

@@ -85,13 +85,12 @@ function problemOf(
   return isDisabled ? DISABLED : null;
 }
 
-/** The next step of a line's path, below a department that exists or at the top level. */
-interface Walk {
-  readonly planned: PlannedLine;
-  readonly parent: DeptEntity | undefined;
+/** A name under a parent that exists, or at the top level, and the lines whose paths lead through it. */
+interface Search {
   readonly name: SiblingName;
-  readonly nth: number;
-  readonly end: number;
+  readonly parent: DeptEntity | undefined;
+  readonly lines: { readonly planned: PlannedLine; readonly nth: number; readonly end: number }[];
+  readonly found: DeptEntity[];
 }
 
 /** Follows the paths of all lines from the top, a level at a time, as far as departments exist. */
@@ -100,41 +99,35 @@ async function findExisting(
   findNamed: FindNamed,
   slices: TimeSlices,
 ): Promise<void> {
-  let walks: Walk[] = [];
+  let next = new Map<string, Search>();
+  const follow = (planned: PlannedLine, begin: number, parent?: DeptEntity): void => {
+    const { name: deptName, nth, end } = stepAt(planned.line.path, begin);
+    const name = { parentId: parent?.deptId ?? ROOT_ID, deptName };
+    const search = next.get(keyOf(name)) ?? { name, parent, lines: [], found: [] };
+    next.set(keyOf(name), search);
+    search.lines.push({ planned, nth, end });
+  };
   for (const planned of lines) {
     if (slices.isOver) await slices.next();
-    walks.push(walkFrom(planned, 0, undefined));
+    follow(planned, 0);
   }
-  while (walks.length > 0) {
-    const names = new Map<string, SiblingName>();
-    for (const { name } of walks) {
+  while (next.size > 0) {
+    const searches = next;
+    next = new Map();
+    const depts = await findNamed([...searches.values()].map(({ name }) => name));
+    for (const dept of depts.sort((a, b) => a.deptId - b.deptId)) {
       if (slices.isOver) await slices.next();
-      names.set(keyOf(name), name);
+      searches.get(keyOf(dept))?.found.push(dept);
     }
-    const found = new Map<string, DeptEntity[]>();
-    const depts = (await findNamed([...names.values()])).sort((a, b) => a.deptId - b.deptId);
-    for (const dept of depts) {
-      if (slices.isOver) await slices.next();
-      const sameNamed = found.get(keyOf(dept));
-      if (sameNamed) sameNamed.push(dept);
-      else found.set(keyOf(dept), [dept]);
-    }
-    const next: Walk[] = [];
-    for (const { planned, parent, name, nth, end } of walks) {
-      if (slices.isOver) await slices.next();
-      const sameNamed = found.get(keyOf(name)) ?? [];
-      const dept = sameNamed[nth - 1];
-      if (end === planned.line.path.length) {
-        Object.assign(planned, { existing: dept, existingParent: parent, sameNamed: sameNamed.length });
-      } else if (dept) next.push(walkFrom(planned, end + 1, dept));
-    }
-    walks = next;
+    for (const { parent, found, lines: through } of searches.values())
+      for (const { planned, nth, end } of through) {
+        if (slices.isOver) await slices.next();
+        const dept = found[nth - 1];
+        if (end === planned.line.path.length)
+          Object.assign(planned, { existing: dept, existingParent: parent, sameNamed: found.length });
+        else if (dept) follow(planned, end + 1, dept);
+      }
   }
-}
-
-function walkFrom(planned: PlannedLine, begin: number, parent: DeptEntity | undefined): Walk {
-  const { name: deptName, nth, end } = stepAt(planned.line.path, begin);
-  return { planned, parent, name: { parentId: parent?.deptId ?? ROOT_ID, deptName }, nth, end };
 }
 
 function keyOf({ parentId, deptName }: SiblingName): string {
