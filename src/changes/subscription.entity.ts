@@ -1,6 +1,6 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Stamped } from '../database/audited';
-import { ascii, id, text } from '../database/columns';
+import { ascii, id, text, toTenant } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 
 /** An address of a tenant that its changes are sent to. */
@@ -14,11 +14,7 @@ export class WebhookEntity extends Stamped implements TenantOwned {
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
   @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
-  @JoinColumn({
-    name: 'tenant_id',
-    referencedColumnName: 'tenantId',
-    foreignKeyConstraintName: 'fk_webhook_tenant',
-  })
+  @JoinColumn(toTenant('fk_webhook_tenant'))
   tenant?: object;
 
   @Column({ type: 'varchar', length: 2048, ...text }) url!: string;
@@ -67,11 +63,7 @@ export class PositionEntity {
   @PrimaryColumn({ type: 'varchar', length: 20, ...ascii }) journal!: string;
 
   @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
-  @JoinColumn({
-    name: 'journal',
-    referencedColumnName: 'tenantId',
-    foreignKeyConstraintName: 'fk_position_journal',
-  })
+  @JoinColumn(toTenant('fk_position_journal', 'journal'))
   tenant?: object;
 
   /** `webhook:<id>` or `handler:<name>` */

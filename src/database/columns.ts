@@ -1,4 +1,11 @@
-import { Raw, type DataSource, type EntityMetadata, type FindOperator, type ValueTransformer } from 'typeorm';
+import {
+  Raw,
+  type DataSource,
+  type EntityMetadata,
+  type FindOperator,
+  type JoinColumnOptions,
+  type ValueTransformer,
+} from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
@@ -20,6 +27,11 @@ export const id: ValueTransformer = {
     return number;
   },
 };
+
+/** What `@JoinColumn` says of a foreign key to the codes of tenants. */
+export function toTenant(foreignKeyConstraintName: string, name = 'tenant_id'): JoinColumnOptions {
+  return { name, referencedColumnName: 'tenantId', foreignKeyConstraintName };
+}
 
 /** The name of a table as SQL has it; a host may have chosen a schema on PostgreSQL. */
 export function tableName({ driver, options }: DataSource, name: string): string {

@@ -1,6 +1,6 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Audited, STAMPS } from '../database/audited';
-import { ascii, id, text } from '../database/columns';
+import { ascii, id, text, toTenant } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 import type { TreeRow } from '../database/tree-table';
 import { namesOf, type ClientFields } from '../resource/fields';
@@ -26,11 +26,7 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
 
   // By name, because resources do not import each other.
   @ManyToOne('TenantEntity')
-  @JoinColumn({
-    name: 'tenant_id',
-    referencedColumnName: 'tenantId',
-    foreignKeyConstraintName: 'fk_dept_tenant',
-  })
+  @JoinColumn(toTenant('fk_dept_tenant'))
   tenant?: object;
 
   @Column({ name: 'parent_id', type: 'bigint', transformer: id })

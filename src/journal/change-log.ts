@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type EntityManager } from 'typeorm';
-import { ascii, id, text } from '../database/columns';
+import { ascii, id, text, toTenant } from '../database/columns';
 import type { UnitPart } from '../database/open-unit';
 import { ScopedTable } from '../database/scoped-table';
 
@@ -30,11 +30,7 @@ export class ChangeEntity {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
   @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
-  @JoinColumn({
-    name: 'tenant_id',
-    referencedColumnName: 'tenantId',
-    foreignKeyConstraintName: 'fk_change_tenant',
-  })
+  @JoinColumn(toTenant('fk_change_tenant'))
   tenant?: object;
 
   /** Of the tenant's tree, as this unit has raised it. */

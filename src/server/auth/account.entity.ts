@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Audited } from '../../database/audited';
-import { ascii, id, text } from '../../database/columns';
+import { ascii, id, text, toTenant } from '../../database/columns';
 import { usernameKey } from '../../tenancy/account-name';
 import type { TenantOwned } from '../../tenancy/tenant-bound';
 import { TenantEntity } from '../../tenant/tenant.entity';
@@ -20,11 +20,7 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
   @ManyToOne(() => TenantEntity)
-  @JoinColumn({
-    name: 'tenant_id',
-    referencedColumnName: 'tenantId',
-    foreignKeyConstraintName: 'fk_account_tenant',
-  })
+  @JoinColumn(toTenant('fk_account_tenant'))
   tenant?: TenantEntity;
 
   @Column({ type: 'varchar', length: 64, ...text }) username!: string;
