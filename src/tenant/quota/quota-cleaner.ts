@@ -28,22 +28,12 @@ export class QuotaCleaner {
 
   @RemovesExpired('quota reservations')
   async endReservations(): Promise<number> {
-    return (await this.#markRanOut()) + (await this.#forget());
-  }
-
-  /** Each transaction on a quota begins with it. */
-  async #markRanOut(): Promise<number> {
-    const names = await this.quotas.findRanOut('active', this.clock.now());
-    return inEach(names, (name) => this.quotas.cleaning(name, () => Promise.resolve(0)));
-  }
-
-  async #forget(): Promise<number> {
+    // Each transaction on a quota begins with marking what has run out.
+    const ranOut = await this.quotas.findRanOut(['active'], this.clock.now());
+    await inEach(ranOut, (name) => this.quotas.cleaning(name, () => Promise.resolve(0)));
     const before = this.#expired;
     if (!before) return 0;
-    const names = (['committed', 'released', 'expired'] as const).map((state) =>
-      this.quotas.findRanOut(state, before),
-    );
-    return inEach((await Promise.all(names)).flat(), (name) =>
+    return inEach(await this.quotas.findRanOut(['committed', 'released', 'expired'], before), (name) =>
       this.quotas.cleaning(name, (quota) => quota.forgetReservations(before)),
     );
   }

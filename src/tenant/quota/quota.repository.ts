@@ -1,5 +1,5 @@
 import { Injectable, type Type } from '@nestjs/common';
-import { LessThan, LessThanOrEqual, Not, type FindOptionsWhere } from 'typeorm';
+import { In, LessThan, LessThanOrEqual, Not, type FindOptionsWhere } from 'typeorm';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { Interrupted } from '../../database/retrier';
@@ -51,9 +51,9 @@ export class QuotaRepository {
     return this.#findNames(QuotaEntryEntity, old, options);
   }
 
-  /** Quotas, of any tenant, with reservations in this state that have run out before; some of them. */
-  findRanOut(state: ReservationState, before: Date): Promise<QuotaName[]> {
-    const old = { state, expiresAt: LessThanOrEqual(before) };
+  /** Quotas, of any tenant, with reservations in one of these states that have run out before; some of them. */
+  findRanOut(states: readonly ReservationState[], before: Date): Promise<QuotaName[]> {
+    const old = { state: In([...states]), expiresAt: LessThanOrEqual(before) };
     return this.#findNames(ReservationEntity, old, { limit: AT_ONCE });
   }
 
