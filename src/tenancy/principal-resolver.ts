@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalProblem, type Principal } from './principal';
 import { isRole } from './roles';
@@ -27,6 +27,13 @@ export class NobodyResolver extends PrincipalResolver {
   override resolve(): null {
     return null;
   }
+}
+
+/** The HTTP request of a handler. What Nest gives for one in other handlers is a message, in which a client can say that it is anybody. */
+export function requestIn(context: ExecutionContext): Request {
+  const type = context.getType<string>();
+  if (type !== 'http') throw new Error(`Tenantry knows callers of HTTP requests only, not of ${type}.`);
+  return context.switchToHttp().getRequest<Request>();
 }
 
 const asked = Symbol('caller');

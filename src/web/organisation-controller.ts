@@ -16,7 +16,7 @@ import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
 import { attachContext, contextOf, RequestContext } from '../tenancy/request-context';
-import { callerOf, PrincipalResolver } from '../tenancy/principal-resolver';
+import { callerOf, PrincipalResolver, requestIn } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { MANAGERS } from '../tenancy/roles';
 import { ChangeCursors } from '../journal/change-cursor';
@@ -36,7 +36,7 @@ class TenantScopeInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = requestIn(context);
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const { tenantId } = principal;

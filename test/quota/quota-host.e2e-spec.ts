@@ -1,4 +1,5 @@
 import { BadRequestException, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ExternalContextCreator } from '@nestjs/core';
 import { of, throwError, type Observable } from 'rxjs';
 import {
   Ctx,
@@ -306,7 +307,38 @@ describe('quotas of a host', () => {
   });
 });
 
+/** Calls a handler as Nest calls those of microservices, gateways and GraphQL. */
+function callAs<C extends object>(host: Host, type: string, handlers: C, method: keyof C & string) {
+  const creator = host.app.get(ExternalContextCreator);
+  const handler = handlers[method] as (...args: unknown[]) => unknown;
+  return creator.create(
+    handlers,
+    handler,
+    method,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    type,
+  );
+}
+
 describe('a host', () => {
+  it('a message is not taken for a request: who it says it is from counts for nothing', async () => {
+    const host = await Host.start({ imports: [tenantry()], providers: [ReportController, MenuController] });
+    const forged = { headers: { 'x-tenant': '000000', 'x-user': 'eve', 'x-roles': 'superadmin' } };
+    for (const type of ['rpc', 'ws', 'graphql']) {
+      const make = callAs(host, type, host.app.get(ReportController), 'make');
+      const any = callAs(host, type, host.app.get(MenuController), 'any');
+      for (const call of [make, any])
+        await expect(call(forged)).rejects.toThrow(
+          `Tenantry knows callers of HTTP requests only, not of ${type}.`,
+        );
+    }
+    await host.stop();
+  });
+
   it('a host does not start with a kind that is none, or a handler that uses one that there is not', async () => {
     const again = tenantry({ quotaKinds: [{ name: 'riskReport', defaultTotal: 1 }] });
     await expect(Host.start({ imports: [again] })).rejects.toThrow("'riskReport' is there already");

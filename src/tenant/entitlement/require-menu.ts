@@ -6,9 +6,8 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Request } from 'express';
 import { AuthErrors } from '../../tenancy/access.errors';
-import { callerOf, PrincipalResolver } from '../../tenancy/principal-resolver';
+import { callerOf, PrincipalResolver, requestIn } from '../../tenancy/principal-resolver';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
 import { EntitlementService } from './entitlement.service';
@@ -38,7 +37,7 @@ class MenuGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const principal = await callerOf(this.principals, context.switchToHttp().getRequest<Request>());
+    const principal = await callerOf(this.principals, requestIn(context));
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     await this.admission.admit(principal.tenantId);
     const required = this.reflector.getAllAndMerge<number[]>(MENUS, [

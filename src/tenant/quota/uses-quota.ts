@@ -9,10 +9,10 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
-import type { Request } from 'express';
 import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { decoratedMethods } from '../../database/domain-events';
 import { Refusal } from '../../errors/refusal';
+import { requestIn } from '../../tenancy/principal-resolver';
 import { contextOf, type RequestContext } from '../../tenancy/request-context';
 import { TenantScoped } from '../../web/organisation-controller';
 import { requestIdOf } from '../../web/request';
@@ -60,7 +60,7 @@ class UsesQuotaInterceptor implements NestInterceptor {
   }
 
   async #run(context: ExecutionContext, next: CallHandler<unknown>): Promise<unknown> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const request = requestIn(context);
     const ctx = contextOf(request);
     const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
     const sent = request.get('idempotency-key');
