@@ -48,6 +48,41 @@ function numbers(row: Readonly<Record<string, string | number | null>>, of: 'is'
   return `${String(used)} used, ${String(reserved)} reserved and a total of ${total === null ? 'none' : String(total)}`;
 }
 
+interface StoredTree {
+  readonly noun: 'tenant' | 'department';
+  /** Whose lock holds the tree. */
+  readonly tenantId: string;
+  find(manager: EntityManager): Promise<StoredNode[]>;
+  update(
+    manager: EntityManager,
+    key: StoredNode['key'],
+    path: Pick<DeptEntity, 'ancestors' | 'depth'> & typeof RAISED,
+  ): Promise<unknown>;
+}
+
+const TENANT_TREE: StoredTree = {
+  noun: 'tenant',
+  tenantId: PLATFORM_TENANT,
+  async find(manager) {
+    const select = { id: true, tenantId: true, tenantParent: true, ancestors: true, depth: true } as const;
+    const rows = await manager.find(TenantEntity, { select, where: LIVE, order: { id: 1 } });
+    return rows.map(({ tenantId: key, tenantParent: parent, ...path }) => ({ ...path, key, parent }));
+  },
+  update: (manager, key, path) => manager.update(TenantEntity, { tenantId: String(key) }, path),
+};
+
+const deptTree = (tenantId: string): StoredTree => ({
+  noun: 'department',
+  tenantId,
+  async find(manager) {
+    const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
+    const where = { tenantId, ...LIVE };
+    const rows = await manager.find(DeptEntity, { select, where, order: { deptId: 1 } });
+    return rows.map(({ deptId: key, parentId, ...path }) => ({ ...path, key, parent: parentId || null }));
+  },
+  update: (manager, key, path) => manager.update(DeptEntity, { deptId: Number(key), tenantId }, path),
+});
+
 /** The whole database, across tenants: for the operator's own checks, never for a request. */
 export class DoctorRepository {
   readonly #dataSource: DataSource;
@@ -72,45 +107,25 @@ export class DoctorRepository {
     return this.#subjects(ROOTS);
   }
 
-  async hasOddTenants(): Promise<boolean> {
-    return (await this.#subjects(ODD_TENANTS)).length > 0;
+  /** That of the tenants, and those of departments, where a node is not where its parent says. */
+  async findOddTrees(): Promise<StoredTree[]> {
+    const isOdd = (await this.#subjects(ODD_TENANTS)).length > 0;
+    const owners = await this.#subjects(TENANTS_OF_ODD_DEPTS);
+    return [...(isOdd ? [TENANT_TREE] : []), ...owners.map(deptTree)];
   }
 
-  findTenantsOfOddDepts(): Promise<string[]> {
-    return this.#subjects(TENANTS_OF_ODD_DEPTS);
+  findNodes(tree: StoredTree): Promise<StoredNode[]> {
+    return tree.find(this.#dataSource.manager);
   }
 
-  async findTenants(manager = this.#dataSource.manager): Promise<StoredNode[]> {
-    const select = { id: true, tenantId: true, tenantParent: true, ancestors: true, depth: true } as const;
-    const rows = await manager.find(TenantEntity, { select, where: LIVE, order: { id: 1 } });
-    return rows.map(({ tenantId: key, tenantParent: parent, ancestors, depth }) => {
-      return { key, parent, ancestors, depth };
-    });
-  }
-
-  async findDepts(tenantId: string, manager = this.#dataSource.manager): Promise<StoredNode[]> {
-    const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
-    const where = { tenantId, ...LIVE };
-    const rows = await manager.find(DeptEntity, { select, where, order: { deptId: 1 } });
-    return rows.map(({ deptId: key, parentId, ancestors, depth }) => {
-      return { key, parent: parentId || null, ancestors, depth };
-    });
-  }
-
-  /** Puts the paths of a tenant's departments right, which follow from their parents. */
-  async repairDepts(tenantId: string): Promise<void> {
-    await this.#holding(tenantId, async (manager) => {
-      const { wrongPaths } = examineTree(await this.findDepts(tenantId, manager));
+  /** Puts paths right, which follow from the parents. */
+  async repairPaths(tree: StoredTree): Promise<void> {
+    await this.#dataSource.transaction(async (manager) => {
+      // As every write of the service begins; but what a deleted tenant left must be sound as well.
+      await manager.update(TenantEntity, { tenantId: tree.tenantId }, { treeVersion: () => 'tree_ver + 1' });
+      const { wrongPaths } = examineTree(await tree.find(manager));
       for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(DeptEntity, { deptId: Number(key), tenantId }, { ancestors, depth, ...RAISED });
-    });
-  }
-
-  async repairTenants(): Promise<void> {
-    await this.#holding(PLATFORM_TENANT, async (manager) => {
-      const { wrongPaths } = examineTree(await this.findTenants(manager));
-      for (const { key, ancestors, depth } of wrongPaths)
-        await manager.update(TenantEntity, { tenantId: String(key) }, { ancestors, depth, ...RAISED });
+        await tree.update(manager, key, { ancestors, depth, ...RAISED });
     });
   }
 
@@ -163,14 +178,6 @@ export class DoctorRepository {
     return rows.map(
       ({ tenant, kind }) => `tenant ${tenant}: its children have more of the quota ${kind} than it has`,
     );
-  }
-
-  /** As every write of the service begins; but what a deleted tenant left must be sound as well. */
-  async #holding(tenantId: string, work: (manager: EntityManager) => Promise<void>): Promise<void> {
-    await this.#dataSource.transaction(async (manager) => {
-      await manager.update(TenantEntity, { tenantId }, { treeVersion: () => 'tree_ver + 1' });
-      await work(manager);
-    });
   }
 
   /** The last entries of a thousand resources, after the resource of this one. */

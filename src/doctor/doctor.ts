@@ -4,7 +4,7 @@ import { Ceilings } from '../tenant/ceilings';
 import { DoctorRepository } from './doctor.repository';
 import { LIBRARY, type Examined } from './examined';
 import { examineJournal } from './examine-journal';
-import { examineTree, type StoredNode } from './examine-tree';
+import { examineTree } from './examine-tree';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
 export interface Diagnosis {
@@ -35,20 +35,22 @@ export class Doctor {
   async examine({ repair = false } = {}): Promise<Diagnosis> {
     const database = new DoctorRepository(this.#dataSource, this.examined);
     const diagnosis: Diagnosis = { findings: [], repaired: [], notes: [] };
-    const { findings, notes } = diagnosis;
+    const { findings, repaired, notes } = diagnosis;
     const roots = await database.findRoots();
     if (roots.join() !== '000000')
       findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
-    if (await database.hasOddTenants()) {
-      const isWrong = addTreeFindings(diagnosis, 'tenant', await database.findTenants(), repair);
-      if (isWrong && repair) await database.repairTenants();
-    }
-    for (const code of await database.findTenantsOfOddDepts()) {
-      const isWrong = addTreeFindings(diagnosis, 'department', await database.findDepts(code), repair);
-      if (isWrong && repair) await database.repairDepts(code);
+    for (const tree of await database.findOddTrees()) {
+      const { orphans, cycles, wrongPaths } = examineTree(await database.findNodes(tree));
+      findings.push(
+        ...orphans.map((key) => `${tree.noun} ${key}: an ancestor is deleted or missing`),
+        ...cycles.map((key) => `${tree.noun} ${key}: is its own ancestor`),
+      );
+      for (const { key, ancestors } of wrongPaths)
+        (repair ? repaired : findings).push(`${tree.noun} ${key}: its path should be ${ancestors}`);
+      if (repair && wrongPaths.length > 0) await database.repairPaths(tree);
     }
     for (const quota of await database.findWrongQuotas()) {
-      (repair ? diagnosis.repaired : findings).push(`quota ${quota.tenantId} ${quota.kind}: ${quota.wrong}`);
+      (repair ? repaired : findings).push(`quota ${quota.tenantId} ${quota.kind}: ${quota.wrong}`);
       if (repair) await database.repairQuota(quota);
     }
     if (this.ceilings.packages) findings.push(...(await database.findMenusBeyondParent()));
@@ -57,20 +59,4 @@ export class Doctor {
     findings.push(...(await examineJournal(database)));
     return diagnosis;
   }
-}
-
-function addTreeFindings(
-  { findings, repaired }: Diagnosis,
-  kind: string,
-  nodes: readonly StoredNode[],
-  isRepaired: boolean,
-): boolean {
-  const { orphans, cycles, wrongPaths } = examineTree(nodes);
-  findings.push(
-    ...orphans.map((key) => `${kind} ${key}: an ancestor is deleted or missing`),
-    ...cycles.map((key) => `${kind} ${key}: is its own ancestor`),
-  );
-  const lines = wrongPaths.map(({ key, ancestors }) => `${kind} ${key}: its path should be ${ancestors}`);
-  (isRepaired ? repaired : findings).push(...lines);
-  return wrongPaths.length > 0;
 }

@@ -1,21 +1,18 @@
-export interface StoredNode {
-  readonly key: number | string;
-  readonly parent: number | string | null;
-  readonly ancestors: string;
-  readonly depth: number;
-}
+type Key = number | string;
 
-export interface WrongPath {
-  readonly key: number | string;
+export interface StoredNode {
+  readonly key: Key;
+  readonly parent: Key | null;
   readonly ancestors: string;
   readonly depth: number;
 }
 
 export interface TreeReport {
   /** Nodes that have no way up to the root: a parent on it is deleted or missing. */
-  readonly orphans: (number | string)[];
-  readonly cycles: (number | string)[];
-  readonly wrongPaths: WrongPath[];
+  readonly orphans: Key[];
+  readonly cycles: Key[];
+  /** As they should be. */
+  readonly wrongPaths: Omit<StoredNode, 'parent'>[];
 }
 
 /** Holds the paths of the live nodes of one tree against their parents. Pure. */
@@ -34,11 +31,8 @@ export function examineTree(nodes: readonly StoredNode[]): TreeReport {
   return report;
 }
 
-function chainAbove(
-  node: StoredNode,
-  byKey: ReadonlyMap<number | string, StoredNode>,
-): (number | string)[] | 'orphan' | 'cycle' {
-  const chain: (number | string)[] = [];
+function chainAbove(node: StoredNode, byKey: ReadonlyMap<Key, StoredNode>): Key[] | 'orphan' | 'cycle' {
+  const chain: Key[] = [];
   const seen = new Set([node.key]);
   for (let parent = node.parent; parent !== null;) {
     if (seen.has(parent)) return 'cycle';

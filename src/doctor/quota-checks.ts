@@ -1,17 +1,11 @@
+import { CONTRACT_QUOTAS } from '../tenant/quota/quota-kinds';
+
 /** What the doctor asks about quotas. Each is one statement over all tenants, so it sees one moment. */
 
-const COLUMNS = {
-  enterpriseQuery: 'quota_enterprise_query',
-  annualReportQuery: 'quota_annual_report_query',
-  chainReport: 'quota_chain_report',
-  businessReport: 'quota_business_report',
-  riskReport: 'quota_risk_report',
-  merchant: 'quota_merchant',
-};
-
-const TOTALS = Object.entries(COLUMNS)
-  .map(([kind, column]) => `SELECT tenant_id, '${kind}' AS kind, ${column} AS total FROM tenantry_tenant`)
-  .join(' UNION ALL ');
+const columnOf = (kind: string) => `quota_${kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+const TOTALS = CONTRACT_QUOTAS.map(
+  (kind) => `SELECT tenant_id, '${kind}' AS kind, ${columnOf(kind)} AS total FROM tenantry_tenant`,
+).join(' UNION ALL ');
 
 /**
  * Every quota that has a counter, an entry or a reservation; `is` is counted, `should` follows from the rest. A counter is made with
