@@ -197,8 +197,7 @@ describe('the metrics', () => {
     expect(samples.get('tenantry_admission{state="waiting"}')).toBe(0);
     expect(samples.get('tenantry_admission_refused_total')).toBe(0);
     const hasher = service.app.get(PasswordHasher);
-    jest.spyOn(hasher, 'running', 'get').mockReturnValue(4);
-    jest.spyOn(hasher, 'waiting', 'get').mockReturnValue(16);
+    jest.spyOn(hasher, 'counts', 'get').mockReturnValue({ inWork: 4, waiting: 16, refused: 0 });
     const busy = await scrape();
     expect(busy.get('tenantry_password_checks{state="running"}')).toBe(4);
     expect(busy.get('tenantry_password_checks{state="waiting"}')).toBe(16);

@@ -11,10 +11,8 @@ import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { NOT_SERVED } from '../../tenancy/tenant-access';
 import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
-import { MeService } from './sign-in.service';
 import { READERS } from '../../tenancy/roles';
-import { SignInService } from './sign-in.service';
-import { ACCESS_SECONDS, type Tokens } from './token-issuer';
+import { MeService, SignInService } from './sign-in.service';
 
 /** Of tenants that may not be served, and of a service whose users all come from an outside provider. */
 const CLOSED = [...Object.values(NOT_SERVED), HttpErrors.NO_ROUTE];
@@ -37,12 +35,11 @@ export class SignInController {
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
   })
-  async login(
+  login(
     @JsonBody() { tenantId, username, password }: LoginDto,
     @ClientNetwork() client: string,
   ): Promise<TokensDto> {
-    const proof = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
-    return toTokensDto(await this.signIn.login(proof));
+    return this.signIn.login({ tenantId: tenantId ?? PLATFORM_TENANT, username, password, client });
   }
 
   @Post('refresh')
@@ -57,8 +54,8 @@ export class SignInController {
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
   })
-  async refresh(@JsonBody() { refreshToken }: RefreshDto): Promise<TokensDto> {
-    return toTokensDto(await this.signIn.refresh(refreshToken));
+  refresh(@JsonBody() { refreshToken }: RefreshDto): Promise<TokensDto> {
+    return this.signIn.refresh(refreshToken);
   }
 }
 
@@ -93,8 +90,4 @@ export class SessionController {
   whoAmI(@Ctx() ctx: RequestContext): Promise<MeDto> {
     return this.me.get(ctx);
   }
-}
-
-function toTokensDto({ accessToken, refreshToken }: Tokens): TokensDto {
-  return { accessToken, tokenType: 'Bearer', expiresIn: ACCESS_SECONDS, refreshToken };
 }

@@ -33,10 +33,7 @@ export class TokenRequestDto {
   @Choice('password', 'refresh_token')
   @OpaqueField(64)
   grant_type!: string;
-  /**
-   * The user name, or `tenantCode/username`.
-   * @example zhangsan
-   */
+  /** The user name, or `tenantCode/username`. @example zhangsan */
   @TextField(256)
   username?: string;
   /** @example a-long-password */
@@ -51,10 +48,7 @@ export class OAuthTokensDto {
   access_token!: string;
   /** @example Bearer */
   token_type!: string;
-  /**
-   * Seconds.
-   * @example 1800
-   */
+  /** Seconds. @example 1800 */
   @Int32()
   expires_in!: number;
   refresh_token!: string;
@@ -71,10 +65,7 @@ export class TokensDto {
   accessToken!: string;
   /** @example Bearer */
   tokenType!: string;
-  /**
-   * Seconds.
-   * @example 1800
-   */
+  /** Seconds. @example 1800 */
   @Int32()
   expiresIn!: number;
   refreshToken!: string;

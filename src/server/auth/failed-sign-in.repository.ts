@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
-import { LessThan, MoreThan, type EntityManager } from 'typeorm';
+import { LessThan, MoreThan } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
@@ -18,25 +18,23 @@ const LOCK_MS = 10 * 60 * 1000;
 /** A lock that began with the last failure may count failures of ten minutes before it. */
 const KEPT_MS = 2 * LOCK_MS;
 
-const FAILED_AT = ['failedAt'] as const;
-
 /** Wrong passwords of the last minutes, by account and client: too many of them lock it (lock-out). */
 @Injectable()
 export class FailedSignInRepository {
-  readonly #do: UnitOfWork['withoutTransaction'];
+  readonly #failures: ScopedTable<FailedSignInEntity>;
 
   constructor(
-    unitOfWork: UnitOfWork,
+    private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#do = (work) => unitOfWork.withoutTransaction(work);
+    this.#failures = new ScopedTable(unitOfWork.connections(), FailedSignInEntity);
   }
 
   /** The latest failures, newest first: as many as lock, at most. */
   async findLatest({ accountHash, client }: SignInAttempt): Promise<Date[]> {
     const where = { accountHash, client, failedAt: MoreThan(this.#before(KEPT_MS)) };
     const options = { order: { failedAt: 'DESC' }, limit: MAX_FAILURES } as const;
-    const rows = await this.#do((manager) => failuresOf(manager).pick(where, FAILED_AT, options));
+    const rows = await this.#failures.find(where, options);
     return rows.map(({ failedAt }) => failedAt);
   }
 
@@ -49,7 +47,7 @@ export class FailedSignInRepository {
 
   async add({ accountHash, client }: SignInAttempt): Promise<void> {
     const row = { attemptId: randomUUID(), accountHash, client, failedAt: this.clock.now() };
-    await this.#do((manager) =>
+    await this.unitOfWork.withoutTransaction((manager) =>
       manager
         .createQueryBuilder()
         .insert()
@@ -62,21 +60,19 @@ export class FailedSignInRepository {
   }
 
   async forgive({ accountHash, client }: SignInAttempt): Promise<void> {
-    await this.#do((manager) => failuresOf(manager).erase({ accountHash, client }));
+    await this.#failures.erase({ accountHash, client });
   }
 
   /** Removes some of the failures that count no more; gives how many. */
   @RemovesExpired('failed sign-ins')
   removeExpired(): Promise<number> {
     const expired = { failedAt: LessThan(this.#before(KEPT_MS)) };
-    return this.#do((manager) => removeSome(manager, FailedSignInEntity, 'attemptId', expired));
+    return this.unitOfWork.withoutTransaction((manager) =>
+      removeSome(manager, FailedSignInEntity, 'attemptId', expired),
+    );
   }
 
   #before(ms: number): Date {
     return new Date(this.clock.now().getTime() - ms);
   }
-}
-
-function failuresOf(manager: EntityManager): ScopedTable<FailedSignInEntity> {
-  return new ScopedTable(manager, FailedSignInEntity);
 }

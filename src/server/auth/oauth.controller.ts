@@ -20,11 +20,10 @@ import { schemaRef } from '../../web/schema-names';
 import { toRefusal } from '../../web/exception.filter';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';
 import { parseAccountName } from '../../tenancy/account-name';
-import { OAuthProblemDto, OAuthTokensDto, TokenRequestDto } from './auth.dto';
+import { OAuthProblemDto, OAuthTokensDto, TokenRequestDto, type TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { Public } from './public.decorator';
 import { SignInService } from './sign-in.service';
-import { ACCESS_SECONDS, type Tokens } from './token-issuer';
 
 /** What Node itself refuses is in the envelope: its path is not known yet. */
 const PROBLEM = { oneOf: [schemaRef(OAuthProblemDto), schemaRef(RefusalEnvelope)] };
@@ -113,7 +112,8 @@ export class OAuthController {
   @ApiOperation({
     operationId: 'token',
     summary: 'OAuth2 password and refresh grants',
-    description: 'The request and the answer have the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.',
+    description:
+      'The request and the answer have the form of RFC 6749, outside the envelope. The user name may be `tenantCode/username`.',
   })
   @ApiResponse({ status: 200, description: 'Tokens', schema: schemaRef(OAuthTokensDto) })
   @ApiResponse({
@@ -127,11 +127,11 @@ export class OAuthController {
     @JsonBody() request: TokenRequestDto,
     @ClientNetwork() client: string,
   ): Promise<OAuthTokensDto> {
-    const { accessToken, refreshToken } = await this.#grant(request, client);
+    const { accessToken, tokenType, expiresIn, refreshToken } = await this.#grant(request, client);
     return {
       access_token: accessToken,
-      token_type: 'Bearer',
-      expires_in: ACCESS_SECONDS,
+      token_type: tokenType,
+      expires_in: expiresIn,
       refresh_token: refreshToken,
     };
   }
@@ -139,7 +139,7 @@ export class OAuthController {
   #grant(
     { grant_type, username, password, refresh_token }: TokenRequestDto,
     client: string,
-  ): Promise<Tokens> {
+  ): Promise<TokensDto> {
     if (grant_type === 'password') {
       if (!username || !password) throw invalidRequest('username and password are required');
       return this.signIn.login({ ...parseAccountName(username), password, client });

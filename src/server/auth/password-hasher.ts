@@ -16,12 +16,8 @@ export class PasswordHasher {
   readonly #queue = new FairQueue(LIMITS);
   readonly #decoy = hash('nobody has this password', COST);
 
-  get running(): number {
-    return this.#queue.counts.inWork;
-  }
-
-  get waiting(): number {
-    return this.#queue.counts.waiting;
+  get counts(): FairQueue['counts'] {
+    return this.#queue.counts;
   }
 
   hash(password: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
-import { In, IsNull, LessThan, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { In, IsNull, LessThan, MoreThan, type FindOptionsWhere } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { usernameKey } from '../../tenancy/account-name';
@@ -9,7 +9,6 @@ import { AccountEntity, SessionEntity } from './account.entity';
 import { Clock } from '../../time/clock';
 import { SignInErrors } from './auth.errors';
 
-const NICKNAME = ['nickname'] as const;
 const FACTS = ['username', 'status', 'roles'] as const;
 
 /** What a token's subject is checked against. */
@@ -21,50 +20,44 @@ export interface AccountFacts extends Pick<AccountEntity, 'username' | 'status' 
 /** Sessions and their accounts. Used before there is a context, so the tenant is an argument. */
 @Injectable()
 export class SessionRepository {
-  readonly #do: UnitOfWork['withoutTransaction'];
+  readonly #accounts: ScopedTable<AccountEntity>;
+  readonly #sessions: ScopedTable<SessionEntity>;
   #announceEnd: (userId: number) => void = () => undefined;
 
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
   ) {
-    this.#do = (work) => unitOfWork.withoutTransaction(work);
+    this.#accounts = new ScopedTable(unitOfWork.connections(), AccountEntity);
+    this.#sessions = new ScopedTable(unitOfWork.connections(), SessionEntity);
   }
 
   /** The account of exactly this name, or else the one whose name looks the same. */
   async findAccount(tenantId: string, username: string): Promise<AccountEntity | null> {
     // Always two statements, even for what cannot be a code: every answer takes the same time.
     const live = { tenantId: isTenantCode(tenantId) ? tenantId : '', nameKey: 0 };
-    const find = (named: FindOptionsWhere<AccountEntity>) =>
-      this.#do((manager) => accountsOf(manager).findOne({ ...live, ...named }));
+    const find = (named: FindOptionsWhere<AccountEntity>) => this.#accounts.findOne({ ...live, ...named });
     const exact = await find({ username });
     const alike = await find({ usernameKey: usernameKey(username) });
     return exact ?? alike;
   }
 
   findAccountById(tenantId: string, userId: number): Promise<AccountEntity | null> {
-    return this.#do((manager) => accountsOf(manager).findOne({ tenantId, userId, nameKey: 0 }));
+    return this.#accounts.findOne({ tenantId, userId, nameKey: 0 });
   }
 
-  async findNickname(tenantId: string, userId: number): Promise<string | null> {
-    const account = { tenantId, userId, nameKey: 0 };
-    const [found] = await this.#do((manager) => accountsOf(manager).pick(account, NICKNAME));
-    return found?.nickname ?? null;
+  async findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {
+    const [account] = await this.#accounts.pick({ tenantId, userId, nameKey: 0 }, FACTS);
+    if (!account) return null;
+    const open = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
+    const ended = sessionId !== null && !(await this.#sessions.exists(open));
+    return { ...account, ended };
   }
 
-  findFacts(tenantId: string, userId: number, sessionId: string | null): Promise<AccountFacts | null> {
-    return this.#do(async (manager) => {
-      const [account] = await accountsOf(manager).pick({ tenantId, userId, nameKey: 0 }, FACTS);
-      if (!account) return null;
-      const open = { sessionId: sessionId ?? '', tenantId, userId, endedAt: IsNull() };
-      const ended = sessionId !== null && !(await sessionsOf(manager).exists(open));
-      return { ...account, ended };
-    });
-  }
-
-  async find(sessionId: string): Promise<SessionEntity | null> {
+  /** A session that was not ended and has not expired. */
+  async findOpen(sessionId: string): Promise<SessionEntity | null> {
     if (!/^[0-9a-f-]{36}$/.test(sessionId)) return null;
-    return this.#do((manager) => sessionsOf(manager).findOne({ sessionId }));
+    return this.#sessions.findOne({ sessionId, endedAt: IsNull(), expiresAt: MoreThan(this.clock.now()) });
   }
 
   /**
@@ -78,10 +71,11 @@ export class SessionRepository {
       `sign-in ${userId}`,
       async ({ manager }) => {
         const signedIn = { signIns: () => 'sign_ins + 1' };
-        if ((await accountsOf(manager).update(same, signedIn)) !== 1) throw SignInErrors.BAD_CREDENTIALS();
+        const accounts = new ScopedTable(manager, AccountEntity);
+        if ((await accounts.update(same, signedIn)) !== 1) throw SignInErrors.BAD_CREDENTIALS();
       },
       async ({ manager }) => {
-        await sessionsOf(manager).insert({ ...session, endedAt: null });
+        await new ScopedTable(manager, SessionEntity).insert({ ...session, endedAt: null });
       },
     );
   }
@@ -93,17 +87,14 @@ export class SessionRepository {
   async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
     const newest = { sessionId, tenantId, refreshHash: In([old, refreshHash]), endedAt: IsNull() };
-    const rotated = await this.#do((manager) =>
-      sessionsOf(manager).update(newest, { refreshHash, expiresAt }),
-    );
-    return rotated === 1;
+    return (await this.#sessions.update(newest, { refreshHash, expiresAt })) === 1;
   }
 
   /** Ends a session of this account; what a token says of another's ends nothing. */
   async end(session: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
     const { sessionId, tenantId, userId } = session;
     const open = { sessionId, tenantId, userId, endedAt: IsNull() };
-    await this.#do((manager) => sessionsOf(manager).update(open, { endedAt: this.clock.now() }));
+    await this.#sessions.update(open, { endedAt: this.clock.now() });
     this.#announceEnd(userId);
   }
 
@@ -116,14 +107,8 @@ export class SessionRepository {
   @RemovesExpired('sessions')
   removeExpired(): Promise<number> {
     const expired = { expiresAt: LessThan(this.clock.now()) };
-    return this.#do((manager) => removeSome(manager, SessionEntity, 'sessionId', expired));
+    return this.unitOfWork.withoutTransaction((manager) =>
+      removeSome(manager, SessionEntity, 'sessionId', expired),
+    );
   }
-}
-
-function accountsOf(manager: EntityManager): ScopedTable<AccountEntity> {
-  return new ScopedTable(manager, AccountEntity);
-}
-
-function sessionsOf(manager: EntityManager): ScopedTable<SessionEntity> {
-  return new ScopedTable(manager, SessionEntity);
 }

@@ -5,11 +5,11 @@ import { menusOf } from '../../tenant/tenant.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
 import { version } from '../config/version';
-import type { MeDto } from './auth.dto';
+import type { MeDto, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { Passwords, type PasswordAttempt } from './password-hasher';
 import { SessionRepository } from './session.repository';
-import { accountOfSubject, TokenIssuer, type Tokens } from './token-issuer';
+import { accountOfSubject, TokenIssuer } from './token-issuer';
 
 /** The rules of signing in and staying in. */
 @Injectable()
@@ -22,7 +22,7 @@ export class SignInService {
   ) {}
 
   /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
-  async login(attempt: PasswordAttempt): Promise<Tokens> {
+  async login(attempt: PasswordAttempt): Promise<TokensDto> {
     this.issuer.refuseWhenClosed();
     const { tenantId, username } = attempt;
     const account = await this.passwords.check(attempt, async () => {
@@ -37,13 +37,12 @@ export class SignInService {
   }
 
   /** Gives new tokens for a refresh token; one that was used before ends its session. */
-  async refresh(refreshToken: string): Promise<Tokens> {
+  async refresh(refreshToken: string): Promise<TokensDto> {
     this.issuer.refuseWhenClosed();
     const [sessionId = '', secret = ''] = refreshToken.split('.', 2);
-    const session = await this.sessions.find(sessionId);
-    if (!session || session.endedAt || this.issuer.isExpired(session)) throw SignInErrors.REFRESH_INVALID();
-    const account = await this.sessions.findAccountById(session.tenantId, session.userId);
-    if (account?.status !== '0') throw SignInErrors.REFRESH_INVALID();
+    const session = await this.sessions.findOpen(sessionId);
+    const account = session && (await this.sessions.findAccountById(session.tenantId, session.userId));
+    if (!session || account?.status !== '0') throw SignInErrors.REFRESH_INVALID();
     await this.tenants.admit(session.tenantId);
     const { tokens, refreshHash, expiresAt } = this.issuer.renew(account, sessionId);
     const isNewest = this.issuer.isNewest(session, secret);
@@ -67,12 +66,12 @@ export class MeService {
   async get(ctx: RequestContext): Promise<MeDto> {
     const { tenantId, username, roles } = ctx;
     const userId = accountOfSubject(ctx.subject);
-    const nickname = userId === null ? null : await this.sessions.findNickname(tenantId, userId);
+    const account = userId === null ? null : await this.sessions.findAccountById(tenantId, userId);
     const { tenantName, menuIds } = await this.tenants.getOwnPackage(ctx);
     return {
       userId,
       username,
-      nickname,
+      nickname: account?.nickname ?? null,
       roles: [...roles],
       tenantId,
       tenantName,

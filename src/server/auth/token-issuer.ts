@@ -5,19 +5,15 @@ import { HttpErrors } from '../../errors/http.errors';
 import type { Principal } from '../../tenancy/principal';
 import { toRoles } from '../../tenancy/roles';
 import type { AccountEntity, SessionEntity } from './account.entity';
+import type { TokensDto } from './auth.dto';
 import { Clock } from '../../time/clock';
 import { ENV, type Env } from '../config/env';
 import { JWT_ALGORITHM, jwtKey } from './jwt-key';
 
-export const ACCESS_SECONDS = 30 * 60;
+const ACCESS_SECONDS = 30 * 60;
 const REFRESH_MS = 7 * 24 * 60 * 60 * 1000;
 /** Of the subjects that are accounts here; for all others the issuer of the token vouches. */
 const ACCOUNT_PREFIX = 'account:';
-
-export interface Tokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-}
 
 /** How tokens name an account of this service. */
 export function accountSubject(userId: number): string {
@@ -60,28 +56,32 @@ export class TokenIssuer {
     if (this.env.LOCAL_ACCOUNTS === 'off') throw HttpErrors.NO_ROUTE();
   }
 
-  begin(account: AccountEntity): { tokens: Tokens; session: Omit<SessionEntity, 'endedAt'> } {
+  begin(account: AccountEntity): { tokens: TokensDto; session: Omit<SessionEntity, 'endedAt'> } {
     const sessionId = randomUUID();
     const { tenantId, userId } = account;
     const { tokens, ...renewal } = this.renew(account, sessionId);
     return { tokens, session: { sessionId, tenantId, userId, createdAt: this.clock.now(), ...renewal } };
   }
 
-  renew(account: AccountEntity, sessionId: string): { tokens: Tokens; refreshHash: string; expiresAt: Date } {
+  renew(
+    account: AccountEntity,
+    sessionId: string,
+  ): { tokens: TokensDto; refreshHash: string; expiresAt: Date } {
     const secret = randomBytes(32).toString('base64url');
     const { tenantId, username, roles, userId } = account;
     const principal = { subject: accountSubject(userId), tenantId, username, roles: toRoles(roles) };
     const tokenId = `${sessionId}.${randomBytes(6).toString('base64url')}`;
     const accessToken = signToken(principal, this.#signing, ACCESS_SECONDS, tokenId);
     return {
-      tokens: { accessToken, refreshToken: `${sessionId}.${secret}` },
+      tokens: {
+        accessToken,
+        tokenType: 'Bearer',
+        expiresIn: ACCESS_SECONDS,
+        refreshToken: `${sessionId}.${secret}`,
+      },
       refreshHash: hashOf(secret),
       expiresAt: new Date(this.clock.now().getTime() + REFRESH_MS),
     };
-  }
-
-  isExpired(session: SessionEntity): boolean {
-    return session.expiresAt <= this.clock.now();
   }
 
   isNewest({ refreshHash }: SessionEntity, secret: string): boolean {

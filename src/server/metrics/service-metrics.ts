@@ -141,8 +141,8 @@ export class ServiceMetrics extends Meter {
     this.#gauge('tenantry_database_waiting', 'Requests waiting for a connection.', () => pool().waiting);
     const hasher = app.get(PasswordHasher);
     this.#gauge('tenantry_password_checks', 'Passwords that are being hashed, or wait for it.', () => ({
-      running: hasher.running,
-      waiting: hasher.waiting,
+      running: hasher.counts.inWork,
+      waiting: hasher.counts.waiting,
     }));
     const overload = app.get(OverloadProtection);
     this.#gauge('tenantry_admission', 'Requests that are in work, or wait for a place.', () => ({
