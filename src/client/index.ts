@@ -98,19 +98,12 @@ export function createTenantryClient({ baseUrl, token, fetch }: TenantryClientOp
     },
     onResponse: ({ response }) => withStatus(response),
   });
-  const call = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE') => {
+  const calls = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => {
     const send = client[method] as (path: string, init: object) => Promise<unknown>;
-    return (path: string, init: object = {}) => send(path, { ...FORMS[path], ...init });
-  };
-  return {
-    GET: call('GET'),
-    POST: call('POST'),
-    PUT: call('PUT'),
-    PATCH: call('PATCH'),
-    DELETE: call('DELETE'),
-    use: client.use.bind(client),
-    eject: client.eject.bind(client),
-  } as TenantryClient;
+    return [method, (path: string, init: object = {}) => send(path, { ...FORMS[path], ...init })];
+  });
+  const middleware = { use: client.use.bind(client), eject: client.eject.bind(client) };
+  return { ...Object.fromEntries(calls), ...middleware } as TenantryClient;
 }
 
 /** A service that always answers 200 tells a refusal by its code alone; it is one all the same. */

@@ -48,17 +48,24 @@ function numbers(row: Readonly<Record<string, string | number | null>>, of: 'is'
   return `${String(used)} used, ${String(reserved)} reserved and a total of ${total === null ? 'none' : String(total)}`;
 }
 
-interface StoredTree {
-  readonly noun: 'tenant' | 'department';
+type Path = Pick<DeptEntity, 'ancestors' | 'depth'> & typeof RAISED;
+
+/** The departments of a tenant. */
+const deptTree = (tenantId: string) => ({
+  noun: 'department',
   /** Whose lock holds the tree. */
-  readonly tenantId: string;
-  find(manager: EntityManager): Promise<StoredNode[]>;
-  update(
-    manager: EntityManager,
-    key: StoredNode['key'],
-    path: Pick<DeptEntity, 'ancestors' | 'depth'> & typeof RAISED,
-  ): Promise<unknown>;
-}
+  tenantId,
+  async find(manager: EntityManager): Promise<StoredNode[]> {
+    const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
+    const where = { tenantId, ...LIVE };
+    const rows = await manager.find(DeptEntity, { select, where, order: { deptId: 1 } });
+    return rows.map(({ deptId: key, parentId, ...path }) => ({ ...path, key, parent: parentId || null }));
+  },
+  update: (manager: EntityManager, key: StoredNode['key'], path: Path) =>
+    manager.update(DeptEntity, { deptId: Number(key), tenantId }, path),
+});
+
+type StoredTree = ReturnType<typeof deptTree>;
 
 const TENANT_TREE: StoredTree = {
   noun: 'tenant',
@@ -70,18 +77,6 @@ const TENANT_TREE: StoredTree = {
   },
   update: (manager, key, path) => manager.update(TenantEntity, { tenantId: String(key) }, path),
 };
-
-const deptTree = (tenantId: string): StoredTree => ({
-  noun: 'department',
-  tenantId,
-  async find(manager) {
-    const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
-    const where = { tenantId, ...LIVE };
-    const rows = await manager.find(DeptEntity, { select, where, order: { deptId: 1 } });
-    return rows.map(({ deptId: key, parentId, ...path }) => ({ ...path, key, parent: parentId || null }));
-  },
-  update: (manager, key, path) => manager.update(DeptEntity, { deptId: Number(key), tenantId }, path),
-});
 
 /** The whole database, across tenants: for the operator's own checks, never for a request. */
 export class DoctorRepository {

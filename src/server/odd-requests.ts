@@ -4,8 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import type { RefusalFactory } from '../errors/refusal';
 import { failure, type StatusPolicy } from '../web/envelope';
-import { noteRefusal, requestIdMiddleware, requestIdOf } from '../web/request';
-import type { Outcome } from '../web/request';
+import { noteRefusal, requestIdMiddleware, requestIdOf, type Outcome } from '../web/request';
 import { securityHeaders } from './security-headers';
 import { isOpen, type Connections } from './service.adapter';
 

@@ -78,43 +78,33 @@ export class TestService {
   ) {}
 
   /** Starts it. What fails here leaves no database behind, not even one that was handed in. */
-  static async start(options: TestServiceOptions = {}): Promise<TestService> {
+  static async start({ clock, inspect, ...options }: TestServiceOptions = {}): Promise<TestService> {
     const database = options.database ?? (await throwAwayDatabase());
+    let dataSource: DataSource | undefined;
     try {
-      return await TestService.#on(database, options);
-    } catch (error) {
-      await database.drop();
-      throw error;
-    }
-  }
-
-  static async #on(
-    database: ThrowAwayDatabase,
-    { clock, inspect, env: settings }: TestServiceOptions,
-  ): Promise<TestService> {
-    const { createService, createLogger, openDatabase, parseEnv } = loadService(
-      'TestService of tenantry/testing',
-      serviceParts,
-    );
-    const env = parseEnv({
-      DATABASE_URL: database.url,
-      DATA_DIR: database.folder,
-      JWT_SECRET: TEST_SECRET,
-      ADMIN_PASSWORD: 'admin-password',
-      LOG_LEVEL: 'info',
-      RATE_LIMIT: 'off',
-      ...settings,
-    });
-    const log: string[] = [];
-    const logger = createLogger(env.LOG_LEVEL, { write: (line) => log.push(line) });
-    const { dataSource } = await openDatabase(env);
-    try {
+      const { createService, createLogger, openDatabase, parseEnv } = loadService(
+        'TestService of tenantry/testing',
+        serviceParts,
+      );
+      const env = parseEnv({
+        DATABASE_URL: database.url,
+        DATA_DIR: database.folder,
+        JWT_SECRET: TEST_SECRET,
+        ADMIN_PASSWORD: 'admin-password',
+        LOG_LEVEL: 'info',
+        RATE_LIMIT: 'off',
+        ...options.env,
+      });
+      const log: string[] = [];
+      const logger = createLogger(env.LOG_LEVEL, { write: (line) => log.push(line) });
+      ({ dataSource } = await openDatabase(env));
       const app = await createService({ env, dataSource, ...(clock && { clock }) }, logger);
       await app.listen(0, '127.0.0.1');
       const anonymous = new ApiClient(await app.getUrl(), {}, inspect);
       return new TestService(app, dataSource, database, anonymous, log);
     } catch (error) {
-      await dataSource.destroy();
+      await dataSource?.destroy();
+      await database.drop();
       throw error;
     }
   }

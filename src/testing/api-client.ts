@@ -27,12 +27,9 @@ export interface Answer {
 }
 
 /** One request and its answer, as `inspect` gets them. */
-export interface Exchange {
+export interface Exchange extends Pick<Answer, 'status' | 'headers' | 'text'> {
   readonly method: string;
   readonly path: string;
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
 }
 
 /** Servers close idle connections after five seconds; reusing one just then would fail. */
@@ -93,26 +90,21 @@ export class ApiClient {
     sent.end(raw);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     const text = (await buffer(response)).toString();
-    const answer = toAnswer(response.statusCode ?? 0, response.headers, text);
-    this.inspect({ method, path, status: answer.status, headers: answer.headers, text });
+    const received = { status: response.statusCode ?? 0, headers: response.headers, text };
+    this.inspect({ method, path, ...received });
+    const answer: Answer = {
+      ...received,
+      get body() {
+        return JSON.parse(text) as ApiBody;
+      },
+      get refusal() {
+        return this.body.data as RefusalBody;
+      },
+    };
     return answer;
   }
 
   close(): void {
     this.agent.destroy();
   }
-}
-
-function toAnswer(status: number, headers: IncomingHttpHeaders, text: string): Answer {
-  return {
-    status,
-    headers,
-    text,
-    get body() {
-      return JSON.parse(text) as ApiBody;
-    },
-    get refusal() {
-      return this.body.data as RefusalBody;
-    },
-  };
 }

@@ -13,15 +13,12 @@ interface TokenOptions {
 }
 
 /** Prints an access token, signed with this installation's secret. */
-export function tokenCommand({ tenant, user, minutes, roles = [highestRole(tenant)] }: TokenOptions): number {
+export function tokenCommand({ tenant, user, minutes, ...options }: TokenOptions): number {
+  const roles = options.roles ?? [tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin'];
   if (roles.includes('superadmin') && tenant !== PLATFORM_TENANT)
     throw new UsageError(`The role superadmin exists only in tenant ${PLATFORM_TENANT}, not in '${tenant}'.`);
   const claims = { subject: user, tenantId: tenant, username: user, roles };
   const env = loadEnv();
   print(signToken(claims, { ...env, key: jwtKey(env) }, Math.ceil(minutes * 60)));
   return 0;
-}
-
-function highestRole(tenant: string): Role {
-  return tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin';
 }

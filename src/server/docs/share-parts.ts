@@ -19,21 +19,14 @@ type Schemas = Record<string, Schema>;
 export function shareParts(document: OpenAPIObject): OpenAPIObject {
   const { components = {} } = document;
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
+  const parameters = operations.flatMap(({ parameters = [] }) => parameters);
+  const answers = operations.flatMap(({ responses }) => Object.entries(responses));
   const parts = {
     headers: HEADERS,
     examples: refusalExamples(),
-    parameters: repeated(
-      operations.flatMap(({ parameters = [] }) =>
-        parameters.map((each) => ['name' in each ? each.name : '', each]),
-      ),
-    ),
+    parameters: repeated(parameters.map((each) => ['name' in each ? each.name : '', each])),
     responses: repeated(
-      operations.flatMap(({ responses }) =>
-        Object.entries(responses).map(([status, answer = {} as ResponseObject]) => [
-          nameOf(status, answer),
-          answer,
-        ]),
-      ),
+      answers.map(([status, answer = {} as ResponseObject]) => [nameOf(status, answer), answer]),
     ),
   };
   const refs = new Map(
