@@ -195,13 +195,9 @@ export class DoctorRepository {
   }
 
   async #lastEntries(condition: string, values: string[]): Promise<LastEntry[]> {
-    const rows = await this.#query<Omit<LastEntry, 'version'> & { version: unknown }>(
-      lastEntriesAfter(
-        condition,
-        this.examined.resources.map(({ kind }) => kind),
-      ),
-      values,
-    );
+    const kinds = this.examined.resources.map(({ kind }) => kind);
+    const sql = lastEntriesAfter(condition, kinds);
+    const rows = await this.#query<Omit<LastEntry, 'version'> & { version: unknown }>(sql, values);
     return rows.map((row) => ({ ...row, version: Number(row.version) }));
   }
 

@@ -29,6 +29,12 @@ const onOrOff = oneOf('on', 'off');
 const port = (least: number) => wholeNumber(least, 65_535, 'must be a port number');
 const requests = wholeNumber(1, 100_000, 'must be a number of requests');
 const perMinute = wholeNumber(1, 999_999_999, 'must be a number of requests');
+const days = wholeNumber(0, 36_500, 'must be a number of days');
+const secret = textThat((text) => Buffer.byteLength(text) >= 32, 'must be at least 32 bytes long');
+const password = textThat(({ length }) => length >= 8 && length <= 128, 'must be 8 to 128 characters long');
+const timeZone = textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai');
+const numberOfProxies = textThat((text) => /^[0-9]{1,2}$/.test(text), '').transform(Number);
+const proxies = listOf(isProxy, '').transform((list) => list.join(','));
 
 const settings = z.object({
   NODE_ENV: oneOf('development', 'production', 'test').default('development'),
@@ -36,10 +42,7 @@ const settings = z.object({
   PORT: port(0).default(3000),
   DATABASE_URL: z.string().prefault(DEFAULT_DATABASE_URL).transform(databaseUrl),
   DATA_DIR: z.string().default('./data'),
-  JWT_SECRET: textThat(
-    (secret) => Buffer.byteLength(secret) >= 32,
-    'must be at least 32 bytes long',
-  ).optional(),
+  JWT_SECRET: secret.optional(),
   JWT_ISSUER: z.string().default('tenantry'),
   JWT_AUDIENCE: z.string().default('tenantry'),
   LOCAL_ACCOUNTS: onOrOff.default('on'),
@@ -47,13 +50,8 @@ const settings = z.object({
   JWT_TENANT_CLAIM: z.string().default('tenantId'),
   JWT_ROLES_CLAIM: z.string().default('roles'),
   JWT_USERNAME_CLAIM: z.string().default('username'),
-  ADMIN_PASSWORD: textThat(
-    ({ length }) => length >= 8 && length <= 128,
-    'must be 8 to 128 characters long',
-  ).optional(),
-  TIME_ZONE: textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai').default(
-    DEFAULT_TIME_ZONE,
-  ),
+  ADMIN_PASSWORD: password.optional(),
+  TIME_ZONE: timeZone.default(DEFAULT_TIME_ZONE),
   HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
   STRICT_INPUT: onOrOff.default('off'),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
@@ -64,13 +62,7 @@ const settings = z.object({
   /** As Express takes it. Not `true`, which would trust every client. */
   TRUST_PROXY: z
     .union(
-      [
-        z
-          .string()
-          .regex(/^[0-9]{1,2}$/)
-          .transform(Number),
-        listOf(isProxy, '').transform((list) => list.join(',')),
-      ],
+      [numberOfProxies, proxies],
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 or loopback, with commas between them',
     )
     .default(0),
@@ -86,8 +78,8 @@ const settings = z.object({
     'must be a list of exact origins such as https://app.example, with commas between them',
   ).default([]),
   DOCS: onOrOff.optional(),
-  JOURNAL_KEEP_DAYS: wholeNumber(0, 36_500, 'must be a number of days').default(400),
-  QUOTA_KEEP_DAYS: wholeNumber(0, 36_500, 'must be a number of days').default(400),
+  JOURNAL_KEEP_DAYS: days.default(400),
+  QUOTA_KEEP_DAYS: days.default(400),
   PACKAGE_CEILING: onOrOff.default('off'),
   QUOTA_CEILING: onOrOff.default('off'),
   WEBHOOK_ALLOW_PRIVATE: onOrOff.default('off'),
