@@ -30,14 +30,11 @@ const SHAPE =
 const OPTIONS = ['ssl', 'ssl-ca', 'ssl-verify'];
 const POSTGRES_OPTIONS = [...OPTIONS, 'sslmode', 'sslrootcert', 'schema'];
 /** The words of PostgreSQL's own addresses, in those above. `require` checks the certificate, too. */
-const SSL_MODES: Readonly<Partial<Record<string, readonly [string, string][]>>> = {
-  disable: [['ssl', 'false']],
-  require: [['ssl', 'true']],
-  'verify-ca': [
-    ['ssl', 'true'],
-    ['ssl-verify', 'ca'],
-  ],
-  'verify-full': [['ssl', 'true']],
+const SSL_MODES: Readonly<Partial<Record<string, string>>> = {
+  disable: 'ssl=false',
+  require: 'ssl=true',
+  'verify-ca': 'ssl=true&ssl-verify=ca',
+  'verify-full': 'ssl=true',
 };
 
 /** Reads a database address; throws an `Error` whose message never repeats the address (it holds a password). */
@@ -111,7 +108,7 @@ function withoutSslMode(url: URL): URL {
     const meaning = SSL_MODES[mode];
     if (!meaning || options.has('ssl') || options.getAll('sslmode').length > 1)
       throw new Error(`may have one sslmode of ${Object.keys(SSL_MODES).join(', ')}, and no ssl beside it`);
-    for (const [name, value] of meaning) options.append(name, value);
+    for (const [name, value] of new URLSearchParams(meaning)) options.append(name, value);
     options.delete('sslmode');
   }
   for (const caFile of options.getAll('sslrootcert')) options.append('ssl-ca', caFile);

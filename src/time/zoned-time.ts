@@ -26,17 +26,8 @@ export class ZonedTime {
   readonly #offsets = new Map<number, number | null>();
 
   constructor(readonly timeZone: string) {
-    // Sweden's way of writing a date and time is the contract's, and h23 never says 24:00.
-    this.#calendar = new Intl.DateTimeFormat('sv-SE', {
-      timeZone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    });
+    // Sweden's way of writing a date and time is the contract's.
+    this.#calendar = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   }
 
   format(instant: Date): string {

@@ -109,35 +109,27 @@ export function inEnvelope(
   );
 }
 
-const METHODS = ['json', 'send'] as const;
-/** What puts back the methods of a response that middleware of a host may have replaced, to see what is sent. */
-const releases = new WeakMap<Response, () => void>();
+/** The methods of responses as they were; middleware of a host may have replaced them, to see what is sent. */
+const replaced = new WeakMap<Response, Pick<Response, 'json' | 'send'>>();
 
 /** Sends this answer when Nest replies, whatever interceptors of a host have made of it in the meantime. */
 function keepAnswer(response: Response, reply: () => void): void {
   // An interceptor may have run the handler before.
   releaseAnswer(response);
-  const replaced = METHODS.map((name) => Object.getOwnPropertyDescriptor(response, name));
-  releases.set(response, () => {
-    METHODS.forEach((name, at) => {
-      const before = replaced[at];
-      if (before) Object.defineProperty(response, name, before);
-      else Reflect.deleteProperty(response, name);
-    });
-  });
+  const { json, send: plainSend } = response;
+  replaced.set(response, { json, send: plainSend });
   const send = (): Response => {
     releaseAnswer(response);
     reply();
     return response;
   };
-  response.json = send;
-  response.send = send;
+  Object.assign(response, { json: send, send });
 }
 
 /** Lets something else be answered: a refusal, after an interceptor of the host has failed. */
 export function releaseAnswer(response: Response): void {
-  releases.get(response)?.();
-  releases.delete(response);
+  Object.assign(response, replaced.get(response));
+  replaced.delete(response);
 }
 
 /** What is sent is a text by now. Interceptors of a host see an object: some of them fail at anything else. */
@@ -167,18 +159,12 @@ function enveloped(request: Request, response: Response, result: unknown): SentE
  * 304 by itself when the client has it already.
  */
 function tagged(response: Response, data: unknown): SentEnvelope {
-  response.setHeader('Cache-Control', 'private, no-cache');
   const answer = answerOf(data);
-  response.setHeader('ETag', entityTag(data, answer));
-  return answer;
-}
-
-/** The entity tag under which this is read. */
-export function entityTag(data: unknown, { sent }: Pick<SentEnvelope, 'sent'> = answerOf(data)): string {
   const revision = revisionOf(data);
-  return revision === undefined
-    ? `"${createHash('sha1').update(sent).digest('base64url')}"`
-    : tagOf(revision);
+  const hash = () => `"${createHash('sha1').update(answer.sent).digest('base64url')}"`;
+  response.setHeader('Cache-Control', 'private, no-cache');
+  response.setHeader('ETag', revision === undefined ? hash() : tagOf(revision));
+  return answer;
 }
 
 function answerOf(data: unknown): SentEnvelope {

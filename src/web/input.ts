@@ -1,9 +1,9 @@
-import { createParamDecorator, type ExecutionContext, type PipeTransform, type Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { ApiBody, ApiQuery } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { HttpErrors } from '../errors/http.errors';
-import { takeParamType } from '../tenancy/param-type';
-import { checkedAs } from './body.pipe';
+import { takeParamType } from '../tenancy/request-context';
+import { checkedAs } from './checked-as';
 import { nameSchema } from './schema-names';
 
 /**
@@ -23,24 +23,11 @@ export function inputType(part: Part, target: object, key: string | symbol): Typ
   return Reflect.getMetadata(`tenantry:${part}`, target, key) as Type | undefined;
 }
 
-const body = createParamDecorator((_: unknown, context: ExecutionContext): unknown => {
-  const sent: unknown = context.switchToHttp().getRequest<Request>().body;
-  refuseNonObject(sent);
-  return sent;
-});
-
-const optionalBody = createParamDecorator((_: unknown, context: ExecutionContext): unknown => {
-  const sent: unknown = context.switchToHttp().getRequest<Request>().body ?? {};
-  refuseNonObject(sent);
-  return sent;
-});
-
-const query = createParamDecorator((_: unknown, context: ExecutionContext): object => ({
-  ...context.switchToHttp().getRequest<Request>().query,
-}));
-
-/** Checks what a decorator reads by the class of its parameter, and remembers the class for the documentation. */
-function checked(part: Part, reads: (pipe: PipeTransform) => ParameterDecorator): ParameterDecorator {
+/** Reads a part of the request, checks it by the class of its parameter, and remembers the class for the documentation. */
+function checked(part: Part, read: (request: Request) => object): ParameterDecorator {
+  const reads = createParamDecorator((_: unknown, context: ExecutionContext) =>
+    read(context.switchToHttp().getRequest<Request>()),
+  );
   return (target, key, index) => {
     if (key === undefined) return;
     const metatype = takeParamType(target, key, index);
@@ -51,12 +38,12 @@ function checked(part: Part, reads: (pipe: PipeTransform) => ParameterDecorator)
 }
 
 export function JsonBody(): ParameterDecorator {
-  return checked('body', body);
+  return checked('body', ({ body }) => onlyObject(body));
 }
 
 /** A body that may be left out; it is then an object without fields. */
 export function OptionalJsonBody(): ParameterDecorator {
-  const decorate = checked('body', optionalBody);
+  const decorate = checked('body', ({ body }) => onlyObject(body ?? {}));
   return (target, key, index) => {
     if (key !== undefined) Reflect.defineMetadata('tenantry:optional', true, target, key);
     decorate(target, key, index);
@@ -64,7 +51,7 @@ export function OptionalJsonBody(): ParameterDecorator {
 }
 
 export function QueryParams(): ParameterDecorator {
-  return checked('query', query);
+  return checked('query', ({ query }) => ({ ...query }));
 }
 
 /** Documents the body and the query of a handler, with an example of the body where its class does not tell enough. */
@@ -81,7 +68,7 @@ export function documentsInput(example?: unknown): MethodDecorator {
   };
 }
 
-export function refuseNonObject(sent: unknown): void {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
-    throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
+function onlyObject(sent: unknown): object {
+  if (typeof sent === 'object' && sent !== null && !Array.isArray(sent)) return sent;
+  throw HttpErrors.INVALID({ fields: [NOT_AN_OBJECT] });
 }

@@ -8,46 +8,35 @@ import { failure } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
 import { schemaRef } from './schema-names';
 
-const TEXT = { type: 'string' };
-const WHOLE = { type: 'integer', format: 'int32' };
-const always = (description: string, example?: string) => ({
-  description,
-  required: true,
-  schema: TEXT,
-  ...(example !== undefined && { example }),
-});
+const header =
+  (of: { readonly required?: true; readonly schema: object }) =>
+  (description: string, more: object = {}) => ({ description, ...of, ...more });
+const text = header({ schema: { type: 'string' } });
+const number = header({ schema: { type: 'integer', format: 'int32' } });
+const always = header({ required: true, schema: { type: 'string' } });
 
 /** The headers of answers, described once. */
 export const HEADERS = {
   // The service always sends it; a host may not.
-  'X-Request-Id': {
-    description: 'Yours if you sent one, otherwise generated; it is in the log too.',
-    schema: TEXT,
-  },
-  Location: always('The path of the new resource.', '/system/dept-api/1'),
-  ETag: always('For `If-Match` and `If-None-Match`.', '"1"'),
-  'X-Change-Cursor': {
-    description:
-      'For administrators: send it as `after` to `GET /system/change-api` to follow what changes from here on.',
-    schema: TEXT,
-  },
-  'Idempotent-Replayed': {
-    description:
-      '`true` when this is the answer of an earlier request with the same `Idempotency-Key`, or the same `key` of a quota.',
-    schema: TEXT,
-    example: 'true',
-  },
-  'X-Ignored-Fields': {
-    description:
-      'Fields and parameters that were sent, but are not known here: percent-encoded, separated by commas, 20 at most.',
-    schema: TEXT,
-  },
-  'Retry-After': { description: 'Seconds to wait.', schema: WHOLE, example: 1 },
+  'X-Request-Id': text('Yours if you sent one, otherwise generated; it is in the log too.'),
+  Location: always('The path of the new resource.', { example: '/system/dept-api/1' }),
+  ETag: always('For `If-Match` and `If-None-Match`.', { example: '"1"' }),
+  'X-Change-Cursor': text(
+    'For administrators: send it as `after` to `GET /system/change-api` to follow what changes from here on.',
+  ),
+  'Idempotent-Replayed': text(
+    '`true` when this is the answer of an earlier request with the same `Idempotency-Key`, or the same `key` of a quota.',
+    { example: 'true' },
+  ),
+  'X-Ignored-Fields': text(
+    'Fields and parameters that were sent, but are not known here: percent-encoded, separated by commas, 20 at most.',
+  ),
+  'Retry-After': number('Seconds to wait.', { example: 1 }),
   'WWW-Authenticate': always('`Bearer`'),
   'Content-Disposition': always('The name of the file.'),
-  'RateLimit-Limit': { description: 'Requests a minute, where limits are on.', schema: WHOLE },
-  'RateLimit-Remaining': { description: 'Requests left in this minute.', schema: WHOLE },
-  'RateLimit-Reset': { description: 'Seconds until the count starts again.', schema: WHOLE },
+  'RateLimit-Limit': number('Requests a minute, where limits are on.'),
+  'RateLimit-Remaining': number('Requests left in this minute.'),
+  'RateLimit-Reset': number('Seconds until the count starts again.'),
 };
 
 export type ResponseObject = NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string];
@@ -165,11 +154,6 @@ function describe(rows: readonly ErrorRow[]): ResponseObject {
   return {
     description: rows.map((row) => `${bullet}\`${row.reason}\`: ${row.en}`).join('\n'),
     ...(Object.keys(named).length > 0 && { headers: named }),
-    content: {
-      'application/json': {
-        schema: schemaRef(RefusalEnvelope),
-        examples: examplesOf(rows),
-      },
-    },
+    content: { 'application/json': { schema: schemaRef(RefusalEnvelope), examples: examplesOf(rows) } },
   };
 }

@@ -4,7 +4,7 @@ import type { HttpArgumentsHost } from '@nestjs/common/interfaces';
 import type { Express, Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import type { Bilingual, FieldProblem } from '../errors/refusal';
-import { fieldsOf } from './body.pipe';
+import { fieldsOf } from './checked-as';
 import { inputType } from './input';
 import { AllowRoles } from './roles.guard';
 

@@ -40,9 +40,6 @@ export const TimeText = described({
   pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`,
 });
 
-/** An object with any fields, or null. */
-export const AnyFields = described({ type: 'object', additionalProperties: true, nullable: true });
-
 /** Names of roles. */
 export const RoleList = described({ type: 'array', items: { type: 'string', enum: [...ROLES] } });
 

@@ -45,7 +45,7 @@ export class MysqlBackend implements Backend {
    * nodes of a cluster: there a lease is taken too.
    */
   async lock(): Promise<Unlock> {
-    const connection = await this.#connect();
+    const connection = await openConnection(this.location);
     try {
       await setNoLimits(connection);
       const [rows] = await connection.query<RowDataPacket[]>('SELECT GET_LOCK(?, ?) AS got', [
@@ -73,7 +73,7 @@ export class MysqlBackend implements Backend {
   /** TypeORM tells the two servers apart: with the wrong type it sees endless schema differences. */
   async #findType(onWait?: () => void): Promise<'mysql' | 'mariadb'> {
     return untilReachable(async () => {
-      const connection = await this.#connect();
+      const connection = await openConnection(this.location);
       try {
         await refuseStatementLog(connection);
         const [rows] = await connection.query('SELECT VERSION() AS version');
@@ -82,10 +82,6 @@ export class MysqlBackend implements Backend {
         await connection.end();
       }
     }, onWait);
-  }
-
-  #connect(): Promise<Connection> {
-    return openConnection(this.location);
   }
 }
 

@@ -20,7 +20,7 @@ export class PostgresBackend implements Backend {
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     await untilReachable(async () => {
-      const client = await this.#connect();
+      const client = await openConnection(this.location);
       await refuseOtherEncodings(client).finally(() => client.end());
     }, onWait);
     const { host, port, username, password, database, schema } = this.location;
@@ -42,7 +42,7 @@ export class PostgresBackend implements Backend {
 
   /** An advisory lock on a connection of its own; the server frees it if this process dies. */
   async lock(): Promise<Unlock> {
-    const client = await this.#connect();
+    const client = await openConnection(this.location);
     try {
       await client.query(`SET lock_timeout = '${LOCK_WAIT_S}s'`);
       // Those of the database or the user would end the wait, or this connection while it holds the lock.
@@ -56,10 +56,6 @@ export class PostgresBackend implements Backend {
         ? new Error(`Another process has been preparing this database for ${LOCK_WAIT_S} s.`)
         : error;
     }
-  }
-
-  #connect(): Promise<Client> {
-    return openConnection(this.location);
   }
 }
 

@@ -11,7 +11,7 @@ import { SqliteConnection } from './sqlite.connection';
 import { StatementTurns } from './statement-turns';
 
 /** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
-const OWN_TYPES: ReadonlyMap<ColumnType | undefined, string> = new Map<ColumnType | undefined, string>([
+const OWN_TYPES = new Map<unknown, string>([
   ['bigint', 'integer'],
   ['mediumtext', 'text'],
 ]);
@@ -54,21 +54,11 @@ export class SqliteDriver extends BetterSqlite3Driver {
 
   /** A read outside any transaction. */
   read(sql: string, parameters: readonly unknown[]): Rows | Promise<Rows> {
-    const values = parameters as (string | number)[];
-    return this.#turns.run(
-      () =>
-        this.#openReader()
-          .prepare(sql)
-          .all(...values) as Rows,
-    );
+    const [reader, values] = [this.#openReader(), parameters as (string | number)[]];
+    return this.#turns.run(() => reader.prepare(sql).all(...values) as Rows);
   }
 
-  override normalizeType(column: {
-    type?: ColumnType;
-    length?: number | string;
-    precision?: number | null;
-    scale?: number;
-  }): string {
+  override normalizeType(column: Parameters<BetterSqlite3Driver['normalizeType']>[0]): string {
     return OWN_TYPES.get(column.type) ?? super.normalizeType(column);
   }
 

@@ -20,7 +20,8 @@ import { loadEnv } from '../config/env';
 import { openDatabase } from '../open-database';
 import { DEMO_PLATFORM, type DemoContent, type DemoTenant } from './demo-organisation';
 import { print, UsageError } from './values';
-import { checked, sayWaiting, withExistingDatabase, withServices } from './with-database';
+import { sayWaiting, withExistingDatabase, withServices } from './with-database';
+import { checkedAs } from '../../web/checked-as';
 
 type Database = Pick<ServiceParts, 'dataSource' | 'env'>;
 
@@ -110,7 +111,10 @@ class Demo {
       contactPhone: String(13_800_010_000 + this.tenantCount),
     };
     this.tenantCount += 1;
-    const id = await tenants.create(parent, await checked(CreateTenantDto, { ...tenant.fields, ...contact }));
+    const id = await tenants.create(
+      parent,
+      await checkedAs(CreateTenantDto, { ...tenant.fields, ...contact }),
+    );
     const { tenantId, tenantName } = await tenants.get(parent, id);
     await this.#fill(RequestContext.system(tenantId), tenantName, tenant);
   }
@@ -125,7 +129,7 @@ class Demo {
       const role = index === 0 ? 'tenant_admin' : 'member';
       const email = `${username}@${content.domain}`;
       const body = { username, nickname, deptId: deptIds.get(dept), email, roles: [role] };
-      const dto = await checked(CreateUserDto, { ...body, password: this.password });
+      const dto = await checkedAs(CreateUserDto, { ...body, password: this.password });
       await this.services.get(UserService, { strict: false }).create(ctx, dto);
       made.unshift({ tenantId, tenantName, username, role });
     }
@@ -146,7 +150,7 @@ class Demo {
         const orderNum = (this.deptCount += 1);
         const contact = { phone: String(13_800_000_000 + orderNum), email: `office${orderNum}@${domain}` };
         const place = { parentId: last[depth], orderNum, status: disabled ? '1' : '0' };
-        const dto = await checked(CreateDeptDto, { deptName, leader, ...contact, ...place });
+        const dto = await checkedAs(CreateDeptDto, { deptName, leader, ...contact, ...place });
         const id = await service.create(ctx, dto);
         ids.set(deptName, id);
         last[depth + 1] = id;

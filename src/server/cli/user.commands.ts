@@ -11,7 +11,8 @@ import { UserErrors } from '../account/user.errors';
 import { UserService } from '../account/user.service';
 import { loadEnv } from '../config/env';
 import { print } from './values';
-import { checked, withAccounts, withServices } from './with-database';
+import { withAccounts, withServices } from './with-database';
+import { checkedAs } from '../../web/checked-as';
 
 interface AccountOptions {
   readonly tenant: string;
@@ -22,7 +23,7 @@ interface AccountOptions {
 export function userAddCommand(options: AccountOptions & { readonly roles: Role[] }): Promise<number> {
   return onAccount(options, async (services, ctx, password) => {
     const body = { username: options.user, password, roles: options.roles };
-    await services.get(UserService, { strict: false }).create(ctx, await checked(CreateUserDto, body));
+    await services.get(UserService, { strict: false }).create(ctx, await checkedAs(CreateUserDto, body));
   });
 }
 
@@ -34,7 +35,7 @@ export function userPasswordCommand(options: AccountOptions): Promise<number> {
     const body = { userId: account.userId, newPassword };
     await services
       .get(UserService, { strict: false })
-      .changePassword(ctx, await checked(ChangePasswordDto, body));
+      .changePassword(ctx, await checkedAs(ChangePasswordDto, body));
   });
 }
 

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
-import { BodyPipe } from '../../web/body.pipe';
 import { TenantEntity } from '../../tenant/tenant.entity';
 import { entities } from '../../resources';
 import type * as AppFile from '../app.module';
@@ -122,9 +121,4 @@ export async function withServices<T>(
   } finally {
     await context.close();
   }
-}
-
-/** Makes the same checks as on a request's body. */
-export async function checked<T>(type: new () => T, body: object): Promise<T> {
-  return (await new BodyPipe().transform(body, { type: 'body', metatype: type })) as T;
 }

@@ -7,7 +7,7 @@ import { ZonedTime } from '../../time/zoned-time';
 import { viewOf } from '../../resource/fields';
 import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
-import { checkedAs } from '../../web/body.pipe';
+import { checkedAs } from '../../web/checked-as';
 import { TenantRepository } from '../tenant.repository';
 import { QuotaKinds } from './quota-kinds';
 import {

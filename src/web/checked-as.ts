@@ -4,36 +4,21 @@ import { HttpErrors } from '../errors/http.errors';
 import type { Bilingual, FieldProblem } from '../errors/refusal';
 import { objectTypeOf } from './fields';
 
+const pipe = new ValidationPipe({
+  transform: true,
+  whitelist: true,
+  forbidUnknownValues: true,
+  stopAtFirstError: true,
+  validateCustomDecorators: true,
+  exceptionFactory: (errors) => HttpErrors.INVALID({ fields: errors.flatMap((error) => problemsOf(error)) }),
+});
+
 /**
- * Checks the shape of a body, or of the parameters after the question mark, and makes it an instance of its class.
- * Keys the class does not know are ignored.
+ * Checks the shape of a body, or of the parameters after the question mark, and makes it an instance of its class. Keys that
+ * the class does not know are ignored. Code of a host may call services with anything, so they check what requests were checked for.
  */
-export class BodyPipe extends ValidationPipe {
-  constructor() {
-    super({
-      transform: true,
-      whitelist: true,
-      forbidUnknownValues: true,
-      stopAtFirstError: true,
-      validateCustomDecorators: true,
-      exceptionFactory: (errors) =>
-        HttpErrors.INVALID({ fields: errors.flatMap((error) => problemsOf(error)) }),
-    });
-  }
-
-  override async transform(
-    value: unknown,
-    metadata: Parameters<ValidationPipe['transform']>[1],
-  ): Promise<unknown> {
-    return super.transform(pickKnownFields(value, metadata.metatype), metadata);
-  }
-}
-
-const pipe = new BodyPipe();
-
-/** Checks a value by its class. Code of a host may call services with anything, so they check what requests were checked for. */
 export async function checkedAs<T extends object>(type: Type<T> | undefined, value: unknown): Promise<T> {
-  return (await pipe.transform(value, { type: 'custom', metatype: type })) as T;
+  return (await pipe.transform(pickKnownFields(value, type), { type: 'custom', metatype: type })) as T;
 }
 
 function problemsOf(error: ValidationError, path = ''): FieldProblem[] {

@@ -1,6 +1,6 @@
 import { RequiredIdsField } from './id-fields';
 import { IntegerField, ObjectField, RolesField, TextField } from './fields';
-import { BodyPipe } from './body.pipe';
+import { checkedAs } from './checked-as';
 import type { Refusal } from '../errors/refusal';
 
 class InnerDto {
@@ -37,8 +37,7 @@ function fail(): never {
 }
 
 describe('the check of a body', () => {
-  const pipe = new BodyPipe();
-  const check = (body: unknown) => pipe.transform(body, { type: 'body', metatype: OuterDto });
+  const check = (body: unknown) => checkedAs(OuterDto, body);
   const fieldsOf = (body: unknown) =>
     check(body).then(
       () => [],
