@@ -121,11 +121,11 @@ export function decoratedMethods<T>(discovery: DiscoveryService, key: string | s
     return scanner.getAllMethodNames(prototype).flatMap((name) => {
       const method = prototype?.[name];
       const call: Method = (argument) => method?.call(instance, argument);
+      const marks = method ? (marksOf(method, key) as T[]) : [];
       // Only of those with marks: a host may have providers that allow no look at their fields outside of a request.
-      const where = (): string => `${instance.constructor.name}.${name}`;
-      return (method ? (marksOf(method, key) as T[]) : []).map((mark) => ({
+      return marks.map((mark) => ({
         mark,
-        where: where(),
+        where: `${instance.constructor.name}.${name}`,
         isSingleton,
         call,
       }));

@@ -72,13 +72,13 @@ export class SqlStatement {
    * after the name of a table forces that index.
    */
   expression(sql: string, named: Named = {}): string {
-    return sql.replace(/:(\.\.\.)?([a-z]\w*)/gi, (_, isList: string | undefined, name: string) => {
+    return sql.replace(/:(?:\.\.\.)?([a-z]\w*)/gi, (_, name: string) => {
       if (name === 'table') return this.table;
       if (name === 'instr') return this.dialect.instr;
       if (name.startsWith('ix_')) return this.dialect.forceIndex(name, this.metadata);
       const value = named[name];
       if (value === undefined) throw new Error(`:${name} has no value.`);
-      return isList ? this.#list([value].flat()) : this.#list([value as Parameter]);
+      return this.#places([value].flat(), (each) => this.placeOf(each));
     });
   }
 
@@ -125,8 +125,10 @@ export class SqlStatement {
       case 'and':
       case 'or':
         return `(${(operand as unknown[]).map((each) => this.#compare(column, each)).join(` ${value.type.toUpperCase()} `)})`;
-      case 'in':
-        return this.#isAmong(column, operand as readonly unknown[]);
+      case 'in': {
+        const places = this.#places(operand as readonly unknown[], (each) => this.place(column, each));
+        return places === '' ? '1=0' : `${name} IN (${places})`;
+      }
       case 'raw':
         return this.expression(value.getSql?.(name) ?? '', value.objectLiteralParameters ?? {});
       default: {
@@ -137,16 +139,8 @@ export class SqlStatement {
     }
   }
 
-  #isAmong(column: ColumnMetadata, values: readonly unknown[]): string {
-    if (values.length === 0) return '1=0';
-    const places = padded(values).map((value) => this.place(column, value));
-    return `${this.#nameOf(column)} IN (${places.join(', ')})`;
-  }
-
-  #list(values: readonly Parameter[]): string {
-    return padded(values)
-      .map((value) => this.placeOf(value))
-      .join(', ');
+  #places<T>(values: readonly T[], place: (value: T) => string): string {
+    return padded(values).map(place).join(', ');
   }
 
   #nameOf({ databaseName }: ColumnMetadata): string {
