@@ -27,7 +27,11 @@ export function rotated({ secret, oldSecrets }: Secrets, now: Date): { secret: s
 /** The signatures of a text by all secrets that are valid, as a receiver of Standard Webhooks reads them. */
 export function signaturesOf({ secret, oldSecrets }: Secrets, content: string, now: Date): string {
   const secrets = [secret, ...validOf(oldSecrets, now).map((old) => old.secret)];
-  return secrets.map((each) => `v1,${signatureOf(each, content)}`).join(' ');
+  const signatures = secrets.map((each) => {
+    const key = Buffer.from(each.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+  });
+  return signatures.join(' ');
 }
 
 function validOf(oldSecrets: string | null, now: Date): { text: string; secret: string }[] {
@@ -35,9 +39,4 @@ function validOf(oldSecrets: string | null, now: Date): { text: string; secret: 
     const [secret = '', until] = text.split(' ');
     return Number(until) > now.getTime() ? [{ text, secret }] : [];
   });
-}
-
-function signatureOf(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-  return createHmac('sha256', key).update(content).digest('base64');
 }

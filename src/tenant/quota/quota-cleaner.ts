@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RemovesExpired } from '../../database/cleanup';
 import { Clock, daysBefore } from '../../time/clock';
-import type { QuotaName } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
 
 /** How long entries of the ledger are kept. */
@@ -23,32 +22,22 @@ export class QuotaCleaner {
   async foldEntries(): Promise<number> {
     const before = this.#expired;
     if (!before) return 0;
-    return inEach(await this.quotas.findOldEntries(before), (name) => this.quotas.fold(name, before));
+    return this.quotas.fold(await this.quotas.findOldEntries(before), before);
   }
 
   @RemovesExpired('quota reservations')
   async endReservations(): Promise<number> {
     // Each transaction on a quota begins with marking what has run out.
     const ranOut = await this.quotas.findRanOut(['active'], this.clock.now());
-    await inEach(ranOut, (name) => this.quotas.cleaning(name, () => Promise.resolve(0)));
+    await this.quotas.cleaning(ranOut, () => Promise.resolve(0));
     const before = this.#expired;
     if (!before) return 0;
-    return inEach(await this.quotas.findRanOut(['committed', 'released', 'expired'], before), (name) =>
-      this.quotas.cleaning(name, (quota) => quota.forgetReservations(before)),
-    );
+    const ended = await this.quotas.findRanOut(['committed', 'released', 'expired'], before);
+    return this.quotas.cleaning(ended, (quota) => quota.forgetReservations(before));
   }
 
   /** Null when all are kept. */
   get #expired(): Date | null {
     return this.keeping.days === 0 ? null : daysBefore(this.clock.now(), this.keeping.days);
   }
-}
-
-async function inEach(
-  names: readonly QuotaName[],
-  work: (name: QuotaName) => Promise<number>,
-): Promise<number> {
-  let sum = 0;
-  for (const name of names) sum += await work(name);
-  return sum;
 }

@@ -68,14 +68,20 @@ export class QuotaRepository {
   }
 
   /** Makes one entry for each month of the oldest entries that are older than this; months are those that readers see. */
-  fold(name: QuotaName, before: Date): Promise<number> {
+  fold(names: readonly QuotaName[], before: Date): Promise<number> {
     const monthOf = (time: Date): string => this.time.day(time).slice(0, 7);
-    return this.cleaning(name, (quota) => quota.foldEntries(before, monthOf));
+    return this.cleaning(names, (quota) => quota.foldEntries(before, monthOf));
   }
 
-  /** As `transaction`, for work that spends nothing; of any tenant, deleted or not. */
-  cleaning<T>({ tenantId, kind }: QuotaName, work: (quota: LockedQuota) => Promise<T>): Promise<T> {
-    return this.transaction(RequestContext.system(tenantId), kind, work, { isSpent: false });
+  /** A transaction on each of them that spends nothing; of any tenant, deleted or not. Gives the sum of what `work` gave. */
+  async cleaning(
+    names: readonly QuotaName[],
+    work: (quota: LockedQuota) => Promise<number>,
+  ): Promise<number> {
+    let sum = 0;
+    for (const { tenantId, kind } of names)
+      sum += await this.transaction(RequestContext.system(tenantId), kind, work, { isSpent: false });
+    return sum;
   }
 
   /** Runs `work` while no one else spends of this quota of this tenant; it may run again after a conflict. */

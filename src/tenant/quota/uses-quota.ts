@@ -13,7 +13,7 @@ import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { decoratedMethods } from '../../database/domain-events';
 import { Refusal } from '../../errors/refusal';
 import { requestIn } from '../../tenancy/principal-resolver';
-import { contextOf, type RequestContext } from '../../tenancy/request-context';
+import { contextOf } from '../../tenancy/request-context';
 import { TenantScoped } from '../../web/organisation-controller';
 import { requestIdOf } from '../../web/request';
 import { QuotaKinds } from './quota-kinds';
@@ -86,17 +86,11 @@ class UsesQuotaInterceptor implements NestInterceptor {
       await commit();
       return result;
     } catch (error) {
-      await this.#release(ctx, kind, key);
+      await this.quotas.release(ctx, kind, key).catch((second: unknown) => {
+        // Of two errors the handler's own is told; what cannot be released now runs out by itself.
+        if (!(second instanceof Refusal)) throw second;
+      });
       throw error;
-    }
-  }
-
-  async #release(ctx: RequestContext, kind: string, key: string): Promise<void> {
-    try {
-      await this.quotas.release(ctx, kind, key);
-    } catch (error) {
-      // Of two errors the handler's own is told; what cannot be released now runs out by itself.
-      if (!(error instanceof Refusal)) throw error;
     }
   }
 }
