@@ -36,15 +36,9 @@ export class RuleView {
 
 /** What every view of a tenant shows. */
 export class TenantSummaryDto {
-  /**
-   * Internal id, used in paths.
-   * @example "1"
-   */
+  /** Internal id, used in paths. @example "1" */
   id!: string;
-  /**
-   * Business code.
-   * @example "000000"
-   */
+  /** Business code. @example "000000" */
   tenantId!: string;
   /** @example 示例科技 */
   tenantName!: string;

@@ -73,16 +73,10 @@ class TenantFieldsDto {
    */
   @TextField(20) tenantParent?: string;
 
-  /**
-   * First day of service; not sent: open.
-   * @example "2026-01-01"
-   */
+  /** First day of service; not sent: open. @example "2026-01-01" */
   @DayField() startTime?: string;
 
-  /**
-   * Last day of service; not sent: open.
-   * @example "2036-12-31"
-   */
+  /** Last day of service; not sent: open. @example "2036-12-31" */
   @DayField('startTime') endTime?: string;
   /** @example 张三 */
   @TextField(64) contactUserName?: string;
@@ -91,16 +85,10 @@ class TenantFieldsDto {
   /** @example 示例科技有限公司 */
   @TextField(128) companyName?: string;
 
-  /**
-   * `0` normal, `1` disabled. Default: `0`.
-   * @example "0"
-   */
+  /** `0` normal, `1` disabled. Default: `0`. @example "0" */
   @ChoiceField('0', '1') status?: string;
 
-  /**
-   * Limit on the number of accounts; -1 is unlimited, and the default.
-   * @example -1
-   */
+  /** Limit on the number of accounts; -1 is unlimited, and the default. @example -1 */
   @IntegerField(UNLIMITED) accountCount?: number;
   @ObjectField(() => PackageBo) packageBo?: PackageBo;
   @ObjectField(() => QuotaBo) quotaBo?: QuotaBo;

@@ -31,16 +31,10 @@ class UserDetailsDto {
   /** @example "13800138000" */
   @TextField(32)
   phone?: string;
-  /**
-   * Not sent: `member`.
-   * @example ["member"]
-   */
+  /** Not sent: `member`. @example ["member"] */
   @RolesField()
   roles?: Role[];
-  /**
-   * `0` normal, `1` disabled.
-   * @example "0"
-   */
+  /** `0` normal, `1` disabled. @example "0" */
   @ChoiceField('0', '1')
   status?: string;
   /** The caller's own tenant; on create also one below it, for its administrators. */
@@ -50,10 +44,7 @@ class UserDetailsDto {
 
 /** The fields of an account that a client sends. */
 export class UserFieldsDto extends UserDetailsDto {
-  /**
-   * Compared after NFKC, so that no two look the same; invisible characters are refused.
-   * @example zhangsan
-   */
+  /** Compared after NFKC, so that no two look the same; invisible characters are refused. @example zhangsan */
   @RequiredTextField(64)
   username!: string;
 }
@@ -84,10 +75,7 @@ export class PatchUserDto extends UserDetailsDto {
 
 /** A new password: one's own with the old one, or another account's by an administrator. */
 export class ChangePasswordDto {
-  /**
-   * Your own account when not sent.
-   * @example 2
-   */
+  /** Your own account when not sent. @example 2 */
   @IdField()
   userId?: number;
   /** Needed only to change your own password. */
