@@ -30,13 +30,9 @@ export interface Followed extends Pick<ChangeFilters, 'kinds' | 'lineage'> {
 /** What tenants follow: the journal of their own; of the platform's, which tells of all tenants, what happens at and below them. */
 export function followedBy(tenantId: string, kinds: readonly ChangeKind[]): Followed[] {
   if (tenantId === PLATFORM_TENANT) return [{ journal: tenantId, kinds }];
-  const [own, tenants] = [
-    kinds.filter((kind) => kind !== 'tenant'),
-    kinds.filter((kind) => kind === 'tenant'),
-  ];
   return [
-    { journal: tenantId, kinds: own },
-    { journal: PLATFORM_TENANT, kinds: tenants, lineage: tenantId },
+    { journal: tenantId, kinds: kinds.filter((kind) => kind !== 'tenant') },
+    { journal: PLATFORM_TENANT, kinds: kinds.filter((kind) => kind === 'tenant'), lineage: tenantId },
   ].filter((followed) => followed.kinds.length > 0);
 }
 
