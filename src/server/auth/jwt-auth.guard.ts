@@ -27,8 +27,10 @@ export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
     super({
       jwtFromRequest: bearerToken,
       secretOrKeyProvider: keyProvider(env),
-      // The one whose keys are not there finds none.
-      algorithms: [JWT_ALGORITHM, ...OUTSIDE_ALGORITHMS],
+      algorithms: [
+        ...(env.LOCAL_ACCOUNTS === 'on' ? ([JWT_ALGORITHM] as const) : []),
+        ...(env.JWT_JWKS_URI === undefined ? [] : OUTSIDE_ALGORITHMS),
+      ],
       issuer: env.JWT_ISSUER,
       audience: env.JWT_AUDIENCE,
       passReqToCallback: true,
