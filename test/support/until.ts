@@ -13,7 +13,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
   }
 }
 
-/** The same, while time passes by this clock; little by little, because what fails is noted a moment later. */
+/** Waits for a state while time passes by this clock; little by little, because what fails is noted a moment later. */
 export function untilLater(
   clock: { pass(milliseconds: number): void },
   stepMs: number,

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Not of the public Internet: this host, private networks, link-local (clouds keep their metadata there), documentation, multicast. */
+/** What webhooks must not reach (SSRF): this host, private networks, link-local (clouds keep their metadata there), documentation, multicast. */
 const NOT_PUBLIC_V4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 ' +
   '192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4';
