@@ -121,7 +121,7 @@ class TenantReader {
     return this.#tenants.findOne({ tenantId, ...LIVE });
   }
 
-  /** The same; refuses when there is none. */
+  /** The tenant of this id; refuses when there is none. */
   async get(id: string): Promise<TenantEntity> {
     const tenant = await this.find(id);
     if (!tenant) throw TenantErrors.NOT_FOUND();
