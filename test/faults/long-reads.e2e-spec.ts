@@ -52,7 +52,10 @@ class LongReads {
   async twelve(tenantId: string, path: string): Promise<Noticed> {
     const { pid, child } = this.#service;
     const bare = new ApiClient(child.anonymous.baseUrl);
-    const api = bare.as(mintToken({ tenantId }));
+    // With connections of its own: the others must not wait for one of its twelve.
+    const api = new ApiClient(child.anonymous.baseUrl, {
+      authorization: `Bearer ${mintToken({ tenantId })}`,
+    });
     await api.get(PATH + path);
     const before = cpuMs(pid);
     await api.get(PATH + path);
