@@ -7,8 +7,13 @@ import { chunksOf } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
 import type { ScopedTable } from '../database/scoped-table';
 import { padded } from '../database/sql-statement';
-import { changedFields, ChangeLog, type ChangeKind, type ChangeOperation } from '../journal/change-log';
-import type { JournalFields } from '../journal/change-log';
+import {
+  changedFields,
+  ChangeLog,
+  type ChangeKind,
+  type ChangeOperation,
+  type JournalFields,
+} from '../journal/change-log';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 

@@ -51,6 +51,7 @@ function fieldTypes(type: Type): unknown[] {
     (key) => Reflect.getMetadata(API_MODEL_PROPERTIES, prototype, key.slice(1)) as FieldSchema,
   );
   const compiled = Object.values((type as Compiled)._OPENAPI_METADATA_FACTORY?.() ?? {});
+  // A class that is defined later is given as `type: () => Class`, a function that is called `type`.
   return [...decorated, ...compiled]
     .map(({ type: of }) => (typeof of === 'function' && of.name === 'type' ? (of as () => unknown)() : of))
     .map((of) => (Array.isArray(of) ? (of as unknown[])[0] : of));

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { schemaTypes } from '../../web/schema-names';
-import { allResources } from '../../resources';
+import { resources } from '../../resources';
 import { finishDocument } from './finish-document';
 import { shareParts } from './share-parts';
 
@@ -24,8 +24,9 @@ Departments and tenants for many companies.
 const SIGNING_IN = { name: 'Signing in', description: 'Signing in, tokens, and the signed-in caller.' };
 const ACCOUNTS = { name: 'Accounts', description: "The accounts of the caller's tenant." };
 
+const { depts, tenants, ...others } = resources;
 /** In the order in which a person meets them. */
-const TAGS = [SIGNING_IN, ...allResources.map(({ tag }) => tag)].toSpliced(3, 0, ACCOUNTS);
+const TAGS = [SIGNING_IN, depts.tag, tenants.tag, ACCOUNTS, ...Object.values(others).map(({ tag }) => tag)];
 
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
   const builder = new DocumentBuilder()
