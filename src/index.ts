@@ -8,8 +8,12 @@ export type { TenantryExtras, TenantryOptions } from './tenantry-options';
 // The database.
 export { entities, entitiesFor, migrations } from './resources';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
-export { DeptEntity } from './dept/dept.entity';
-export { TenantEntity } from './tenant/tenant.entity';
+export { TenantryDept } from './dept/dept.entity';
+export { TenantryTenant } from './tenant/tenant.entity';
+/** @deprecated Use `TenantryDept`. */
+export { TenantryDept as DeptEntity } from './dept/dept.entity';
+/** @deprecated Use `TenantryTenant`. */
+export { TenantryTenant as TenantEntity } from './tenant/tenant.entity';
 
 // Ports.
 export { PrincipalResolver, type CallerAnswer } from './tenancy/principal-resolver';

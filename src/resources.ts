@@ -1,10 +1,10 @@
 import type { DataSourceOptions } from 'typeorm';
 import { CHANGES, WEBHOOKS } from './changes/journal.module';
-import { CommitRecord } from './database/commit-log';
+import { TenantryCommit } from './database/commit-log';
 import { describeColumnsFor } from './database/entity-columns';
 import { migrations as common } from './database/migrations/index';
 import { DEPTS } from './dept/dept.module';
-import { ChangeEntity } from './journal/change-log';
+import { TenantryChange } from './journal/change-log';
 import type { Resource } from './resource/resource';
 import { ENTITLEMENTS, QUOTAS, TENANTS } from './tenant/tenant.module';
 
@@ -27,8 +27,8 @@ export const routeModules = [...new Set(allResources.map(({ routes }) => routes)
 /** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
 export const entities = [
   ...allResources.flatMap((resource) => resource.entities ?? []),
-  CommitRecord,
-  ChangeEntity,
+  TenantryCommit,
+  TenantryChange,
 ];
 
 /** The history of the library's tables, for every database; a host adds it to its own DataSource. */

@@ -126,7 +126,7 @@ describe('the source', () => {
   it('departments, tenants and accounts are written only where their tree is locked, so that the journal has every change', () => {
     const writes = /\.(insert|insertMany|insertAll|update|erase|delete|increment)\(/;
     const journalled =
-      /(new (ScopedTable|TenantBound)\(\S+ |manager\.(insert|update|delete)\()(Dept|Tenant|Account)Entity\b/;
+      /(new (ScopedTable|TenantBound)\(\S+ |manager\.(insert|update|delete)\()(TenantryDept|TenantryTenant|AccountEntity)\b/;
     const writers = files.filter(({ text }) => writes.test(text) && journalled.test(text));
     expect(paths(writers).sort()).toEqual(
       [

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@nestjs/common';
 import type { FairQueue } from '../concurrency/fair-queue';
-import type { ChangeEntity } from '../journal/change-log';
+import type { TenantryChange } from '../journal/change-log';
 import type { Position } from '../journal/journal-state';
 import { RENEW_MS } from './lease.repository';
-import type { PositionEntity } from './subscription.entity';
+import type { TenantryPosition } from './subscription.entity';
 import type { SubscriptionRepository, Wanted } from './subscription.repository';
 
 /** What gets the entries of journals, each journal in its order: a webhook, or a handler of the host. */
@@ -15,13 +15,13 @@ export interface Subscription {
   readonly share: string;
   wanted(journal: string): Wanted;
   /** Takes one entry. When it fails, the same entry comes again, and later ones of its journal wait. */
-  handle(entry: ChangeEntity, attempt: number): Promise<void>;
+  handle(entry: TenantryChange, attempt: number): Promise<void>;
   /** Milliseconds until the next try. */
   failed(error: unknown, failure: Failure): Promise<number>;
 }
 
 export interface Failure {
-  readonly entry: ChangeEntity;
+  readonly entry: TenantryChange;
   readonly attempts: number;
   /** For how long it has failed. */
   readonly forMs: number;
@@ -201,9 +201,9 @@ export class ChangeDispatcher {
 
   async #handle(
     subscription: Subscription,
-    position: PositionEntity,
+    position: TenantryPosition,
     at: Position,
-    entry: ChangeEntity,
+    entry: TenantryChange,
   ): Promise<boolean> {
     const isFirst = at === position;
     const attempts = (isFirst ? position.attempts : 0) + 1;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CHANGE_KINDS, type ChangeEntity } from '../journal/change-log';
+import { CHANGE_KINDS, type TenantryChange } from '../journal/change-log';
 import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
@@ -36,7 +36,7 @@ interface FollowedJournal {
 
 /** What was read of a journal, and where its reader stands when it has taken all of it. */
 interface Part extends FollowedJournal {
-  readonly entries: readonly ChangeEntity[];
+  readonly entries: readonly TenantryChange[];
   readonly end: Position;
   readonly hasMore: boolean;
 }
@@ -155,7 +155,7 @@ export class ChangeFeed {
     { tenantId: caller }: RequestContext,
     parts: readonly Part[],
     limit: number,
-    order: (a: ChangeEntity, b: ChangeEntity) => number,
+    order: (a: TenantryChange, b: TenantryChange) => number,
   ) {
     const queues = parts.map(({ tenantId, at, end, entries }) => ({ tenantId, at, end, rest: [...entries] }));
     const rows: ChangeDto[] = [];

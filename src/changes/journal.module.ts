@@ -8,7 +8,7 @@ import { JournalCleaner } from '../journal/journal-cleaner.repository';
 import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
 import type { Resource } from '../resource/resource';
-import { DeliveryEntity, LeaseEntity, PositionEntity, WebhookEntity } from './subscription.entity';
+import { TenantryDelivery, TenantryLease, TenantryPosition, TenantryWebhook } from './subscription.entity';
 import { SubscriptionRepository } from './subscription.repository';
 import { WebhookSender } from './webhook/webhook-sender';
 import { WebhookWorker } from './webhook/webhook-worker';
@@ -53,7 +53,7 @@ export const CHANGES = {
     description:
       'The journal (audit log): every change, to follow it by long polling or to find who did what.',
   },
-  entities: [PositionEntity, LeaseEntity],
+  entities: [TenantryPosition, TenantryLease],
 } satisfies Resource;
 
 export const WEBHOOKS = {
@@ -62,5 +62,5 @@ export const WEBHOOKS = {
     name: 'Webhooks',
     description: 'Addresses that changes are sent to, signed, in order and at least once.',
   },
-  entities: [WebhookEntity, DeliveryEntity],
+  entities: [TenantryWebhook, TenantryDelivery],
 } satisfies Resource;

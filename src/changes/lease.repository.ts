@@ -5,7 +5,7 @@ import { isDuplicate } from '../database/retry-policy';
 import { ScopedTable } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
 import { Clock } from '../time/clock';
-import { LeaseEntity } from './subscription.entity';
+import { TenantryLease } from './subscription.entity';
 
 /** A process that dies is missed for no longer than this. */
 const LEASE_MS = 6000;
@@ -52,7 +52,7 @@ export class LeaseRepository {
     await this.#leases.erase({ name, owner: this.#owner });
   }
 
-  get #leases(): ScopedTable<LeaseEntity> {
-    return new ScopedTable(this.#unitOfWork.connections(), LeaseEntity);
+  get #leases(): ScopedTable<TenantryLease> {
+    return new ScopedTable(this.#unitOfWork.connections(), TenantryLease);
   }
 }

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { DiscoveryService } from '@nestjs/core';
 import { FairQueue } from '../concurrency/fair-queue';
 import { backoff } from '../concurrency/retry';
-import { CHANGE_KINDS, type ChangeEntity, type ChangeKind } from '../journal/change-log';
+import { CHANGE_KINDS, type TenantryChange, type ChangeKind } from '../journal/change-log';
 import { decoratedMethods, type HandlerDecorator } from '../database/domain-events';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ZonedTime } from '../time/zoned-time';
@@ -83,7 +83,7 @@ export class ChangeHandlers implements OnApplicationBootstrap, OnModuleDestroy {
       name: `handler:${handler}`,
       share: handler,
       wanted: () => ({ kinds }),
-      handle: async (entry: ChangeEntity) => {
+      handle: async (entry: TenantryChange) => {
         await call(toChangeView(entry, this.time, PLATFORM_TENANT));
       },
       failed: (error: unknown, { entry, attempts }: Failure) => {

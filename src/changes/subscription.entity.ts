@@ -6,14 +6,14 @@ import type { TenantOwned } from '../tenancy/tenant-bound';
 /** An address of a tenant that its changes are sent to. */
 @Entity('tenantry_webhook')
 @Index('ix_webhook_tenant', ['tenantId', 'webhookId'])
-export class WebhookEntity extends Stamped implements TenantOwned {
+export class TenantryWebhook extends Stamped implements TenantOwned {
   @PrimaryColumn({ name: 'webhook_id', type: 'bigint', transformer: id })
   @Generated('increment')
   webhookId!: number;
 
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
-  @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
+  @ManyToOne('TenantryTenant', { onDelete: 'CASCADE' })
   @JoinColumn(toTenant('fk_webhook_tenant'))
   tenant?: object;
 
@@ -33,7 +33,7 @@ export class WebhookEntity extends Stamped implements TenantOwned {
 @Entity('tenantry_webhook_delivery')
 @Index('ix_delivery_webhook', ['webhookId', 'deliveryId'])
 @Index('ix_delivery_message', ['webhookId', 'messageId'])
-export class DeliveryEntity implements TenantOwned {
+export class TenantryDelivery implements TenantOwned {
   @PrimaryColumn({ name: 'delivery_id', type: 'bigint', transformer: id })
   @Generated('increment')
   deliveryId!: number;
@@ -41,9 +41,9 @@ export class DeliveryEntity implements TenantOwned {
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
   @Column({ name: 'webhook_id', type: 'bigint', transformer: id }) webhookId!: number;
 
-  @ManyToOne(() => WebhookEntity, { onDelete: 'CASCADE' })
+  @ManyToOne(() => TenantryWebhook, { onDelete: 'CASCADE' })
   @JoinColumn({ name: 'webhook_id', foreignKeyConstraintName: 'fk_delivery_webhook' })
-  webhook?: WebhookEntity;
+  webhook?: TenantryWebhook;
 
   @Column({ name: 'message_id', type: 'varchar', length: 80, ...ascii }) messageId!: string;
   @Column({ type: 'integer' }) attempt!: number;
@@ -58,11 +58,11 @@ export class DeliveryEntity implements TenantOwned {
 
 /** How far a webhook, or a handler of the host, has come in the journal of one tenant. */
 @Entity('tenantry_change_position')
-export class PositionEntity {
+export class TenantryPosition {
   /** The tenant whose journal it is; a webhook of another tenant may follow the platform's. */
   @PrimaryColumn({ type: 'varchar', length: 20, ...ascii }) journal!: string;
 
-  @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
+  @ManyToOne('TenantryTenant', { onDelete: 'CASCADE' })
   @JoinColumn(toTenant('fk_position_journal', 'journal'))
   tenant?: object;
 
@@ -87,7 +87,7 @@ export class PositionEntity {
 
 /** Which process serves a subscription. A process that dies leaves it to others when it expires. */
 @Entity('tenantry_lease')
-export class LeaseEntity {
+export class TenantryLease {
   @PrimaryColumn({ type: 'varchar', length: 80, ...ascii }) name!: string;
   @Column({ type: 'varchar', length: 36, ...ascii }) owner!: string;
   @Column({ name: 'expires_at', type: 'datetime', precision: 3 }) expiresAt!: Date;

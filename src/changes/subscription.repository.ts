@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { ChangeEntity, ChangeLog } from '../journal/change-log';
+import { TenantryChange, ChangeLog } from '../journal/change-log';
 import { changesAfter, type Followed } from '../journal/change-reader.repository';
 import { endOf, journalStates, LAST_SEQ, type Position } from '../journal/journal-state';
 import { columnOf, tableName } from '../database/columns';
@@ -12,21 +12,21 @@ import { topTenantOf } from '../tenancy/tenant-code';
 import { Clock } from '../time/clock';
 import { ZonedTime } from '../time/zoned-time';
 import { LeaseRepository } from './lease.repository';
-import { PositionEntity, type WebhookEntity } from './subscription.entity';
+import { TenantryPosition, type TenantryWebhook } from './subscription.entity';
 
 /** Which entries of a journal a subscription wants. */
 export type Wanted = Omit<Followed, 'journal'>;
 
 /** A webhook, and a journal with something that it has not seen. */
-export interface DueWebhook extends Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'kinds'> {
+export interface DueWebhook extends Pick<TenantryWebhook, 'webhookId' | 'tenantId' | 'kinds'> {
   readonly topTenantId: string;
   readonly journal: string;
 }
 
 /** What a subscription has not seen of a journal. */
 export interface News {
-  readonly position: PositionEntity;
-  readonly entries: readonly ChangeEntity[];
+  readonly position: TenantryPosition;
+  readonly entries: readonly TenantryChange[];
   /** Where the subscription stands once it has taken all of these entries. */
   readonly end: Position;
   readonly hasMore: boolean;
@@ -111,7 +111,7 @@ export class SubscriptionRepository {
   async findNews(subscription: string, journal: string, wanted: Wanted): Promise<News | null> {
     // On one connection: another node of a cluster may not have all entries up to the version yet.
     return this.#unitOfWork.withoutTransaction(async (manager) => {
-      const positions = new ScopedTable(manager, PositionEntity);
+      const positions = new ScopedTable(manager, TenantryPosition);
       const version = await treeVersionOf(manager, journal);
       let position = await positions.findOne({ journal, subscription });
       if (!position && subscription.startsWith('handler:')) {
@@ -120,7 +120,7 @@ export class SubscriptionRepository {
       }
       const isDue = position && (version > position.version || position.seq < LAST_SEQ);
       if (!position || !isDue || (position.retryAt && position.retryAt > this.clock.now())) return null;
-      const changes = new ScopedTable(manager, ChangeEntity);
+      const changes = new ScopedTable(manager, TenantryChange);
       const page = { ...wanted, upTo: version, limit: PAGE + 1 };
       const found = await changesAfter(changes, journal, position, page);
       const entries = found.slice(0, PAGE);
@@ -130,7 +130,7 @@ export class SubscriptionRepository {
   }
 
   /** Moves on from where the position was read; false when another process has moved it, or it is gone. */
-  async move({ journal, subscription }: PositionEntity, from: Position, to: Position): Promise<boolean> {
+  async move({ journal, subscription }: TenantryPosition, from: Position, to: Position): Promise<boolean> {
     const at = ({ version, seq }: Position) => ({ journal, subscription, version, seq });
     const { version, seq } = to;
     // `to` as well: a repeated statement finds what it has done.
@@ -140,22 +140,22 @@ export class SubscriptionRepository {
 
   /** Notes a failed try of the entry after this place. */
   async postpone(
-    { journal, subscription }: PositionEntity,
+    { journal, subscription }: TenantryPosition,
     { version, seq }: Position,
-    failure: Pick<PositionEntity, 'attempts' | 'failingSince' | 'retryAt'>,
+    failure: Pick<TenantryPosition, 'attempts' | 'failingSince' | 'retryAt'>,
   ): Promise<void> {
     await this.#positions.update({ journal, subscription, version, seq }, failure);
   }
 
-  get #positions(): ScopedTable<PositionEntity> {
-    return new ScopedTable(this.#unitOfWork.connections(), PositionEntity);
+  get #positions(): ScopedTable<TenantryPosition> {
+    return new ScopedTable(this.#unitOfWork.connections(), TenantryPosition);
   }
 
   /** Where `:table` is the table of positions, and `:now` the time. */
   async #select(sql: string, named: Named): Promise<Rows> {
     const connections = this.#unitOfWork.connections();
     const { dataSource } = connections;
-    const metadata = dataSource.getMetadata(PositionEntity);
+    const metadata = dataSource.getMetadata(TenantryPosition);
     const statement = new SqlStatement(metadata);
     const retryAt = columnOf(metadata, 'retryAt');
     const now = dataSource.driver.preparePersistentValue(this.clock.now(), retryAt) as Parameter;

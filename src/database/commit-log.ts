@@ -15,7 +15,7 @@ const RULE = 'The result of a transaction that takes effect once must be JSON';
  * the row tells whether it happened. Rows older than a day are removed.
  */
 @Entity('tenantry_unit')
-export class CommitRecord {
+export class TenantryCommit {
   /** Made from a client's Idempotency-Key where there is one. */
   @PrimaryColumn({ name: 'unit_id', type: 'varchar', length: 36, ...ascii })
   unitId!: string;
@@ -53,7 +53,7 @@ export class CommitLog {
   }
 
   /** What the same request gave before; null when there was none within a day. */
-  async findAnswer(manager: EntityManager, request: IdempotentRequest): Promise<CommitRecord | null> {
+  async findAnswer(manager: EntityManager, request: IdempotentRequest): Promise<TenantryCommit | null> {
     const record = await recordsOf(manager).findOne({ unitId: request.unitId });
     if (!record || record.createdAt < dayBefore(this.now())) return null;
     if (record.bodyHash !== request.bodyHash) throw IdempotencyErrors.REUSED();
@@ -66,12 +66,12 @@ export class CommitLog {
   }
 
   removeExpired(manager: EntityManager): Promise<number> {
-    return removeSome(manager, CommitRecord, 'unitId', { createdAt: LessThan(dayBefore(this.now())) });
+    return removeSome(manager, TenantryCommit, 'unitId', { createdAt: LessThan(dayBefore(this.now())) });
   }
 }
 
-function recordsOf(manager: EntityManager): ScopedTable<CommitRecord> {
-  return new ScopedTable(manager, CommitRecord);
+function recordsOf(manager: EntityManager): ScopedTable<TenantryCommit> {
+  return new ScopedTable(manager, TenantryCommit);
 }
 
 function dayBefore(now: Date): Date {

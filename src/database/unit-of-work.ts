@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager, QueryRunner } from 'typeorm';
 import { Clock } from '../time/clock';
 import { RemovesExpired } from './cleanup';
-import { CommitLog, fromStored, toStored, type CommitRecord } from './commit-log';
+import { CommitLog, fromStored, toStored, type TenantryCommit } from './commit-log';
 import { DatabaseErrors } from './database.errors';
 import type { Isolation } from './dialect';
 import { dialectOf } from './dialects';
@@ -156,7 +156,7 @@ export class UnitOfWork {
     return DatabaseErrors.UNAVAILABLE();
   }
 
-  #findAnswer(request: IdempotentRequest, budget: RetryBudget): Promise<CommitRecord | null> {
+  #findAnswer(request: IdempotentRequest, budget: RetryBudget): Promise<TenantryCommit | null> {
     return this.#read(budget, (manager) => this.#commits.findAnswer(manager, request));
   }
 
@@ -240,7 +240,7 @@ export class UnitOfWork {
   }
 }
 
-function replay(request: IdempotentRequest, { result }: CommitRecord): unknown {
+function replay(request: IdempotentRequest, { result }: TenantryCommit): unknown {
   request.onReplay();
   return fromStored(result);
 }

@@ -7,7 +7,7 @@ import { TimeSlices } from '../time/time-slices';
 import { MAX_DEPTH, type TreeNode } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
-import { ancestorIds, ROOT_ID, type DeptEntity, type DeptRow } from './dept.entity';
+import { ancestorIds, ROOT_ID, type TenantryDept, type DeptRow } from './dept.entity';
 import { DeptErrors } from './dept.errors';
 import { toDeptRow, toDeptView } from './dept.mapper';
 import type { DeptReader, DeptSource, ListedDept } from './dept-reader.repository';
@@ -180,7 +180,7 @@ async function readLevels(depts: DeptSource, root: DeptRow | null, levels: numbe
 
 async function readMatches(
   depts: DeptReader,
-  root: DeptEntity | null,
+  root: TenantryDept | null,
   { depth, status, deptName: name }: DeptTreeQuery,
 ): Promise<TreePart> {
   const passes = (dept: DeptRow): boolean =>
@@ -209,7 +209,7 @@ async function findMatches(depts: DeptReader, criteria: DeptCriteria, matches: D
 
 async function withAncestors(
   depts: DeptReader,
-  root: DeptEntity | null,
+  root: TenantryDept | null,
   matches: readonly DeptRow[],
   isIncomplete: boolean,
 ): Promise<TreePart> {

@@ -22,7 +22,7 @@ import {
   type SiblingName,
   type Where,
 } from './dept.conditions';
-import { DEPT_FIELDS, DEPT_SHOWN, DeptEntity, type DeptRow } from './dept.entity';
+import { DEPT_FIELDS, DEPT_SHOWN, TenantryDept, type DeptRow } from './dept.entity';
 
 const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
 const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
@@ -43,7 +43,7 @@ const NAMES_PER_STATEMENT = 100;
 /** A department of a list; 0 or 1 is what every database has. MySQL computes it as a BIGINT, which comes as text. */
 export type ListedDept = DeptRow & { readonly hasChildren: number | string };
 
-export type FileDept = Pick<DeptEntity, (typeof IN_FILES)[number]>;
+export type FileDept = Pick<TenantryDept, (typeof IN_FILES)[number]>;
 
 /** A place in the order of the tree: after all with these ancestors, or after one department among them. */
 export type TreePlace = readonly [ancestors: string] | readonly [string, orderNum: number, deptId: number];
@@ -63,14 +63,14 @@ export interface DeptSource {
 /** The departments of one tenant as they are, read outside of any transaction. */
 export class DeptReader implements DeptSource {
   readonly tenantId: string;
-  readonly #depts: TenantBound<DeptEntity>;
+  readonly #depts: TenantBound<TenantryDept>;
 
   constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
     this.tenantId = ctx.tenantId;
-    this.#depts = new TenantBound(unitOfWork, DeptEntity, ctx);
+    this.#depts = new TenantBound(unitOfWork, TenantryDept, ctx);
   }
 
-  find(deptId: number): Promise<DeptEntity | null> {
+  find(deptId: number): Promise<TenantryDept | null> {
     return this.#depts.findOne({ deptId, ...LIVE });
   }
 
@@ -112,7 +112,7 @@ export class DeptReader implements DeptSource {
     const columns = Object.keys(order) as (keyof typeof TREE_ORDER | keyof typeof CHILD_ORDER)[];
     for (let after: Key | null = null, left = limit; left > 0;) {
       const most = Math.min(PAGE, left);
-      const options: FindOptions<DeptEntity> = { order, after, limit: most, index };
+      const options: FindOptions<TenantryDept> = { order, after, limit: most, index };
       const page = await this.#depts.pick(where, DEPT_SHOWN, options);
       yield page;
       const last = page.at(-1);
@@ -127,7 +127,7 @@ export class DeptReader implements DeptSource {
    */
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<ListedDept>> {
     const where = matching(criteria);
-    const find = (found: Where, options: FindOptions<DeptEntity>): Promise<ListedDept[]> =>
+    const find = (found: Where, options: FindOptions<TenantryDept>): Promise<ListedDept[]> =>
       this.#depts.pickWith(found, DEPT_SHOWN, HAS_CHILDREN, options);
     const range = await this.#rangeOf(criteria);
     if (range && Object.keys(range.where).length === Object.keys(where).length) {
@@ -140,7 +140,7 @@ export class DeptReader implements DeptSource {
     return fillPage(keys, { at, idOf: ({ deptId }) => deptId }, after, limit);
   }
 
-  findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
+  findNamed(names: readonly SiblingName[]): Promise<TenantryDept[]> {
     return findNamed(this.#depts, names);
   }
 
@@ -163,7 +163,7 @@ export class DeptReader implements DeptSource {
   }
 
   /** The children of a department that share their name with a sibling. */
-  async findSameNamed(parentId: number): Promise<Pick<DeptEntity, 'deptId' | 'deptName'>[]> {
+  async findSameNamed(parentId: number): Promise<Pick<TenantryDept, 'deptId' | 'deptName'>[]> {
     const siblings = { ...LIVE, parentId };
     const names = await this.#depts.repeatedTexts('deptName', siblings);
     return inChunks(names, (chunk) => {
@@ -201,10 +201,10 @@ export class DeptReader implements DeptSource {
 
 /** Finds the departments with these parents and names, which must all differ. */
 export async function findNamed(
-  depts: TenantBound<DeptEntity>,
+  depts: TenantBound<TenantryDept>,
   names: readonly SiblingName[],
-): Promise<DeptEntity[]> {
-  const found: DeptEntity[] = [];
+): Promise<TenantryDept[]> {
+  const found: TenantryDept[] = [];
   for (let at = 0; at < names.length; at += NAMES_PER_STATEMENT) {
     const some = names.slice(at, at + NAMES_PER_STATEMENT);
     found.push(...(await depts.find(namedSiblings(some, depts.findsByRowValues))));

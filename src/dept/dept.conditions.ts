@@ -2,11 +2,11 @@ import { In, LessThan, LessThanOrEqual, Raw, type FindOptionsWhere } from 'typeo
 import { contains } from '../database/columns';
 import type { TreeNode } from '../database/tree-path';
 import { below } from '../database/tree-table';
-import type { DeptEntity } from './dept.entity';
+import type { TenantryDept } from './dept.entity';
 
-export type Where = FindOptionsWhere<DeptEntity>;
+export type Where = FindOptionsWhere<TenantryDept>;
 
-export type SiblingName = Pick<DeptEntity, 'parentId' | 'deptName'>;
+export type SiblingName = Pick<TenantryDept, 'parentId' | 'deptName'>;
 
 export const LIVE = { delFlag: '0' } as const;
 export const DELETED = { delFlag: '2' } as const;
@@ -34,7 +34,7 @@ export function matching(criteria: DeptCriteria): Where {
     ...(leader !== undefined && { leader }),
     ...(status !== undefined && { status }),
     ...(maxDepth !== undefined && { depth: LessThanOrEqual(maxDepth) }),
-    ...(top && below<DeptEntity>(top)),
+    ...(top && below<TenantryDept>(top)),
     ...(name !== undefined && { deptName: contains(name) }),
   };
 }
@@ -44,8 +44,8 @@ const isItself = Raw<number>(
 );
 
 /** What was deleted together with this department, and stood below it: a range of the index on the path. */
-export function deletedBelow(dept: DeptEntity, deletedWith: number): Where {
-  return { ...below<DeptEntity>(dept), ...DELETED, deletedWith };
+export function deletedBelow(dept: TenantryDept, deletedWith: number): Where {
+  return { ...below<TenantryDept>(dept), ...DELETED, deletedWith };
 }
 
 /** Rows that are next to each other in an index. */

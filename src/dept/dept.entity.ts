@@ -16,7 +16,7 @@ export const ROOT_ID = 0;
 @Index('ix_dept_order', ['tenantId', 'delFlag', 'orderNum', 'deptId'])
 @Index('ix_dept_leader', ['tenantId', 'delFlag', 'leader', 'orderNum', 'deptId'])
 @Index('ix_dept_status', ['tenantId', 'delFlag', 'status', 'orderNum', 'deptId'])
-export class DeptEntity extends Audited implements TenantOwned, TreeRow {
+export class TenantryDept extends Audited implements TenantOwned, TreeRow {
   @PrimaryColumn({ name: 'dept_id', type: 'bigint', transformer: id })
   @Generated('increment')
   deptId!: number;
@@ -25,7 +25,7 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
   tenantId!: string;
 
   // By name, because resources do not import each other.
-  @ManyToOne('TenantEntity')
+  @ManyToOne('TenantryTenant')
   @JoinColumn(toTenant('fk_dept_tenant'))
   tenant?: object;
 
@@ -65,13 +65,13 @@ export class DeptEntity extends Audited implements TenantOwned, TreeRow {
 }
 
 /** The ids above a department, from the top down. */
-export function ancestorIds({ ancestors }: Pick<DeptEntity, 'ancestors'>): number[] {
+export function ancestorIds({ ancestors }: Pick<TenantryDept, 'ancestors'>): number[] {
   return ancestors.split(',').slice(1).map(Number);
 }
 
 /** What a client decides about a department, besides its place: every field that it may send. */
 export type DeptFields = ClientFields<
-  DeptEntity,
+  TenantryDept,
   DeptDto,
   Exclude<keyof CreateDeptDto, 'parentId' | 'tenantId'>
 >;
@@ -108,4 +108,4 @@ export const DEPT_SHOWN = [...DEPT_VIEW, 'depth'] as const;
 /** What the journal records of a department. Its path is not among it: it follows from the parents. */
 export const DEPT_JOURNALLED = ['parentId', ...DEPT_FIELDS, ...STAMPS] as const;
 
-export type DeptRow = Pick<DeptEntity, (typeof DEPT_SHOWN)[number]>;
+export type DeptRow = Pick<TenantryDept, (typeof DEPT_SHOWN)[number]>;

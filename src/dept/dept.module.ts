@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { DeptListService } from './dept-list.service';
 import type { Resource } from '../resource/resource';
 import { DeptController } from './dept.controller';
-import { DeptEntity } from './dept.entity';
+import { TenantryDept } from './dept.entity';
 import { DeptRepository } from './dept.repository';
 import { DeptService } from './dept.service';
 import { JOURNALLED_DEPT } from './locked-dept-tree';
@@ -29,7 +29,7 @@ export class DeptModule {}
 
 export const DEPTS = {
   tag: { name: 'Departments', description: "The department tree of the caller's tenant." },
-  entities: [DeptEntity],
+  entities: [TenantryDept],
   services: DeptServicesModule,
   routes: DeptModule,
   journal: JOURNALLED_DEPT,

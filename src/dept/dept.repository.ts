@@ -9,7 +9,7 @@ import { treeLock } from '../journal/tree-lock';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
 import { DeptReader } from './dept-reader.repository';
-import { DeptEntity } from './dept.entity';
+import { TenantryDept } from './dept.entity';
 import { LockedDeptTree } from './locked-dept-tree';
 
 /** Reads departments of a tenant, and writes them in a unit of work that locks its tree. */
@@ -31,7 +31,7 @@ export class DeptRepository {
 
   /** Lets the database find its way after an import. It may fail: the database does it by itself later. */
   async analyze(ctx: RequestContext): Promise<void> {
-    const depts = new TenantBound(this.#unitOfWork, DeptEntity, ctx);
+    const depts = new TenantBound(this.#unitOfWork, TenantryDept, ctx);
     if (!ctx.unit) await depts.analyze().catch(() => undefined);
   }
 

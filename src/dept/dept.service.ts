@@ -9,7 +9,7 @@ import { refuseForeignTenant } from '../tenancy/tenant-access';
 import { ZonedTime } from '../time/zoned-time';
 import { isWithin, MAX_DEPTH, placeUnder, TOP_LEVEL } from '../database/tree-path';
 import type { CreateDeptDto, DeleteDeptsQuery, DeptDto, OrderDeptsDto, UpdateDeptDto } from './dept.dto';
-import { DEPT_DEFAULTS, DEPT_FIELDS, ROOT_ID, type DeptEntity } from './dept.entity';
+import { DEPT_DEFAULTS, DEPT_FIELDS, ROOT_ID, type TenantryDept } from './dept.entity';
 import { DeptErrors, MAX_SUBTREE } from './dept.errors';
 import { DeptAsOf, type Moment } from './history/dept-as-of';
 import type { RestoreDeptDto } from './history/dept-history.dto';
@@ -124,7 +124,7 @@ export class DeptService {
     deptId: number,
     { parentId: wanted, tenantId }: CreateDeptDto,
     expected: Expected,
-    fieldsOf: (dept: DeptEntity) => CreateDeptDto,
+    fieldsOf: (dept: TenantryDept) => CreateDeptDto,
   ): Promise<number> {
     refuseForeignTenant(ctx, tenantId);
     return this.depts.transaction(ctx, async (tree) => {
@@ -142,7 +142,7 @@ export class DeptService {
 async function placeFor(
   tree: LockedDeptTree,
   parentId: number,
-  moving?: DeptEntity,
+  moving?: TenantryDept,
   noParent: () => Refusal = DeptErrors.PARENT_NOT_FOUND,
 ): Promise<DeptPlace> {
   if (parentId === ROOT_ID) return { parentId, ...TOP_LEVEL };
@@ -153,7 +153,7 @@ async function placeFor(
   return { parentId, ...placeUnder(parent) };
 }
 
-async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: number): Promise<DeptPlace> {
+async function placeForMove(tree: LockedDeptTree, dept: TenantryDept, parentId: number): Promise<DeptPlace> {
   const place = await placeFor(tree, parentId, dept);
   // What goes no deeper cannot become too deep, so it is not measured.
   if (place.depth <= dept.depth) return place;
@@ -161,7 +161,7 @@ async function placeForMove(tree: LockedDeptTree, dept: DeptEntity, parentId: nu
   return place;
 }
 
-function refuseMissing(found: readonly DeptEntity[], deptIds: readonly number[]): void {
+function refuseMissing(found: readonly TenantryDept[], deptIds: readonly number[]): void {
   const known = new Set(found.map(({ deptId }) => deptId));
   const ids = deptIds.filter((deptId) => !known.has(deptId));
   if (ids.length > 0) throw DeptErrors.NOT_FOUND({ ids: sorted(ids) });
@@ -173,17 +173,17 @@ async function refuseParents(tree: LockedDeptTree, deptIds: readonly number[]): 
 }
 
 /** A department and all below it, parents before their children. */
-async function findSubtree(tree: LockedDeptTree, top: DeptEntity): Promise<DeptEntity[]> {
+async function findSubtree(tree: LockedDeptTree, top: TenantryDept): Promise<TenantryDept[]> {
   if (await tree.hasMoreBelow(MAX_SUBTREE - 1, top)) throw DeptErrors.SUBTREE_TOO_LARGE();
   return [top, ...(await tree.findBelow(top))];
 }
 
-async function refuseOccupied(tree: LockedDeptTree, depts: readonly DeptEntity[]): Promise<void> {
+async function refuseOccupied(tree: LockedDeptTree, depts: readonly TenantryDept[]): Promise<void> {
   const occupied = await tree.findOccupied(depts.map(({ deptId }) => deptId));
   if (occupied.length > 0) throw DeptErrors.HAS_USERS({ ids: sorted(occupied) });
 }
 
-function inOrder(depts: readonly DeptEntity[], deptIds: readonly number[]): DeptEntity[] {
+function inOrder(depts: readonly TenantryDept[], deptIds: readonly number[]): TenantryDept[] {
   const places = new Map(deptIds.map((deptId, place) => [deptId, place]));
   return depts.toSorted((a, b) => (places.get(a.deptId) ?? 0) - (places.get(b.deptId) ?? 0));
 }

@@ -16,14 +16,14 @@ import {
   type Where,
 } from './dept.conditions';
 import { findNamed } from './dept-reader.repository';
-import { DEPT_DETAILS, DeptEntity, type DeptDetail, type DeptFields } from './dept.entity';
+import { DEPT_DETAILS, TenantryDept, type DeptDetail, type DeptFields } from './dept.entity';
 import { DeptCreated, DeptDeleted, DeptMoved, DeptRestored, DeptUpdated } from './dept.events';
 import { toDeptJournal } from './dept.mapper';
 
 const TREE_ORDER = { ancestors: 'ASC', orderNum: 'ASC', deptId: 'ASC' } as const;
 const PAGE = 1000;
 
-export type DeptPlace = Place & Pick<DeptEntity, 'parentId'>;
+export type DeptPlace = Place & Pick<TenantryDept, 'parentId'>;
 
 const EVENTS = {
   created: DeptCreated,
@@ -32,10 +32,10 @@ const EVENTS = {
   restored: DeptRestored,
 };
 
-export const JOURNALLED_DEPT: Journalled<DeptEntity> = {
+export const JOURNALLED_DEPT: Journalled<TenantryDept> = {
   kind: 'dept',
   noun: 'department',
-  entity: DeptEntity,
+  entity: TenantryDept,
   id: 'deptId',
   toJournal: toDeptJournal,
   toEvent: (operation, { tenantId, username }, { deptId, parentId }, before) =>
@@ -48,9 +48,9 @@ export const JOURNALLED_DEPT: Journalled<DeptEntity> = {
  * A tenant's departments inside a unit of work that locks their tree. Only it writes them.
  */
 export class LockedDeptTree {
-  readonly #depts: TenantBound<DeptEntity>;
-  readonly #tree: TreeTable<DeptEntity>;
-  readonly #rows: JournalledRows<DeptEntity>;
+  readonly #depts: TenantBound<TenantryDept>;
+  readonly #tree: TreeTable<TenantryDept>;
+  readonly #rows: JournalledRows<TenantryDept>;
 
   constructor(
     unit: OpenUnit,
@@ -59,24 +59,24 @@ export class LockedDeptTree {
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
-    this.#depts = new TenantBound(unit.manager, DeptEntity, ctx);
+    this.#depts = new TenantBound(unit.manager, TenantryDept, ctx);
     this.#tree = new TreeTable(this.#depts);
     this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_DEPT, this.#depts);
   }
 
-  find(deptId: number): Promise<DeptEntity | null> {
+  find(deptId: number): Promise<TenantryDept | null> {
     return this.#depts.findOne({ deptId, ...LIVE });
   }
 
-  findDeleted(deptId: number): Promise<DeptEntity | null> {
+  findDeleted(deptId: number): Promise<TenantryDept | null> {
     return this.#depts.findOne({ deptId, ...DELETED });
   }
 
-  findMany(deptIds: readonly number[]): Promise<DeptEntity[]> {
+  findMany(deptIds: readonly number[]): Promise<TenantryDept[]> {
     return this.#depts.find(withIds(deptIds), { order: { deptId: 'ASC' }, ...BY_ID });
   }
 
-  findNamed(names: readonly SiblingName[]): Promise<DeptEntity[]> {
+  findNamed(names: readonly SiblingName[]): Promise<TenantryDept[]> {
     return findNamed(this.#depts, names);
   }
 
@@ -84,23 +84,23 @@ export class LockedDeptTree {
     return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId), BY_ID);
   }
 
-  hasMoreBelow(count: number, dept: DeptEntity): Promise<boolean> {
-    return this.#depts.hasMoreThan(count, below<DeptEntity>(dept));
+  hasMoreBelow(count: number, dept: TenantryDept): Promise<boolean> {
+    return this.#depts.hasMoreThan(count, below<TenantryDept>(dept));
   }
 
   /** All below a department, parents before their children. */
-  findBelow(dept: DeptEntity): Promise<DeptEntity[]> {
-    return this.#findInTreeOrder(below<DeptEntity>(dept));
+  findBelow(dept: TenantryDept): Promise<TenantryDept[]> {
+    return this.#findInTreeOrder(below<TenantryDept>(dept));
   }
 
   /** What is restored with a deleted department: what stood below it and was deleted together with it. */
-  async findDeletedWith(dept: DeptEntity): Promise<DeptEntity[]> {
+  async findDeletedWith(dept: TenantryDept): Promise<TenantryDept[]> {
     const { deletedWith } = dept;
     return deletedWith === null ? [] : this.#findInTreeOrder(deletedBelow(dept, deletedWith));
   }
 
   /** How many levels there are below this department. */
-  async findHeight(dept: DeptEntity): Promise<number> {
+  async findHeight(dept: TenantryDept): Promise<number> {
     return (await this.#tree.findDeepest(dept)) - dept.depth;
   }
 
@@ -115,29 +115,29 @@ export class LockedDeptTree {
   }
 
   /** With a place, it moves there, with all below it. Gives the new revision. */
-  async replace(dept: DeptEntity, fields: DeptFields, place?: DeptPlace): Promise<number> {
+  async replace(dept: TenantryDept, fields: DeptFields, place?: DeptPlace): Promise<number> {
     if (place) await this.#tree.moveDescendants(dept, place);
     return this.#rows.update(dept, { ...fields, ...place }, place ? 'moved' : 'updated');
   }
 
   /** Replaces the details of departments in one statement; their names and places stay. */
-  replaceMany(changes: readonly RowChange<DeptEntity, DeptDetail>[]): Promise<void> {
+  replaceMany(changes: readonly RowChange<TenantryDept, DeptDetail>[]): Promise<void> {
     return this.#rows.updateEach(changes, DEPT_DETAILS);
   }
 
   /** Numbers these departments as they are listed, in one statement. */
-  setOrder(depts: readonly DeptEntity[]): Promise<void> {
+  setOrder(depts: readonly TenantryDept[]): Promise<void> {
     const changes = depts.map((row, index) => ({ row, values: { orderNum: index + 1 } }));
     return this.#rows.updateEach(changes, ['orderNum']);
   }
 
   /** With a top, of which they are the subtree, they are restored together. */
-  markDeleted(depts: readonly DeptEntity[], top: DeptEntity | null = null): Promise<void> {
+  markDeleted(depts: readonly TenantryDept[], top: TenantryDept | null = null): Promise<void> {
     return this.#rows.markDeleted(depts, { deletedWith: top?.deptId ?? null });
   }
 
   /** Makes a deleted department live again, with `descendants` that were deleted together with it. */
-  async restore(dept: DeptEntity, place: DeptPlace, descendants: readonly DeptEntity[]): Promise<void> {
+  async restore(dept: TenantryDept, place: DeptPlace, descendants: readonly TenantryDept[]): Promise<void> {
     await this.#rows.restore([dept], { ...place, deletedWith: null });
     await this.#rows.restore(descendants, { deletedWith: null }, (where, live) =>
       this.#tree.moveDescendants(dept, place, where, live),
@@ -145,8 +145,8 @@ export class LockedDeptTree {
   }
 
   /** Page by page: drivers turn the rows of one answer into objects in one go. Parents come before their children. */
-  async #findInTreeOrder(where: Where): Promise<DeptEntity[]> {
-    const found: DeptEntity[] = [];
+  async #findInTreeOrder(where: Where): Promise<TenantryDept[]> {
+    const found: TenantryDept[] = [];
     for (let isMore = true; isMore;) {
       const last = found.at(-1);
       const after = last ? [last.ancestors, last.orderNum, last.deptId] : null;

@@ -4,11 +4,11 @@ import { ID_TYPES, type ChangeKind, type JournalFields } from '../journal/change
 import { tableName } from '../database/columns';
 import type { Dialect } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
-import { DeptEntity } from '../dept/dept.entity';
+import { TenantryDept } from '../dept/dept.entity';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
-import { menusOf, TenantEntity } from '../tenant/tenant.entity';
+import { menusOf, TenantryTenant } from '../tenant/tenant.entity';
 import { isContractQuota } from '../tenant/quota/quota-kinds';
-import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../tenant/quota/quota.entity';
+import { TenantryQuota, TenantryQuotaEntry, TenantryReservation } from '../tenant/quota/quota.entity';
 import type { QuotaName } from '../tenant/quota/locked-quota';
 import type { Examined } from './examined';
 import { examineTree, type StoredNode } from './examine-tree';
@@ -48,7 +48,7 @@ function numbers(row: Readonly<Record<string, string | number | null>>, of: 'is'
   return `${String(used)} used, ${String(reserved)} reserved and a total of ${total === null ? 'none' : String(total)}`;
 }
 
-type Path = Pick<DeptEntity, 'ancestors' | 'depth'> & typeof RAISED;
+type Path = Pick<TenantryDept, 'ancestors' | 'depth'> & typeof RAISED;
 
 /** The departments of a tenant. */
 const deptTree = (tenantId: string) => ({
@@ -58,11 +58,11 @@ const deptTree = (tenantId: string) => ({
   async find(manager: EntityManager): Promise<StoredNode[]> {
     const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
     const where = { tenantId, ...LIVE };
-    const rows = await manager.find(DeptEntity, { select, where, order: { deptId: 1 } });
+    const rows = await manager.find(TenantryDept, { select, where, order: { deptId: 1 } });
     return rows.map(({ deptId: key, parentId, ...path }) => ({ ...path, key, parent: parentId || null }));
   },
   update: (manager: EntityManager, key: StoredNode['key'], path: Path) =>
-    manager.update(DeptEntity, { deptId: Number(key), tenantId }, path),
+    manager.update(TenantryDept, { deptId: Number(key), tenantId }, path),
 });
 
 type StoredTree = ReturnType<typeof deptTree>;
@@ -72,10 +72,10 @@ const TENANT_TREE: StoredTree = {
   tenantId: PLATFORM_TENANT,
   async find(manager) {
     const select = { id: true, tenantId: true, tenantParent: true, ancestors: true, depth: true } as const;
-    const rows = await manager.find(TenantEntity, { select, where: LIVE, order: { id: 1 } });
+    const rows = await manager.find(TenantryTenant, { select, where: LIVE, order: { id: 1 } });
     return rows.map(({ tenantId: key, tenantParent: parent, ...path }) => ({ ...path, key, parent }));
   },
-  update: (manager, key, path) => manager.update(TenantEntity, { tenantId: String(key) }, path),
+  update: (manager, key, path) => manager.update(TenantryTenant, { tenantId: String(key) }, path),
 };
 
 /** The whole database, across tenants: for the operator's own checks, never for a request. */
@@ -117,7 +117,11 @@ export class DoctorRepository {
   async repairPaths(tree: StoredTree): Promise<void> {
     await this.#dataSource.transaction(async (manager) => {
       // As every write of the service begins; but what a deleted tenant left must be sound as well.
-      await manager.update(TenantEntity, { tenantId: tree.tenantId }, { treeVersion: () => 'tree_ver + 1' });
+      await manager.update(
+        TenantryTenant,
+        { tenantId: tree.tenantId },
+        { treeVersion: () => 'tree_ver + 1' },
+      );
       const { wrongPaths } = examineTree(await tree.find(manager));
       for (const { key, ancestors, depth } of wrongPaths)
         await tree.update(manager, key, { ancestors, depth, ...RAISED });
@@ -140,23 +144,23 @@ export class DoctorRepository {
   async repairQuota({ tenantId, kind }: QuotaName): Promise<void> {
     await this.#dataSource.transaction(async (manager) => {
       const counter = { tenantId, kind };
-      const raised = await manager.update(QuotaEntity, counter, { lastSeq: () => 'last_seq + 1' });
+      const raised = await manager.update(TenantryQuota, counter, { lastSeq: () => 'last_seq + 1' });
       if (!raised.affected)
-        await manager.insert(QuotaEntity, { ...counter, total: null, used: 0, reserved: 0, lastSeq: 0 });
+        await manager.insert(TenantryQuota, { ...counter, total: null, used: 0, reserved: 0, lastSeq: 0 });
       const active = { ...counter, state: 'active' } as const;
-      const tenant = await manager.findOneBy(TenantEntity, { tenantId });
-      await manager.update(QuotaEntity, counter, {
+      const tenant = await manager.findOneBy(TenantryTenant, { tenantId });
+      await manager.update(TenantryQuota, counter, {
         total: isContractQuota(kind) ? (tenant?.quota[kind] ?? 0) : null,
-        used: (await manager.sum(QuotaEntryEntity, 'amount', counter)) ?? 0,
-        reserved: (await manager.sum(ReservationEntity, 'amount', active)) ?? 0,
-        lastSeq: (await manager.maximum(QuotaEntryEntity, 'seq', counter)) ?? 1,
+        used: (await manager.sum(TenantryQuotaEntry, 'amount', counter)) ?? 0,
+        reserved: (await manager.sum(TenantryReservation, 'amount', active)) ?? 0,
+        lastSeq: (await manager.maximum(TenantryQuotaEntry, 'seq', counter)) ?? 1,
       });
     });
   }
 
   async findMenusBeyondParent(): Promise<string[]> {
     const select = { tenantId: true, tenantParent: true, menuIds: true } as const;
-    const tenants = await this.#dataSource.manager.find(TenantEntity, { select, where: LIVE });
+    const tenants = await this.#dataSource.manager.find(TenantryTenant, { select, where: LIVE });
     const menus = new Map(tenants.map((tenant) => [tenant.tenantId, new Set(menusOf(tenant))]));
     return tenants.flatMap((tenant) => {
       const { tenantId, tenantParent } = tenant;

@@ -26,10 +26,10 @@ const BATCH = 200;
 @Index('ix_change_resource', ['tenantId', 'kind', 'resourceId', 'version', 'seq'])
 @Index('ix_change_time', ['tenantId', 'happenedAt'])
 @Index('ix_change_expiry', ['happenedAt'])
-export class ChangeEntity {
+export class TenantryChange {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
-  @ManyToOne('TenantEntity', { onDelete: 'CASCADE' })
+  @ManyToOne('TenantryTenant', { onDelete: 'CASCADE' })
   @JoinColumn(toTenant('fk_change_tenant'))
   tenant?: object;
 
@@ -110,7 +110,7 @@ export class ChangeLog implements UnitPart {
           const prev = seq === 0 ? () => PREVIOUS : version;
           return { ...rest, version, seq, prev, lineage, fields: JSON.stringify({ before, after }) };
         });
-        await new ScopedTable(manager, ChangeEntity).insertAll(rows, { tenantId });
+        await new ScopedTable(manager, TenantryChange).insertAll(rows, { tenantId });
       }
     }
   }

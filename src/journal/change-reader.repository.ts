@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { And, In, LessThanOrEqual, MoreThan, MoreThanOrEqual, Raw, type FindOptionsWhere } from 'typeorm';
-import { ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
+import { TenantryChange, type ChangeKind, type ChangeOperation } from './change-log';
 import { chunksOf } from '../database/in-chunks';
 import { cutPage, PagedList, type PageRequest, type PageView } from '../database/page';
 import { ScopedTable, type FindOptions } from '../database/scoped-table';
@@ -53,11 +53,11 @@ const HISTORY = new PagedList('history', ['long', 'int']);
 
 const STEP = ['version', 'seq', 'kind', 'operation', 'resourceId'] as const;
 /** What was done to which resource; `fields` only where they were asked for. */
-export type ChangeStep = Pick<ChangeEntity, (typeof STEP)[number]> & { readonly fields?: string | null };
+export type ChangeStep = Pick<TenantryChange, (typeof STEP)[number]> & { readonly fields?: string | null };
 
 const ENTRY = ['version', 'seq', 'resourceId', 'fields', 'by', 'happenedAt'] as const;
 /** What an entry tells of a resource that is known. */
-export type ChangeEntry = Pick<ChangeEntity, (typeof ENTRY)[number]>;
+export type ChangeEntry = Pick<TenantryChange, (typeof ENTRY)[number]>;
 
 const TIMES = ['version', 'seq', 'happenedAt'] as const;
 const PAGE = 1000;
@@ -79,12 +79,12 @@ export class ChangeReader {
   }
 
   /** As `changesAfter`, on a connection of its own. */
-  findAfter(tenantId: string, after: Position, wanted: After): Promise<ChangeEntity[]> {
+  findAfter(tenantId: string, after: Position, wanted: After): Promise<TenantryChange[]> {
     return changesAfter(this.#changes, tenantId, after, wanted);
   }
 
   /** The last entries before a place, the newest first. */
-  findBefore(tenantId: string, before: Position, wanted: Before): Promise<ChangeEntity[]> {
+  findBefore(tenantId: string, before: Position, wanted: Before): Promise<TenantryChange[]> {
     const { from, limit, ...filters } = wanted;
     const version = And(MoreThanOrEqual(from), LessThanOrEqual(before.version));
     const options = { order: LATEST_FIRST, after: [before.version, before.seq], limit };
@@ -116,7 +116,7 @@ export class ChangeReader {
     kind: ChangeKind,
     id: number | string,
     query: PageRequest,
-  ): Promise<PageView<ChangeEntity>> {
+  ): Promise<PageView<TenantryChange>> {
     RequestContext.require(ctx);
     const { tenantId } = ctx;
     const isTenant = kind === 'tenant';
@@ -194,33 +194,33 @@ export class ChangeReader {
     return (await this.statesOf([tenantId])).get(tenantId) ?? { version: 0, keptFrom: 0 };
   }
 
-  get #changes(): ScopedTable<ChangeEntity> {
-    return new ScopedTable(this.#unitOfWork.connections(), ChangeEntity);
+  get #changes(): ScopedTable<TenantryChange> {
+    return new ScopedTable(this.#unitOfWork.connections(), TenantryChange);
   }
 }
 
 /** The first entries after a place. A commit makes all of its entries visible at once, after those of earlier versions. */
 export function changesAfter(
-  changes: ScopedTable<ChangeEntity>,
+  changes: ScopedTable<TenantryChange>,
   tenantId: string,
   after: Position,
   { upTo, limit, ...filters }: After,
-): Promise<ChangeEntity[]> {
+): Promise<TenantryChange[]> {
   const version = And(MoreThanOrEqual(after.version), LessThanOrEqual(upTo));
   const options = { order: BY_COMMIT, after: [after.version, after.seq], limit };
   return find(changes, { tenantId, version }, filters, options);
 }
 
 function find(
-  changes: ScopedTable<ChangeEntity>,
-  range: FindOptionsWhere<ChangeEntity>,
+  changes: ScopedTable<TenantryChange>,
+  range: FindOptionsWhere<TenantryChange>,
   { kinds, lineage, operation, resourceId, by, since, until }: ChangeFilters,
-  options: FindOptions<ChangeEntity>,
-): Promise<ChangeEntity[]> {
+  options: FindOptions<TenantryChange>,
+): Promise<TenantryChange[]> {
   const times = [since && MoreThanOrEqual(since), until && LessThanOrEqual(until)].filter(
     (each) => each !== undefined,
   );
-  const where: FindOptionsWhere<ChangeEntity> = {
+  const where: FindOptionsWhere<TenantryChange> = {
     ...range,
     kind: In([...kinds]),
     ...(lineage !== undefined && {

@@ -1,11 +1,11 @@
 import type { ZonedTime } from '../time/zoned-time';
-import { ID_TYPES, type ChangeEntity, type ChangeKind, type ChangeOperation } from './change-log';
+import { ID_TYPES, type TenantryChange, type ChangeKind, type ChangeOperation } from './change-log';
 
 type Fields = Record<string, unknown> | null;
 
 /** An entry as callers see it. Times are texts in the service's time zone. */
 export interface ChangeView extends Pick<
-  ChangeEntity,
+  TenantryChange,
   'tenantId' | 'version' | 'seq' | 'prev' | 'by' | 'requestId'
 > {
   readonly kind: ChangeKind;
@@ -20,7 +20,7 @@ export interface ChangeView extends Pick<
 const TIMES = ['createTime', 'updateTime'];
 
 /** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
-export function toChangeView(entry: ChangeEntity, time: ZonedTime, callerTenantId: string): ChangeView {
+export function toChangeView(entry: TenantryChange, time: ZonedTime, callerTenantId: string): ChangeView {
   const { tenantId, version, seq, prev, resourceId, by, requestId } = entry;
   const kind = entry.kind as ChangeKind;
   const { before, after } = JSON.parse(entry.fields) as Record<'before' | 'after', Fields>;

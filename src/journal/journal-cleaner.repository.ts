@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { And, LessThan, LessThanOrEqual, MoreThan } from 'typeorm';
-import { ChangeEntity } from './change-log';
+import { TenantryChange } from './change-log';
 import { RemovesExpired } from '../database/cleanup';
 import { ScopedTable } from '../database/scoped-table';
 import { UnitOfWork } from '../database/unit-of-work';
@@ -52,7 +52,7 @@ export class JournalCleaner {
     }
   }
 
-  #findOld(expired: Date): Promise<Pick<ChangeEntity, (typeof PLACE)[number]>[]> {
+  #findOld(expired: Date): Promise<Pick<TenantryChange, (typeof PLACE)[number]>[]> {
     const range = this.#from === null ? LessThan(expired) : And(MoreThan(this.#from), LessThan(expired));
     const options = { order: { happenedAt: 'ASC' }, limit: ROWS } as const;
     return this.#changes.pick({ happenedAt: range }, PLACE, options);
@@ -68,7 +68,7 @@ export class JournalCleaner {
     return before + (await this.#changes.erase(rest));
   }
 
-  get #changes(): ScopedTable<ChangeEntity> {
-    return new ScopedTable(this.#unitOfWork.connections(), ChangeEntity);
+  get #changes(): ScopedTable<TenantryChange> {
+    return new ScopedTable(this.#unitOfWork.connections(), TenantryChange);
   }
 }

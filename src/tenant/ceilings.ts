@@ -3,7 +3,7 @@ import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { CeilingErrors } from './entitlement/entitlement.errors';
 import type { LockedTenantTree } from './locked-tenant-tree';
 import { CONTRACT_QUOTAS, type ContractQuota } from './quota/quota-kinds';
-import { menusOf, type QuotaColumns, type TenantEntity } from './tenant.entity';
+import { menusOf, type QuotaColumns, type TenantryTenant } from './tenant.entity';
 
 /** Which limits of a parent hold for its children. */
 export interface CeilingOptions {
@@ -13,7 +13,7 @@ export interface CeilingOptions {
   readonly quotas?: boolean;
 }
 
-type Licensed = Pick<TenantEntity, 'tenantId' | 'menuIds'> & {
+type Licensed = Pick<TenantryTenant, 'tenantId' | 'menuIds'> & {
   readonly quota: Pick<QuotaColumns, ContractQuota>;
 };
 

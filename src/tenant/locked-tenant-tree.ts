@@ -8,10 +8,10 @@ import { TreeTable } from '../database/tree-table';
 import { JournalledRows, type Journalled } from '../resource/journalled-rows.repository';
 import { isTenantCode } from '../tenancy/tenant-code';
 import { CONTRACT_QUOTAS } from './quota/quota-kinds';
-import { QuotaEntity } from './quota/quota.entity';
+import { TenantryQuota } from './quota/quota.entity';
 import { freeTenantCode, nextSnowflake, snowflakeAt } from './tenant-ids';
 import { toTenantJournal } from './tenant.mapper';
-import { TenantEntity, type TenantFields } from './tenant.entity';
+import { TenantryTenant, type TenantFields } from './tenant.entity';
 import {
   TenantCreated,
   TenantDeleted,
@@ -31,13 +31,13 @@ const PARENT = ['tenantParent'] as const;
 export function subtreeOf(
   { tenantId }: RequestContext,
   source: EntityManager | Connections,
-): ScopedTable<TenantEntity> {
+): ScopedTable<TenantryTenant> {
   if (!tenantId) throw new Error('A tenant is needed to look from.');
   const lineage = Raw((ancestors) => `:instr(CONCAT(',', ${ancestors}, ','), :lineage) > 0`, {
     lineage: `,${tenantId},`,
   });
-  const where: FindOptionsWhere<TenantEntity>[] = [{ tenantId }, { ancestors: lineage }];
-  return new ScopedTable(source, TenantEntity, { where });
+  const where: FindOptionsWhere<TenantryTenant>[] = [{ tenantId }, { ancestors: lineage }];
+  return new ScopedTable(source, TenantryTenant, { where });
 }
 
 /** Where a tenant stands: its parent, and the path that follows from it. */
@@ -53,10 +53,10 @@ const EVENTS = {
   restored: TenantRestored,
 };
 
-export const JOURNALLED_TENANT: Journalled<TenantEntity> = {
+export const JOURNALLED_TENANT: Journalled<TenantryTenant> = {
   kind: 'tenant',
   noun: 'tenant',
-  entity: TenantEntity,
+  entity: TenantryTenant,
   id: 'id',
   toJournal: toTenantJournal,
   lineageOf: ({ ancestors, tenantId }) => `,${ancestors},${tenantId},`,
@@ -68,10 +68,10 @@ export const JOURNALLED_TENANT: Journalled<TenantEntity> = {
 
 /** The tenants that the caller reaches, inside a unit of work that locks their tree. Only it writes them. */
 export class LockedTenantTree {
-  readonly #tenants: ScopedTable<TenantEntity>;
-  readonly #everywhere: ScopedTable<TenantEntity>;
-  readonly #tree: TreeTable<TenantEntity>;
-  readonly #rows: JournalledRows<TenantEntity>;
+  readonly #tenants: ScopedTable<TenantryTenant>;
+  readonly #everywhere: ScopedTable<TenantryTenant>;
+  readonly #tree: TreeTable<TenantryTenant>;
+  readonly #rows: JournalledRows<TenantryTenant>;
 
   constructor(
     private readonly unit: OpenUnit,
@@ -82,16 +82,16 @@ export class LockedTenantTree {
     this.#tenants = subtreeOf(ctx, manager);
     // For ids and codes, which must differ from those of tenants that the caller cannot see; and for deleted tenants, whose
     // paths may be old.
-    this.#everywhere = new ScopedTable(manager, TenantEntity);
+    this.#everywhere = new ScopedTable(manager, TenantryTenant);
     this.#tree = new TreeTable(this.#tenants);
     this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_TENANT, this.#tenants);
   }
 
-  find(id: string): Promise<TenantEntity | null> {
+  find(id: string): Promise<TenantryTenant | null> {
     return this.#tenants.findOne({ id, ...LIVE });
   }
 
-  async findByCode(tenantId: string): Promise<TenantEntity | null> {
+  async findByCode(tenantId: string): Promise<TenantryTenant | null> {
     if (!isTenantCode(tenantId)) return null;
     return this.#tenants.findOne({ tenantId, ...LIVE });
   }
@@ -102,7 +102,7 @@ export class LockedTenantTree {
    */
   async findDeleted(
     tenant: { readonly id: string } | { readonly tenantId: string },
-  ): Promise<TenantEntity | null> {
+  ): Promise<TenantryTenant | null> {
     const deleted = await this.#everywhere.findOne({ ...tenant, ...DELETED });
     for (let above = deleted?.tenantParent; above != null;) {
       if (await this.findByCode(above)) return deleted;
@@ -128,17 +128,17 @@ export class LockedTenantTree {
     return freeTenantCode((codes) => this.#everywhere.distinct('tenantId', { tenantId: In(codes) }));
   }
 
-  hasChildren(tenant: TenantEntity): Promise<boolean> {
+  hasChildren(tenant: TenantryTenant): Promise<boolean> {
     return this.#tenants.exists({ tenantParent: tenant.tenantId, ...LIVE });
   }
 
   /** The live tenants right below this one. */
-  findChildren(code: string): Promise<TenantEntity[]> {
+  findChildren(code: string): Promise<TenantryTenant[]> {
     return this.#tenants.find({ tenantParent: code, ...LIVE });
   }
 
   /** How many levels there are below this tenant. */
-  async findHeight(tenant: TenantEntity): Promise<number> {
+  async findHeight(tenant: TenantryTenant): Promise<number> {
     return (await this.#tree.findDeepest(tenant)) - tenant.depth;
   }
 
@@ -150,7 +150,7 @@ export class LockedTenantTree {
   }
 
   /** With a place, it moves there, with all below it. Gives the new revision. */
-  async replace(tenant: TenantEntity, fields: TenantFields, place?: TenantPlace): Promise<number> {
+  async replace(tenant: TenantryTenant, fields: TenantFields, place?: TenantPlace): Promise<number> {
     if (place) await this.#tree.moveDescendants(tenant, place);
     const revision = await this.#rows.update(tenant, { ...fields, ...place }, place ? 'moved' : 'updated');
     const { tenantId, id } = tenant;
@@ -162,16 +162,16 @@ export class LockedTenantTree {
   }
 
   /** Where the totals of a tenant stand once more, for those who spend. */
-  #counters({ tenantId }: Pick<TenantEntity, 'tenantId'>): TenantBound<QuotaEntity> {
-    return new TenantBound(this.unit.manager, QuotaEntity, this.ctx.below(tenantId));
+  #counters({ tenantId }: Pick<TenantryTenant, 'tenantId'>): TenantBound<TenantryQuota> {
+    return new TenantBound(this.unit.manager, TenantryQuota, this.ctx.below(tenantId));
   }
 
-  markDeleted(tenant: TenantEntity): Promise<void> {
+  markDeleted(tenant: TenantryTenant): Promise<void> {
     return this.#rows.markDeleted([tenant]);
   }
 
   /** The path of a deleted tenant may be old, so it is written wherever it stood. */
-  restore(tenant: TenantEntity, place: TenantPlace): Promise<void> {
+  restore(tenant: TenantryTenant, place: TenantPlace): Promise<void> {
     return this.#rows.restore([tenant], place, (where, live) => this.#everywhere.update(where, live));
   }
 }

@@ -35,7 +35,7 @@ export class RuleColumns {
 @Index('ix_tenant_path', ['ancestors'])
 @Index('ix_tenant_children', ['tenantParent', 'id'])
 @Index('ix_tenant_end', ['endTime', 'id'])
-export class TenantEntity extends Audited implements TreeRow {
+export class TenantryTenant extends Audited implements TreeRow {
   @PrimaryColumn({ type: 'varchar', length: 20, ...ascii }) id!: string;
   /** Business code, the value other rows refer to. */
   @Index('ux_tenant_code', { unique: true })
@@ -75,7 +75,7 @@ export class TenantEntity extends Audited implements TreeRow {
 
 /** What a client decides about a tenant by fields that are columns; its name has no default. */
 type TenantColumns = ClientFields<
-  TenantEntity,
+  TenantryTenant,
   TenantDto,
   Exclude<keyof CreateTenantDto, `${string}Bo` | 'tenantParent'>
 >;
@@ -125,10 +125,10 @@ export const SUMMARY_COLUMNS = [
 
 /** What lists read of a tenant: what they show, and what its state follows from. */
 export const TENANT_LISTED = [...SUMMARY_COLUMNS, 'delFlag'] as const;
-export type TenantListRow = Pick<TenantEntity, (typeof TENANT_LISTED)[number]>;
+export type TenantListRow = Pick<TenantryTenant, (typeof TENANT_LISTED)[number]>;
 
 /** What a client decides about a tenant, its place aside. */
-export type TenantFields = TenantColumns & Pick<TenantEntity, 'menuIds' | 'rule' | 'quota'>;
+export type TenantFields = TenantColumns & Pick<TenantryTenant, 'menuIds' | 'rule' | 'quota'>;
 
 /** The ids in the list of menus as it was sent, each once, in their order. */
 export function menusOf({ menuIds }: { readonly menuIds: string }): number[] {

@@ -11,7 +11,7 @@ import {
   SUMMARY_COLUMNS,
   TENANT_DEFAULTS,
   type QuotaColumns,
-  type TenantEntity,
+  type TenantryTenant,
   type TenantFields,
   type TenantListRow,
 } from './tenant.entity';
@@ -20,7 +20,7 @@ import {
 
 const RULES = namesOf(RULE_DEFAULTS);
 
-export function toTenantDto(row: TenantEntity): TenantDto {
+export function toTenantDto(row: TenantryTenant): TenantDto {
   return withRevision(toTenantView(row), row.revision);
 }
 
@@ -33,7 +33,7 @@ function toTenantView(row: Viewed): TenantDto {
   };
 }
 
-type Viewed = Pick<TenantEntity, (typeof SUMMARY_COLUMNS)[number] | 'menuIds' | 'quota' | 'rule'>;
+type Viewed = Pick<TenantryTenant, (typeof SUMMARY_COLUMNS)[number] | 'menuIds' | 'quota' | 'rule'>;
 
 /** What the journal records of a tenant. */
 export function toTenantJournal(row: Viewed): JournalFields {
@@ -42,7 +42,7 @@ export function toTenantJournal(row: Viewed): JournalFields {
 }
 
 /** A tenant as a client would send it to leave it as it is. */
-export function toTenantSent(row: TenantEntity): object {
+export function toTenantSent(row: TenantryTenant): object {
   const { id: _, tenantId: __, tenantParent: ___, ...sent } = toTenantDto(row);
   return sent;
 }

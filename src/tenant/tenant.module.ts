@@ -7,14 +7,14 @@ import { EntitlementService } from './entitlement/entitlement.service';
 import { QuotaCleaner } from './quota/quota-cleaner';
 import { JOURNALLED_TENANT } from './locked-tenant-tree';
 import { QuotaController } from './quota/quota.controller';
-import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from './quota/quota.entity';
+import { TenantryQuota, TenantryQuotaEntry, TenantryReservation } from './quota/quota.entity';
 import { QuotaRepository } from './quota/quota.repository';
 import { QuotaService } from './quota/quota.service';
 import { UsedQuotasCheck } from './quota/uses-quota';
 import { TenantStateCache } from './tenant-state-cache';
 import { TenantRepository } from './tenant.repository';
 import { TenantController } from './tenant.controller';
-import { TenantEntity } from './tenant.entity';
+import { TenantryTenant } from './tenant.entity';
 import { TenantListService, TenantService } from './tenant.service';
 
 /** Tenants and their quotas, without routes. */
@@ -59,7 +59,7 @@ export const TENANTS = {
     name: 'Tenants',
     description: "The caller's own tenant, to read it, and every tenant below, to change it.",
   },
-  entities: [TenantEntity],
+  entities: [TenantryTenant],
   journal: JOURNALLED_TENANT,
   inTransaction: TenantService,
 } satisfies Resource;
@@ -78,6 +78,6 @@ export const QUOTAS = {
     name: 'Quotas',
     description: 'What a tenant may use up: spend, reserve, commit, release and refund, each once per key.',
   },
-  entities: [QuotaEntity, QuotaEntryEntity, ReservationEntity],
+  entities: [TenantryQuota, TenantryQuotaEntry, TenantryReservation],
   inTransaction: QuotaService,
 } satisfies Resource;

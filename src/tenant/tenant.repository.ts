@@ -25,9 +25,9 @@ import { below } from '../database/tree-table';
 import { cutPage, type Page } from '../database/page';
 import { LIVE, LockedTenantTree, subtreeOf } from './locked-tenant-tree';
 import type { LiveState, TenantFacts } from './tenant-state';
-import { TENANT_LISTED, TenantEntity, type TenantListRow } from './tenant.entity';
+import { TENANT_LISTED, TenantryTenant, type TenantListRow } from './tenant.entity';
 
-type Where = FindOptionsWhere<TenantEntity>;
+type Where = FindOptionsWhere<TenantryTenant>;
 
 const FACTS = ['ancestors', 'status', 'delFlag', 'startTime', 'endTime'] as const;
 
@@ -62,8 +62,8 @@ export class TenantRepository {
   }
 
   /** What decides whether any tenant is served, before there is a context to look from. */
-  async findFacts(tenantId: string): Promise<(TenantFacts & Pick<TenantEntity, 'ancestors'>) | null> {
-    const tenants = new ScopedTable(this.#unitOfWork.connections(), TenantEntity);
+  async findFacts(tenantId: string): Promise<(TenantFacts & Pick<TenantryTenant, 'ancestors'>) | null> {
+    const tenants = new ScopedTable(this.#unitOfWork.connections(), TenantryTenant);
     const [facts] = await tenants.pick({ tenantId }, FACTS);
     return facts ?? null;
   }
@@ -88,7 +88,7 @@ export class TenantRepository {
       async (unit) => {
         await raiseTreeVersion(unit, PLATFORM_TENANT);
         const own = { tenantId: ctx.tenantId, delFlag: '0' };
-        if (!(await new ScopedTable(unit.manager, TenantEntity).exists(own))) {
+        if (!(await new ScopedTable(unit.manager, TenantryTenant).exists(own))) {
           throw goneTenant(ctx.tenantId, ctx.callerTenantId);
         }
       },
@@ -101,7 +101,7 @@ export class TenantRepository {
 /** Tenants as one tenant reads them: itself and all below it. */
 class TenantReader {
   readonly #connections: Connections;
-  readonly #tenants: ScopedTable<TenantEntity>;
+  readonly #tenants: ScopedTable<TenantryTenant>;
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -113,23 +113,23 @@ class TenantReader {
     this.#tenants = subtreeOf(ctx, this.#connections);
   }
 
-  find(id: string): Promise<TenantEntity | null> {
+  find(id: string): Promise<TenantryTenant | null> {
     return this.#tenants.findOne({ id, ...LIVE });
   }
 
-  findByCode(tenantId: string): Promise<TenantEntity | null> {
+  findByCode(tenantId: string): Promise<TenantryTenant | null> {
     return this.#tenants.findOne({ tenantId, ...LIVE });
   }
 
   /** The tenant of this id; refuses when there is none. */
-  async get(id: string): Promise<TenantEntity> {
+  async get(id: string): Promise<TenantryTenant> {
     const tenant = await this.find(id);
     if (!tenant) throw TenantErrors.NOT_FOUND();
     return tenant;
   }
 
   /** The tenant that the context acts in; refuses when it is deleted. */
-  async getOwn(): Promise<TenantEntity> {
+  async getOwn(): Promise<TenantryTenant> {
     const { tenantId, callerTenantId } = this.ctx;
     const tenant = await this.findByCode(tenantId);
     if (!tenant) throw goneTenant(tenantId, callerTenantId);
@@ -141,7 +141,7 @@ class TenantReader {
     return this.#tenants.exists({ id });
   }
 
-  async findOwnPackage(): Promise<Pick<TenantEntity, 'tenantName' | 'menuIds'> | null> {
+  async findOwnPackage(): Promise<Pick<TenantryTenant, 'tenantName' | 'menuIds'> | null> {
     const own = { tenantId: this.ctx.tenantId, ...LIVE };
     const [found] = await this.#tenants.pick(own, PACKAGE);
     return found ?? null;
@@ -165,10 +165,10 @@ class TenantReader {
     const where = own
       ? [
           { ...matches, tenantId: own.tenantId },
-          { ...matches, ...below<TenantEntity>(own) },
+          { ...matches, ...below<TenantryTenant>(own) },
         ]
       : matches;
-    const options: FindOptions<TenantEntity> = { order: { id: 'ASC' }, after, limit: limit + 1 };
+    const options: FindOptions<TenantryTenant> = { order: { id: 'ASC' }, after, limit: limit + 1 };
     const rows = await this.#tenants.pickWith<
       (typeof TENANT_LISTED)[number],
       Pick<ListedTenant, 'hasChildren'>
@@ -177,7 +177,7 @@ class TenantReader {
   }
 
   /** The caller's own tenant, where its subtree is what is listed. */
-  async #ownOfSmaller({ tenantId: code, tenantParent }: TenantCriteria): Promise<TenantEntity | null> {
+  async #ownOfSmaller({ tenantId: code, tenantParent }: TenantCriteria): Promise<TenantryTenant | null> {
     const { tenantId } = this.ctx;
     const isByKey = code !== undefined || tenantParent !== undefined;
     return isByKey || tenantId === PLATFORM_TENANT ? null : this.findByCode(tenantId);

@@ -21,7 +21,7 @@ import { TenantStateCache } from './tenant-state-cache';
 import type { TenantState } from './tenant-state';
 import type { TenantDto, TenantListQuery, TenantRowDto } from './tenant-view.dto';
 import type { CreateTenantDto, RestoreTenantDto, TenantChangesDto, UpdateTenantDto } from './tenant.dto';
-import type { TenantEntity } from './tenant.entity';
+import type { TenantryTenant } from './tenant.entity';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { toTenantDto, toTenantFields, toTenantRow, toTenantSent } from './tenant.mapper';
 import { TenantRepository } from './tenant.repository';
@@ -49,7 +49,7 @@ export class TenantService {
   }
 
   /** What the caller's own tenant is called, and the menus that it may use. */
-  async getOwnPackage(ctx: RequestContext): Promise<Pick<TenantEntity, 'tenantName' | 'menuIds'>> {
+  async getOwnPackage(ctx: RequestContext): Promise<Pick<TenantryTenant, 'tenantName' | 'menuIds'>> {
     const tenant = await this.tenants.in(ctx).findOwnPackage();
     if (!tenant) throw TenantErrors.DELETED();
     return tenant;
@@ -130,7 +130,7 @@ export class TenantService {
     id: string,
     { tenantParent }: TenantChangesDto,
     expected: Expected,
-    fieldsOf: (tenant: TenantEntity) => CreateTenantDto,
+    fieldsOf: (tenant: TenantryTenant) => CreateTenantDto,
   ): Promise<number> {
     return this.tenants.transaction(ctx, async (tree) => {
       const tenant = await findBelow(ctx, tree, id);
@@ -178,7 +178,7 @@ export class TenantListService {
 }
 
 /** What the ceilings are about. */
-function licenceOf({ menuIds, quota }: Pick<TenantEntity, 'menuIds' | 'quota'>): object {
+function licenceOf({ menuIds, quota }: Pick<TenantryTenant, 'menuIds' | 'quota'>): object {
   return { menuIds, quota: Object.assign({}, quota) };
 }
 
@@ -189,14 +189,14 @@ function refuseEndBeforeStart({ startTime, endTime }: CreateTenantDto): void {
 }
 
 /** A tenant that the caller may change: one below its own. The platform's is below none. */
-async function findBelow(ctx: RequestContext, tree: LockedTenantTree, id: string): Promise<TenantEntity> {
+async function findBelow(ctx: RequestContext, tree: LockedTenantTree, id: string): Promise<TenantryTenant> {
   const tenant = await tree.find(id);
   if (!tenant) throw TenantErrors.NOT_FOUND();
   if (tenant.tenantId === ctx.tenantId) throw TenantErrors.OWN();
   return tenant;
 }
 
-async function placeFor(tree: LockedTenantTree, code: string, moving?: TenantEntity): Promise<TenantPlace> {
+async function placeFor(tree: LockedTenantTree, code: string, moving?: TenantryTenant): Promise<TenantPlace> {
   const parent = await tree.findByCode(code);
   if (!parent) throw TenantErrors.PARENT_NOT_FOUND();
   if (moving && isWithin(moving, parent)) throw TenantErrors.CYCLE();

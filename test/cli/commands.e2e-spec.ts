@@ -1,5 +1,5 @@
-import { DeptEntity } from '../../src/dept/dept.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { aDept, aTenant } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { runCli } from '../support/run-cli';
@@ -44,7 +44,7 @@ describe('the command line', () => {
     const api = service.as({ tenantId });
     const top = await aDept(api);
     const child = await aDept(api, { parentId: top });
-    await manager.update(DeptEntity, { deptId: child }, { ancestors: '0,5', depth: 9 });
+    await manager.update(TenantryDept, { deptId: child }, { ancestors: '0,5', depth: 9 });
     expect((await cli(['doctor'])).code).toBe(1);
     const repaired = await cli(['doctor', '--repair']);
     expect([repaired.code, repaired.out]).toEqual([
@@ -52,10 +52,10 @@ describe('the command line', () => {
       expect.stringContaining(`department ${child}: its path should be 0,${top}`),
     ]);
     expect((await cli(['doctor'])).code).toBe(0);
-    await manager.update(DeptEntity, { deptId: top }, { delFlag: '2' });
+    await manager.update(TenantryDept, { deptId: top }, { delFlag: '2' });
     await anAccount(service.dataSource, { tenantId, deptId: top });
     const later = new Date(Date.now() + 1000);
-    await manager.update(TenantEntity, { tenantId }, { accountCount: 0, updateTime: later });
+    await manager.update(TenantryTenant, { tenantId }, { accountCount: 0, updateTime: later });
     const broken = await cli(['doctor', '--repair']);
     expect(broken.code).toBe(1);
     expect(broken.out).toContain(`department ${child}: an ancestor is deleted or missing`);

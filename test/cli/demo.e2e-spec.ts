@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { DataSource } from 'typeorm';
-import { DeptEntity } from '../../src/dept/dept.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
@@ -31,8 +31,8 @@ describe('the demo', () => {
     nodes.length === 0 ? 0 : 1 + Math.max(...nodes.map(({ children }) => heightOf(children)));
   const counts = async (dataSource: DataSource) =>
     Promise.all(
-      [TenantEntity, DeptEntity, AccountEntity].map((table) =>
-        dataSource.manager.count(table as typeof DeptEntity),
+      [TenantryTenant, TenantryDept, AccountEntity].map((table) =>
+        dataSource.manager.count(table as typeof TenantryDept),
       ),
     );
 
@@ -86,7 +86,7 @@ describe('the demo', () => {
       expect(data).toMatchObject({ packageBo: { menuIds: expect.stringMatching(/\d/) as string } });
     }
     const dataSource = await place.database.open(serviceTables);
-    expect(await dataSource.manager.countBy(DeptEntity, { status: '1' })).toBe(1);
+    expect(await dataSource.manager.countBy(TenantryDept, { status: '1' })).toBe(1);
   }
 
   /** What it prints to try next works as it is, in a tenant where the examples of the document work too. */

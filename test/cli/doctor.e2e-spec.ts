@@ -1,7 +1,7 @@
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
-import { ChangeEntity } from '../../src/journal/change-log';
-import { DeptEntity } from '../../src/dept/dept.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryChange } from '../../src/journal/change-log';
+import { TenantryDept } from '../../src/dept/dept.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
@@ -25,10 +25,10 @@ describe('the doctor', () => {
   });
 
   const findings = async () => (await new ServiceDoctor(service.dataSource).examine()).findings;
-  const setDept = (deptId: number, values: Partial<DeptEntity>) =>
-    service.dataSource.manager.update(DeptEntity, { deptId }, values);
-  const setTenant = (code: string, values: Partial<TenantEntity>) =>
-    service.dataSource.manager.update(TenantEntity, { tenantId: code }, values);
+  const setDept = (deptId: number, values: Partial<TenantryDept>) =>
+    service.dataSource.manager.update(TenantryDept, { deptId }, values);
+  const setTenant = (code: string, values: Partial<TenantryTenant>) =>
+    service.dataSource.manager.update(TenantryTenant, { tenantId: code }, values);
   const setAdmin = (values: Partial<AccountEntity>) =>
     service.dataSource.manager.update(AccountEntity, { username: 'admin' }, values);
 
@@ -126,9 +126,9 @@ describe('the doctor', () => {
   it('the doctor raises the revision of a tenant whose path it repairs', async () => {
     await setTenant(tenantId, { ancestors: '0,9', depth: 4 });
     const { dataSource } = service;
-    const before = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
+    const before = await dataSource.manager.findOneByOrFail(TenantryTenant, { tenantId });
     await new ServiceDoctor(dataSource).examine({ repair: true });
-    const after = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
+    const after = await dataSource.manager.findOneByOrFail(TenantryTenant, { tenantId });
     expect(after).toMatchObject({ ancestors: '0,000000', depth: 2, revision: before.revision + 1 });
   });
 
@@ -188,21 +188,21 @@ describe('the doctor', () => {
 
   it('the doctor finds a journal entry that is missing, and one from the future', async () => {
     const { manager } = service.dataSource;
-    const first = await manager.findOneByOrFail(ChangeEntity, { tenantId, version: 1 });
+    const first = await manager.findOneByOrFail(TenantryChange, { tenantId, version: 1 });
     await service.as({ tenantId }).patch(`/system/dept-api/${top}`, { leader: 'Li' });
-    const second = await manager.findOneByOrFail(ChangeEntity, { tenantId, version: 2 });
+    const second = await manager.findOneByOrFail(TenantryChange, { tenantId, version: 2 });
     const missing = await heard(
-      () => manager.delete(ChangeEntity, { tenantId, version: 2 }),
-      () => manager.insert(ChangeEntity, second),
+      () => manager.delete(TenantryChange, { tenantId, version: 2 }),
+      () => manager.insert(TenantryChange, second),
     );
     expect(missing).toEqual([`journal entry ${tenantId} 3.0: does not follow the one before it`]);
     const early = await heard(
       () =>
         manager.insert(
-          ChangeEntity,
+          TenantryChange,
           Object.assign(first, { version: 9, prev: 3, resourceId: String(child) }),
         ),
-      () => manager.delete(ChangeEntity, { tenantId, version: 9 }),
+      () => manager.delete(TenantryChange, { tenantId, version: 9 }),
     );
     expect(early).toContain(`journal entry ${tenantId} 9.0: has a version that its tenant has not reached`);
   });

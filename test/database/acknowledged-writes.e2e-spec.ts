@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import { CommitRecord } from '../../src/database/commit-log';
+import { TenantryCommit } from '../../src/database/commit-log';
 import { UnitOfWork } from '../../src/database/unit-of-work';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept } from '../../src/server/testing';
 import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
@@ -28,7 +28,7 @@ describe('concurrent units of work', () => {
       expect(told(200).every((name) => name.startsWith('kept'))).toBe(true);
       expect(told(409).every((name) => name.startsWith('refused'))).toBe(true);
       expect(Math.min(told(200).length, told(409).length)).toBeGreaterThan(10);
-      const rows = await service.dataSource.manager.findBy(DeptEntity, { tenantId });
+      const rows = await service.dataSource.manager.findBy(TenantryDept, { tenantId });
       const kept = rows.map(({ deptName }) => deptName).filter((name) => name !== '');
       expect(kept.sort()).toEqual(told(200).sort());
     }
@@ -44,7 +44,7 @@ describe('concurrent units of work', () => {
       progress.moving = false;
     })();
     while (progress.moving) {
-      const seen = (await api.get(`${PATH}/${child}`)).body.data as DeptEntity;
+      const seen = (await api.get(`${PATH}/${child}`)).body.data as TenantryDept;
       expect([`0,${a}`, `0,${b},${a}`]).toContain(seen.ancestors);
     }
     await moves;
@@ -52,9 +52,9 @@ describe('concurrent units of work', () => {
 
   const nothing = () => Promise.resolve();
   const write = (manager: EntityManager, unitId: string) =>
-    manager.insert(CommitRecord, { unitId, createdAt: new Date() });
+    manager.insert(TenantryCommit, { unitId, createdAt: new Date() });
   const written = async (prefix: string) => {
-    const rows = await service.dataSource.manager.find(CommitRecord);
+    const rows = await service.dataSource.manager.find(TenantryCommit);
     return rows.map(({ unitId }) => unitId).filter((id) => id.startsWith(prefix));
   };
 
@@ -87,7 +87,7 @@ describe('concurrent units of work', () => {
       await write(manager, 'hidden');
       await nextTurn();
       expect(await written('hidden')).toEqual([]);
-      expect(await manager.existsBy(CommitRecord, { unitId: 'hidden' })).toBe(true);
+      expect(await manager.existsBy(TenantryCommit, { unitId: 'hidden' })).toBe(true);
     });
     expect(await written('hidden')).toEqual(['hidden']);
   });

@@ -1,6 +1,6 @@
 import { Cleanup } from '../../src/database/cleanup';
 import { SessionEntity } from '../../src/server/auth/account.entity';
-import { CommitRecord } from '../../src/database/commit-log';
+import { TenantryCommit } from '../../src/database/commit-log';
 import { ApiClient } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/free-port';
@@ -46,8 +46,8 @@ describe('the hourly cleaners', () => {
     },
     units: {
       run: () => service.app.get(Cleanup).run(),
-      fill: () => bulkInsert(service.dataSource, CommitRecord, times(0, -DAY_MS - 1000).map(aUnit)),
-      count: () => service.dataSource.manager.count(CommitRecord),
+      fill: () => bulkInsert(service.dataSource, TenantryCommit, times(0, -DAY_MS - 1000).map(aUnit)),
+      count: () => service.dataSource.manager.count(TenantryCommit),
       table: 'tenantry_unit',
     },
   };

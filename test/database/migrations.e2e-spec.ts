@@ -4,8 +4,8 @@ import { parseDatabaseUrl } from '../../src/database/database-url';
 import { createServiceDataSource } from '../../src/server/service-data-source';
 import { takeMigrationLease } from '../../src/database/mysql/migration-lease';
 import type { DataSource } from 'typeorm';
-import { CommitRecord } from '../../src/database/commit-log';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryCommit } from '../../src/database/commit-log';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { emptyDatabase, onInnodb, onMysql, onPostgres } from '../support/test-database';
 import { until } from '../support/until';
@@ -64,7 +64,7 @@ describe('the schema', () => {
     await dataSource.query('DELETE FROM tenantry_migrations');
     await dataSource.query('DROP TABLE tenantry_session');
     expect(await dataSource.runMigrations()).toHaveLength(length);
-    expect(await dataSource.manager.count(TenantEntity)).toBe(1);
+    expect(await dataSource.manager.count(TenantryTenant)).toBe(1);
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
@@ -73,9 +73,9 @@ describe('the schema', () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;
     const answers = async () =>
-      Object.fromEntries((await manager.find(CommitRecord)).map(({ unitId, result }) => [unitId, result]));
+      Object.fromEntries((await manager.find(TenantryCommit)).map(({ unitId, result }) => [unitId, result]));
     const add = (unitId: string, result: string | null) =>
-      manager.insert(CommitRecord, { unitId, createdAt: new Date(), bodyHash: 'h', result });
+      manager.insert(TenantryCommit, { unitId, createdAt: new Date(), bodyHash: 'h', result });
     const old = { long: 'x'.repeat(255), number: '7', none: null };
     const fresh = { longer: 'x'.repeat(65_536), chinese: '{"name":"研发部"}' };
 
@@ -95,14 +95,14 @@ describe('the schema', () => {
     await undoUntil(dataSource, 'WebhookSecrets1763164800019');
     const kept = { hook: '{"id":7,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8I"}', dept: '7', none: null };
     for (const [unitId, result] of Object.entries(kept))
-      await dataSource.manager.insert(CommitRecord, {
+      await dataSource.manager.insert(TenantryCommit, {
         unitId,
         createdAt: new Date(),
         bodyHash: 'h',
         result,
       });
     await dataSource.runMigrations();
-    const records = await dataSource.manager.find(CommitRecord);
+    const records = await dataSource.manager.find(TenantryCommit);
     const results = Object.fromEntries(records.map(({ unitId, result }) => [unitId, result]));
     expect(results).toEqual({ ...kept, hook: '{"id":7}' });
   });
@@ -110,14 +110,14 @@ describe('the schema', () => {
   it('the tables hold every character and tell emoji apart, whatever the server defaults to', async () => {
     await dataSource.runMigrations();
     const { manager } = dataSource;
-    await manager.update(TenantEntity, { tenantId: '000000' }, { tenantName: '😀部门' });
-    expect(await manager.existsBy(TenantEntity, { tenantName: '😀部门' })).toBe(true);
-    expect(await manager.existsBy(TenantEntity, { tenantName: '😁部门' })).toBe(false);
+    await manager.update(TenantryTenant, { tenantId: '000000' }, { tenantName: '😀部门' });
+    expect(await manager.existsBy(TenantryTenant, { tenantName: '😀部门' })).toBe(true);
+    expect(await manager.existsBy(TenantryTenant, { tenantName: '😁部门' })).toBe(false);
   });
 
   it('the tables hold times in UTC, whatever the zone of the server', async () => {
     await dataSource.runMigrations();
-    const { createTime } = await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId: '000000' });
+    const { createTime } = await dataSource.manager.findOneByOrFail(TenantryTenant, { tenantId: '000000' });
     expect(Math.abs(createTime.getTime() - Date.now())).toBeLessThan(60 * 60_000);
   });
 

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, aTenant, aUser, type Answer, type ApiClient } from '../../src/server/testing';
 import { AccountEntity } from '../../src/server/auth/account.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { onServer } from '../support/test-database';
@@ -120,8 +120,8 @@ describe('races from two processes', () => {
     });
 
     /** Seeds below each other: the last is a child of the one before. */
-    async function chain(length: number): Promise<TenantEntity[]> {
-      const made: TenantEntity[] = [];
+    async function chain(length: number): Promise<TenantryTenant[]> {
+      const made: TenantryTenant[] = [];
       for (let n = 0; n < length; n += 1) {
         const above = made.at(-1);
         const place = above && {
@@ -130,12 +130,12 @@ describe('races from two processes', () => {
           depth: above.depth + 1,
         };
         const tenantId = await aTenantRow(dataSource, place);
-        made.push(await dataSource.manager.findOneByOrFail(TenantEntity, { tenantId }));
+        made.push(await dataSource.manager.findOneByOrFail(TenantryTenant, { tenantId }));
       }
       return made;
     }
 
-    const moved = (tenant: TenantEntity, parent: TenantEntity) => ({
+    const moved = (tenant: TenantryTenant, parent: TenantryTenant) => ({
       id: tenant.id,
       tenantName: 'moved',
       tenantParent: parent.tenantId,
@@ -182,7 +182,7 @@ describe('races from two processes', () => {
     });
 
     it('parallel creates of tenants all succeed, and their ids and codes all differ', async () => {
-      const before = await dataSource.manager.count(TenantEntity);
+      const before = await dataSource.manager.count(TenantryTenant);
       const create = (api: ApiClient, tenantName: string): Promise<Answer> =>
         resendWhenBusy(() => api.post(TENANTS, { tenantName }));
       for (let round = 0; round < 4; round += 1) {
@@ -192,7 +192,7 @@ describe('races from two processes', () => {
         expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: MANY }, () => 200));
         expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(MANY);
       }
-      const rows = await dataSource.manager.find(TenantEntity);
+      const rows = await dataSource.manager.find(TenantryTenant);
       expect(rows).toHaveLength(before + 4 * MANY);
       expect(new Set(rows.map(({ tenantId }) => tenantId)).size).toBe(rows.length);
     });
@@ -219,7 +219,7 @@ describe('races from two processes', () => {
           right.delete(`${DEPTS}/${deptId}`),
         ]);
         outcomes.add(`${joined.status} ${deleted.status}`);
-        const dept = await two.dataSource.manager.findOneByOrFail(DeptEntity, { deptId });
+        const dept = await two.dataSource.manager.findOneByOrFail(TenantryDept, { deptId });
         const member = await two.dataSource.manager.existsBy(AccountEntity, { userId, deptId });
         expect([dept.delFlag, member]).not.toEqual(['2', true]);
       }

@@ -7,7 +7,7 @@ import { dialectOf } from '../../src/database/dialects';
 import { faultOf } from '../../src/database/retry-policy';
 import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { UnitOfWork } from '../../src/database/unit-of-work';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
 import { raiseTreeVersion } from '../../src/journal/tree-lock';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
@@ -24,7 +24,7 @@ const PATH = '/system/dept-api';
 /** Longer than a busy machine needs; the service itself has 10 s. */
 const ROOMY_MS = 60_000;
 const named = (service: ServiceUnderTest, deptName: string) =>
-  service.dataSource.manager.countBy(DeptEntity, { deptName });
+  service.dataSource.manager.countBy(TenantryDept, { deptName });
 
 if (onServer) {
   describe('a unit of work on a server that fails', () => {

@@ -222,5 +222,5 @@ describe('departments', () => {
     expect((await api.get(`${PATH}/0`)).status).toBe(404);
   });
 
-  const count = () => service.dataSource.getRepository('DeptEntity').count();
+  const count = () => service.dataSource.getRepository('TenantryDept').count();
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
@@ -142,7 +142,7 @@ describe('the list of departments', () => {
       const file = lines.map((line) => JSON.stringify(line)).join('\n');
       const headers = { 'content-type': 'application/x-ndjson' };
       expect((await api.send('POST', `${PATH}/import`, file, headers)).status).toBe(200);
-      const stored = await service.dataSource.manager.findBy(DeptEntity, { delFlag: '0' });
+      const stored = await service.dataSource.manager.findBy(TenantryDept, { delFlag: '0' });
       const expected = stored
         .filter(({ ancestors }) => ancestors.split(',').includes(String(top)))
         .sort((a, b) => a.orderNum - b.orderNum || a.deptId - b.deptId)

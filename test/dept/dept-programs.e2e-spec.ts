@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import type { Answer, ApiClient } from '../../src/server/testing';
 import { DeptModel, type ModelNode } from '../support/dept-model';
 import { cursorNow, Follower } from '../support/follower';
@@ -56,7 +56,7 @@ describe('random programs of departments', () => {
         const run = await ProgramRun.start(service);
         if (isPlain) for (const each of program) await run.step(each);
         else await run.watched(program, snapshotAfter);
-        const rows = await service.dataSource.manager.findBy(DeptEntity, { tenantId: run.tenantId });
+        const rows = await service.dataSource.manager.findBy(TenantryDept, { tenantId: run.tenantId });
         const stored = rows.map((row) => [row.deptId, row.delFlag === '0' ? row.ancestors : null] as const);
         expect(new Map(stored)).toEqual(new Map(run.model.ids.map((id) => [id, run.model.path(id)])));
       },

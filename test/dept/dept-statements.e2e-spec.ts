@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import type { Pool, PoolConnection } from 'mysql2';
 import { IdempotentRequest } from '../../src/database/idempotent-request';
 import { UnitOfWork } from '../../src/database/unit-of-work';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { TenantBound } from '../../src/tenancy/tenant-bound';
@@ -97,7 +97,7 @@ describe('the statements of a write', () => {
   it('a deletion of 500 takes eleven statements', async () => {
     const parentId = await aDept(api);
     await childrenOf(parentId, 500);
-    const rows = await service.dataSource.manager.findBy(DeptEntity, { parentId });
+    const rows = await service.dataSource.manager.findBy(TenantryDept, { parentId });
     const ids = rows.map(({ deptId }) => deptId);
     const [checks, writes] = [
       ['SELECT dept', 'SELECT dept', 'SELECT account'],
@@ -121,12 +121,12 @@ describe('the statements of a write', () => {
       revision: 0,
     });
 
-    function inUnit<T>(work: (depts: TenantBound<DeptEntity>) => Promise<T>): Promise<T> {
+    function inUnit<T>(work: (depts: TenantBound<TenantryDept>) => Promise<T>): Promise<T> {
       const ctx = RequestContext.system(tenantId);
       return service.app.get(UnitOfWork, { strict: false }).run(
         tenantId,
         (unit) => raiseTreeVersion(unit, tenantId),
-        ({ manager }) => work(new TenantBound(manager, DeptEntity, ctx)),
+        ({ manager }) => work(new TenantBound(manager, TenantryDept, ctx)),
       );
     }
 
@@ -135,13 +135,13 @@ describe('the statements of a write', () => {
       const { manager } = service.dataSource;
       const written = await inUnit((depts) => depts.insert({ ...row(), createTime }));
       const typeormRow = { ...row(), createTime, tenantId };
-      await manager.insert(DeptEntity, typeormRow);
+      await manager.insert(TenantryDept, typeormRow);
       // TypeORM leaves the id as it comes, on MySQL as text.
       const byTypeorm = Number((typeormRow as { deptId?: unknown }).deptId);
       const found = await inUnit((depts) => depts.findOne({ deptId: written }));
-      expect(found).toBeInstanceOf(DeptEntity);
+      expect(found).toBeInstanceOf(TenantryDept);
       expect(found).toMatchObject({ ...sent, tenantId });
-      expect(found).toEqual(await manager.findOneBy(DeptEntity, { deptId: written }));
+      expect(found).toEqual(await manager.findOneBy(TenantryDept, { deptId: written }));
       const other = await inUnit((depts) => depts.findOne({ deptId: byTypeorm }));
       expect(other).toEqual(Object.assign(found!, { deptId: byTypeorm }));
     });

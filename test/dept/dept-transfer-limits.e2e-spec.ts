@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairQueue } from '../../src/concurrency/fair-queue';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { DeptTransferService } from '../../src/dept/transfer/dept-transfer.service';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, aTenant, mintToken, type ApiClient, type RefusalBody } from '../../src/server/testing';
@@ -131,7 +131,7 @@ describe('imports and exports are bounded', () => {
     async function muchToExport(): Promise<void> {
       const names = Array.from({ length: 40 }, (_, n) => `${n} ${'x'.repeat(60)}`);
       await send(names.map((_, n) => JSON.stringify({ path: names.slice(0, n + 1).join('/') })).join('\n'));
-      const parent = await service.dataSource.manager.findOneByOrFail(DeptEntity, { tenantId, depth: 40 });
+      const parent = await service.dataSource.manager.findOneByOrFail(TenantryDept, { tenantId, depth: 40 });
       const place = { parentId: parent.deptId, ancestors: `${parent.ancestors},${parent.deptId}`, depth: 41 };
       await deptRows(service.dataSource, 8000, (n) => ({ tenantId, ...place, deptName: String(n) }));
     }

@@ -1,5 +1,5 @@
 import { MAX_DEPTH } from '../../src/database/tree-path';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { freshTenant } from '../support/fresh-tenant';
 import { expectRefused } from '../support/refusals';
@@ -199,7 +199,7 @@ describe('the tree of departments', () => {
       return { deptId: first + n, tenantId, ...path };
     });
     const answer = await api.get(`${PATH}/${first + MAX_DEPTH - 1}`);
-    expect((answer.body.data as DeptEntity).ancestors.split(',')).toHaveLength(MAX_DEPTH);
-    await service.dataSource.manager.delete(DeptEntity, { tenantId });
+    expect((answer.body.data as TenantryDept).ancestors.split(',')).toHaveLength(MAX_DEPTH);
+    await service.dataSource.manager.delete(TenantryDept, { tenantId });
   });
 });

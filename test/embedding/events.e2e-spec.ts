@@ -2,7 +2,7 @@ import { Injectable, Logger, Scope } from '@nestjs/common';
 import {
   DeptCreated,
   DeptDeleted,
-  DeptEntity,
+  TenantryDept,
   DeptEvent,
   DeptMoved,
   DeptService,
@@ -11,7 +11,7 @@ import {
   DomainEvents,
   OnDomainEvent,
   TenantDisabled,
-  TenantEntity,
+  TenantryTenant,
   TenantEvent,
   TenantryModule,
   TenantService,
@@ -91,7 +91,7 @@ describe('domain events', () => {
 
   it('domain events reach a handler when the state of the tenant is already the new one', async () => {
     const tenants = host.app.get(TenantService);
-    const { id } = await host.dataSource.manager.findOneByOrFail(TenantEntity, { tenantId });
+    const { id } = await host.dataSource.manager.findOneByOrFail(TenantryTenant, { tenantId });
     expect(await tenants.stateOf(system(tenantId))).toBe('ACTIVE');
     const seen = new Promise((resolve) => {
       const end = events.on(TenantDisabled, () => {
@@ -115,7 +115,7 @@ describe('domain events', () => {
     const file = '{"path":"a","leader":"x"}\n{"path":"c"}\n{"path":"c/d"}\n';
     const imported = await api.post(`${DEPTS}/import`, file, { 'content-type': 'application/x-ndjson' });
     expect(imported.body.data).toMatchObject({ created: 2, updated: 1 });
-    const made = await host.dataSource.manager.findBy(DeptEntity, { tenantId });
+    const made = await host.dataSource.manager.findBy(TenantryDept, { tenantId });
     const idOf = (name: string) => made.find(({ deptName }) => deptName === name)!.deptId;
     const facts = listener.heard.map((event) => [event.constructor.name, (event as DeptEvent).deptId]);
     expect(new Set(facts.map(String))).toEqual(
@@ -146,10 +146,10 @@ describe('domain events', () => {
   });
 
   it('domain events are delivered after COMMIT', async () => {
-    const rows: Promise<DeptEntity | null>[] = [];
+    const rows: Promise<TenantryDept | null>[] = [];
     const end = events.on(DeptCreated, ({ deptId }) => {
       // SQLite reads at once, on a connection that sees only what is committed.
-      rows.push(host.dataSource.manager.findOneBy(DeptEntity, { deptId }));
+      rows.push(host.dataSource.manager.findOneBy(TenantryDept, { deptId }));
     });
     await aDept(api, { deptName: 'committed' });
     end();
@@ -165,7 +165,7 @@ describe('domain events', () => {
     expect((await api.put(DEPTS, { deptId, parentId: deptId })).status).toBe(409);
     expect((await api.post(DEPTS, { parentId: 999_999 })).status).toBe(404);
     expect(names()).toEqual([]);
-    expect(await host.dataSource.manager.findOneBy(DeptEntity, { deptId })).toMatchObject({ delFlag: '0' });
+    expect(await host.dataSource.manager.findOneBy(TenantryDept, { deptId })).toMatchObject({ delFlag: '0' });
   });
 
   it.each<Fate[][]>([[['conflict']], [['conflict', 'conflict']], [['unheard']], [['conflict', 'unheard']]])(

@@ -13,12 +13,12 @@ import {
   type DataSourceOptions,
 } from 'typeorm';
 import {
-  DeptEntity,
+  TenantryDept,
   DeptService,
   Doctor,
   entitiesFor,
   tenantBoundToken,
-  TenantEntity,
+  TenantryTenant,
   migrations,
   SqliteDataSource,
   TenantryModule,
@@ -38,10 +38,10 @@ class BudgetEntity implements TenantOwned {
   @Column({ type: 'varchar', length: 20 }) tenantId!: string;
   @Column({ type: 'bigint' }) plain!: string | number;
   @Column({ type: 'bigint', transformer: { to: (id: number) => id, from: Number } }) deptId!: number;
-  @ManyToOne(() => DeptEntity) @JoinColumn({ name: 'deptId' }) dept?: DeptEntity;
-  @ManyToOne(() => TenantEntity)
+  @ManyToOne(() => TenantryDept) @JoinColumn({ name: 'deptId' }) dept?: TenantryDept;
+  @ManyToOne(() => TenantryTenant)
   @JoinColumn({ name: 'tenantId', referencedColumnName: 'tenantId' })
-  tenant?: TenantEntity;
+  tenant?: TenantryTenant;
 }
 
 const DEPTS = '/system/dept-api';
@@ -76,7 +76,7 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
 
   async function open(
     url: string,
-    tables: (typeof BudgetEntity)[] = [],
+    tables: (new () => object)[] = [],
     list: typeof EARLIER_MIGRATIONS = migrations,
   ): Promise<DataSource> {
     const options = {
@@ -146,6 +146,26 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
     await depts.delete(system(), [await depts.create(system(), { deptName: 'a' })]);
     expect(await app.get(Doctor, { strict: false }).examine()).toMatchObject({ findings: [], notes: [] });
     await app.close();
+    await database.drop();
+  });
+
+  it("a relation that names a class by its text leads to the host's own entity, because Tenantry's have a prefix", async () => {
+    @Entity('host_tenant')
+    class TenantEntity {
+      @PrimaryGeneratedColumn() id!: number;
+    }
+    @Entity('host_contract')
+    class Contract {
+      @PrimaryGeneratedColumn() id!: number;
+      @ManyToOne('TenantEntity') tenant?: TenantEntity;
+    }
+    const database = await emptyDatabase();
+    const dataSource = await open(database.url, [Contract, TenantEntity]);
+    const [relation] = dataSource.getMetadata(Contract).relations;
+    expect(relation!.inverseEntityMetadata.tableName).toBe('host_tenant');
+    const names = dataSource.entityMetadatas.map(({ name }) => name);
+    expect(names.filter((name) => !name.startsWith('Tenantry')).sort()).toEqual(['Contract', 'TenantEntity']);
+    await dataSource.destroy();
     await database.drop();
   });
 

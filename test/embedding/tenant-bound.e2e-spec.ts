@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Brackets, In, Like, MoreThan, Not, Raw, type FindOptionsWhere } from 'typeorm';
 import {
-  DeptEntity,
+  TenantryDept,
   DeptService,
   InjectTenantBound,
   IdempotentRequest,
@@ -291,7 +291,7 @@ describe('a tenant-bound repository', () => {
         .then(() => depts.delete(own, [deptId]))
         .then(() => void events.push('deleted'));
       await orders.transaction(own, async (rows, of) => {
-        const seen = await of(DeptEntity).findOne({ deptId, delFlag: '0' });
+        const seen = await of(TenantryDept).findOne({ deptId, delFlag: '0' });
         looked.resolve();
         await rows.insert({ title: `for ${seen!.deptId}`, amount: 0 });
         // Time enough for a deletion that nothing holds back.
@@ -304,7 +304,7 @@ describe('a tenant-bound repository', () => {
 
     it('a tenant-bound transaction leaves what the library has rules for to its services', async () => {
       const writing = orders.transaction(own, (_, of) =>
-        of(DeptEntity).insert({ deptName: 'by the back door' }),
+        of(TenantryDept).insert({ deptName: 'by the back door' }),
       );
       await expect(writing).rejects.toThrow('written by the services');
     });

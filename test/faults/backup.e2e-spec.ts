@@ -10,7 +10,7 @@ import { ChildService } from '../support/child-service';
 import { mariadbBinary } from '../support/server-binaries.js';
 import { urlOfServer } from '../support/server-of-run';
 import { freePort } from '../support/free-port';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { openBeside } from '../support/crash-rounds';
@@ -60,7 +60,7 @@ describe('a backup that is taken while clients write', () => {
     try {
       const dataSource = await openBeside({ url });
       expect((await new ServiceDoctor(dataSource).examine()).findings).toEqual([]);
-      const there = new Set((await dataSource.manager.find(DeptEntity)).map(({ deptId }) => deptId));
+      const there = new Set((await dataSource.manager.find(TenantryDept)).map(({ deptId }) => deptId));
       expect(before.filter((deptId) => !there.has(deptId))).toEqual([]);
       await dataSource.destroy();
       const admin = { tenantId: '000000', username: 'admin', password: 'admin-password' };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ChangeEntity } from '../../src/journal/change-log';
+import { TenantryChange } from '../../src/journal/change-log';
 import { ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
 import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
@@ -115,7 +115,7 @@ it(`a webhook has caught up ${CATCH_UP_MS} ms after three replicas were killed f
     }
     isOver = true;
     await Promise.all(writing);
-    const entries = await dataSource.manager.countBy(ChangeEntity, { kind: 'dept' });
+    const entries = await dataSource.manager.countBy(TenantryChange, { kind: 'dept' });
     const behind = entries - count(placesOf(receiver));
     expect(behind).toBeGreaterThan(0);
     await until(() => count(placesOf(receiver)) >= entries);
@@ -171,7 +171,7 @@ it(`a webhook and a handler of changes miss nothing, and get it in order, over $
     }
     isOver = true;
     await Promise.all(writing);
-    const entries = await dataSource.manager.find(ChangeEntity, {
+    const entries = await dataSource.manager.find(TenantryChange, {
       where: { kind: 'dept' },
       order: { version: 'ASC', seq: 'ASC' },
     });

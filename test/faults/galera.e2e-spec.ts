@@ -6,7 +6,7 @@ import { openBeside } from '../support/crash-rounds';
 import { startRedis } from '../support/redis-server';
 import { Chance, faultsSeed } from '../support/chance';
 import type { Follower } from '../support/follower';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { ledgerOf, numbersOf, outcome, use } from '../support/quotas';
 import { aTenantRow, aTenantWith } from '../support/seeds';
 import { GaleraCluster, NODES, type NodeNumber } from './support/galera-cluster';
@@ -126,7 +126,9 @@ describe('three replicas on three Galera nodes', () => {
     for (const [index, follower] of all.entries())
       expect(placesOf(follower)).toEqual(placesOf(all[index % tenants]!));
     for (const [index, tenantId] of load.tenantIds.entries()) {
-      const depts = await onNode(1, ({ manager }) => manager.findBy(DeptEntity, { tenantId, delFlag: '0' }));
+      const depts = await onNode(1, ({ manager }) =>
+        manager.findBy(TenantryDept, { tenantId, delFlag: '0' }),
+      );
       const names = depts.map(({ deptId, deptName }) => `${deptId} ${deptName}`).sort();
       const copied = [...all[index]!.of('dept')]
         .map(([id, fields]) => `${id} ${String(fields.deptName)}`)

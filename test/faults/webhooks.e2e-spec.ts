@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
+import { TenantryPosition, TenantryWebhook } from '../../src/changes/subscription.entity';
 import { subscriptionOf } from '../../src/changes/webhook/webhook.repository';
 import { aDept } from '../../src/server/testing';
 import { serviceTables } from '../../src/server/service-data-source';
@@ -48,17 +48,17 @@ it(`a message comes within ${BOUND_MS} ms while ${HOOKS} webhooks of another ten
     const branch = await aBranch(dataSource, HOOKS / OF_EACH);
     await bulkInsert(
       dataSource,
-      WebhookEntity,
+      TenantryWebhook,
       Array.from({ length: HOOKS }, (_, n) => {
         const { status, createBy, createTime, updateBy } = life();
         const row = { tenantId: branch[n % branch.length]!, url: receiver.url(paths[n % paths.length]) };
         return { ...row, kinds: 'dept', secret: 'whsec_AAAA', status, createBy, createTime, updateBy };
       }),
     );
-    const hooks = await dataSource.manager.findBy(WebhookEntity, { kinds: 'dept' });
+    const hooks = await dataSource.manager.findBy(TenantryWebhook, { kinds: 'dept' });
     await bulkInsert(
       dataSource,
-      PositionEntity,
+      TenantryPosition,
       hooks.map(({ webhookId, tenantId: journal }) => {
         const at = { journal, webhookId, version: 0, seq: 2 ** 31 - 1, attempts: 0 };
         return { ...at, subscription: subscriptionOf(webhookId) };

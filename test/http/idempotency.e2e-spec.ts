@@ -2,9 +2,9 @@ import { Cleanup } from '../../src/database/cleanup';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { DeptEntity } from '../../src/dept/dept.entity';
-import { CommitRecord } from '../../src/database/commit-log';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
+import { TenantryCommit } from '../../src/database/commit-log';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
@@ -28,7 +28,7 @@ describe('a POST with an Idempotency-Key', () => {
   beforeEach(async () => ({ tenantId, api } = await freshTenant(service)));
 
   const depts = (where: object = {}) =>
-    service.dataSource.manager.countBy(DeptEntity, { tenantId, ...where });
+    service.dataSource.manager.countBy(TenantryDept, { tenantId, ...where });
 
   it('an Idempotency-Key is done once, and its repeats get the same answer, marked as such', async () => {
     const first = await api.post(DEPTS, { deptName: 'a' }, withKey('k1'));
@@ -52,7 +52,7 @@ describe('a POST with an Idempotency-Key', () => {
       expect([path, again.status, again.headers.location]).toEqual([path, 200, first.headers.location]);
       expect((await api.get(again.headers.location!)).status).toBe(200);
     }
-    expect(await service.dataSource.manager.countBy(TenantEntity, { tenantParent: tenantId })).toBe(1);
+    expect(await service.dataSource.manager.countBy(TenantryTenant, { tenantParent: tenantId })).toBe(1);
     expect(await service.dataSource.manager.countBy(AccountEntity, { tenantId })).toBe(1);
   });
 
@@ -87,7 +87,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await depts()).toBe(2);
     clock.pass(DAY_MS + 1000);
     await service.app.get(Cleanup).run();
-    expect(await service.dataSource.manager.count(CommitRecord)).toBe(0);
+    expect(await service.dataSource.manager.count(TenantryCommit)).toBe(0);
     clock.set(new Date().toISOString());
   });
 
@@ -132,7 +132,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('an Idempotency-Key and its body are kept only as hashes that tell nothing', async () => {
     await api.post('/system/user-api', { username: 'y', password: 'a-long-password' }, withKey('secret-key'));
-    const units = JSON.stringify(await service.dataSource.manager.find(CommitRecord));
+    const units = JSON.stringify(await service.dataSource.manager.find(TenantryCommit));
     expect(units).not.toMatch(/secret-key|a-long-password/);
   });
 

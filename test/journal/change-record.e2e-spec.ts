@@ -1,5 +1,5 @@
 import { aDept, aTenant, aUser } from '../../src/server/testing';
-import { ChangeEntity } from '../../src/journal/change-log';
+import { TenantryChange } from '../../src/journal/change-log';
 import { nextCommits } from '../support/commit-faults';
 import { changePage, cursorNow } from '../support/follower';
 import { aTenantRow } from '../support/seeds';
@@ -214,7 +214,7 @@ describe('what the journal records', () => {
       await api.put(DEPTS, { deptId, parentId: deptId }),
     ])
       expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(2);
+    expect(await service.dataSource.manager.countBy(TenantryChange, { tenantId })).toBe(2);
   });
 
   it.each(['unheard', 'conflict'] as const)(
@@ -223,7 +223,7 @@ describe('what the journal records', () => {
       const { tenantId, api } = await inNewTenant();
       nextCommits(service.dataSource, fate);
       await aDept(api);
-      expect(await service.dataSource.manager.countBy(ChangeEntity, { tenantId })).toBe(1);
+      expect(await service.dataSource.manager.countBy(TenantryChange, { tenantId })).toBe(1);
     },
   );
 });

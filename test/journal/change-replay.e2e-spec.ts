@@ -1,5 +1,5 @@
-import { ChangeEntity } from '../../src/journal/change-log';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryChange } from '../../src/journal/change-log';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import type { ApiClient } from '../../src/server/testing';
 import { Chance } from '../support/chance';
 import { Follower } from '../support/follower';
@@ -31,9 +31,9 @@ describe('followers while two processes write', () => {
     await Promise.all(Array.from({ length: 12 }, write));
     isOver = true;
     const { manager } = two.dataSource;
-    const written = await manager.countBy(ChangeEntity, { tenantId });
-    const rows = await manager.findBy(DeptEntity, { tenantId, delFlag: '0' });
-    const fields = ({ deptId, parentId, deptName, orderNum, leader, phone }: DeptEntity) =>
+    const written = await manager.countBy(TenantryChange, { tenantId });
+    const rows = await manager.findBy(TenantryDept, { tenantId, delFlag: '0' });
+    const fields = ({ deptId, parentId, deptName, orderNum, leader, phone }: TenantryDept) =>
       [String(deptId), expect.objectContaining({ parentId, deptName, orderNum, leader, phone })] as const;
     for (const follower of await Promise.all(following)) {
       expect(follower.problems).toEqual([]);

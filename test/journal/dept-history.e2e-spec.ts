@@ -1,4 +1,4 @@
-import { ChangeEntity } from '../../src/journal/change-log';
+import { TenantryChange } from '../../src/journal/change-log';
 import { DeptService } from '../../src/dept/dept.service';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
 import { RequestContext } from '../../src/tenancy/request-context';
@@ -182,7 +182,7 @@ describe('departments as they were', () => {
     await service.dataSource.query(`UPDATE tenantry_tenant SET tree_ver = 7 WHERE tenant_id = '${tenantId}'`);
     const begun = { kind: 'journal', operation: 'begun', resourceId: tenantId, by: 'system' } as const;
     const entry = { ...begun, version: 7, seq: 0, prev: 7, fields: '{}', happenedAt: clock.now() };
-    await service.dataSource.manager.insert(ChangeEntity, { ...entry, tenantId, lineage: null });
+    await service.dataSource.manager.insert(TenantryChange, { ...entry, tenantId, lineage: null });
     const { rows } = await read<{ rows: Row[] }>('?parentId=0');
     const before = await read('/tree');
     const [old] = rows;

@@ -1,5 +1,5 @@
 import { Cleanup } from '../../src/database/cleanup';
-import { ChangeEntity } from '../../src/journal/change-log';
+import { TenantryChange } from '../../src/journal/change-log';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { CHANGES, changePage, cursorNow } from '../support/follower';
 import { freshTenant } from '../support/fresh-tenant';
@@ -21,7 +21,7 @@ describe('the retention of the journal', () => {
 
   const clean = () => service.app.get(Cleanup).run();
   const versions = async () => {
-    const rows = await service.dataSource.manager.find(ChangeEntity, {
+    const rows = await service.dataSource.manager.find(TenantryChange, {
       where: { tenantId },
       order: { version: 'ASC', seq: 'ASC' },
     });

@@ -1,8 +1,8 @@
-import { ChangeEntity } from '../../src/journal/change-log';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryChange } from '../../src/journal/change-log';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { DeptHistory } from '../../src/dept/history/dept-history.service';
 import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { RequestContext } from '../../src/tenancy/request-context';
 import { aDept, type ApiClient } from '../../src/server/testing';
 import { Chance } from '../support/chance';
@@ -43,9 +43,9 @@ describe('a long history', () => {
       };
     });
     for (let at = 0; at < entries.length; at += 500)
-      await bulkInsert(service.dataSource, ChangeEntity, entries.slice(at, at + 500));
-    for (const [deptId, leader] of leaders) await manager.update(DeptEntity, { deptId }, { leader });
-    await manager.update(TenantEntity, { tenantId }, { treeVersion: String(from + changes.length - 1) });
+      await bulkInsert(service.dataSource, TenantryChange, entries.slice(at, at + 500));
+    for (const [deptId, leader] of leaders) await manager.update(TenantryDept, { deptId }, { leader });
+    await manager.update(TenantryTenant, { tenantId }, { treeVersion: String(from + changes.length - 1) });
   }
 
   it('a history is the same over many pages of the journal as in one', async () => {
@@ -66,9 +66,9 @@ describe('a long history', () => {
       });
     for (const version of [ids.length, first + 7, first + 1234, first + 2599]) {
       const expected = leadersAt(version);
-      const { rows } = await read<{ rows: DeptEntity[] }>(`/tree?asOf=${version}`);
+      const { rows } = await read<{ rows: TenantryDept[] }>(`/tree?asOf=${version}`);
       expect(rows.map(({ leader }) => leader)).toEqual(expected);
-      const page = await read<{ rows: DeptEntity[] }>(`?parentId=0&asOf=${version}`);
+      const page = await read<{ rows: TenantryDept[] }>(`?parentId=0&asOf=${version}`);
       expect(page.rows.map(({ leader }) => leader)).toEqual(expected);
       expect(await read(`/${ids[3]}?asOf=${version}`)).toMatchObject({ leader: expected[3] });
       const to = first + 2000;
@@ -134,7 +134,7 @@ describe('a long history', () => {
     for (const leader of ['a', 'b', 'c']) await api.patch(`${PATH}/${id}`, { leader });
     for (const [version, second] of [0, 20, 10, 90].entries())
       await service.dataSource.manager.update(
-        ChangeEntity,
+        TenantryChange,
         { tenantId, version: version + 1 },
         { happenedAt: at(second) },
       );

@@ -1,6 +1,6 @@
 import { Injectable, Logger, Scope } from '@nestjs/common';
 import { ChangeDto, Clock, OnChange, TenantryModule } from '../../src/index';
-import { LeaseEntity, PositionEntity } from '../../src/changes/subscription.entity';
+import { TenantryLease, TenantryPosition } from '../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, type ThrowAwayDatabase } from '../../src/server/testing';
 import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
@@ -123,7 +123,7 @@ describe('@OnChange', () => {
     await aDept(host.as({ tenantId: other }), { deptName: 'elsewhere' });
     await until(() => names(index.seen).includes('elsewhere'));
     const at = { journal: tenantId, subscription: 'handler:search-index' };
-    const position = () => host.dataSource.manager.findOneByOrFail(PositionEntity, at);
+    const position = () => host.dataSource.manager.findOneByOrFail(TenantryPosition, at);
     await untilLater(clock, 1000, async () => (await position()).attempts >= 4);
     expect(names(own())).toEqual(['good']);
     index.failing.clear();
@@ -143,7 +143,7 @@ describe('@OnChange', () => {
     const another = second.app.get(SearchIndex);
     await aDept(second.as({ tenantId }), { deptName: 'second' });
     // It has looked for work at its start, and after its own commit, and found the lease taken.
-    await until(async () => (await second.dataSource.manager.count(LeaseEntity)) === 1);
+    await until(async () => (await second.dataSource.manager.count(TenantryLease)) === 1);
     expect(another.tried).toEqual([]);
     opened.resolve();
     index.gate = Promise.resolve();

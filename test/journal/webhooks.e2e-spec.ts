@@ -1,7 +1,7 @@
 import { Cleanup } from '../../src/database/cleanup';
 import { Resolver } from 'node:dns/promises';
-import { CommitRecord } from '../../src/database/commit-log';
-import { DeliveryEntity, PositionEntity, WebhookEntity } from '../../src/changes/subscription.entity';
+import { TenantryCommit } from '../../src/database/commit-log';
+import { TenantryDelivery, TenantryPosition, TenantryWebhook } from '../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant } from '../../src/server/testing';
 import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
@@ -35,7 +35,7 @@ describe('webhooks of a tenant', () => {
   const create = (fields: object = {}, by = api) => by.post(PATH, { url: URL, status: '1', ...fields });
   const idOf = async (fields: object = {}, by = api) =>
     ((await create(fields, by)).body.data as { id: number }).id;
-  const rowOf = (webhookId: number) => service.dataSource.manager.findOneBy(WebhookEntity, { webhookId });
+  const rowOf = (webhookId: number) => service.dataSource.manager.findOneBy(TenantryWebhook, { webhookId });
 
   it('a webhook is made with a secret that is shown once, and read, listed, replaced and deleted', async () => {
     const made = await create({ kinds: ['tenant', 'dept', 'dept'] });
@@ -62,7 +62,7 @@ describe('webhooks of a tenant', () => {
     expect((await api.get(`${PATH}/${id}`)).refusal.reason).toBe('WEBHOOK_NOT_FOUND');
     expect([
       await rowOf(id),
-      await service.dataSource.manager.countBy(PositionEntity, { webhookId: id }),
+      await service.dataSource.manager.countBy(TenantryPosition, { webhookId: id }),
     ]).toEqual([null, 0]);
   });
 
@@ -76,9 +76,9 @@ describe('webhooks of a tenant', () => {
       'true',
       `${PATH}/${id}`,
     ]);
-    expect(await service.dataSource.manager.countBy(WebhookEntity, { tenantId })).toBe(1);
+    expect(await service.dataSource.manager.countBy(TenantryWebhook, { tenantId })).toBe(1);
     // What is kept to recognise the request has no secret in it.
-    const kept = await service.dataSource.manager.find(CommitRecord);
+    const kept = await service.dataSource.manager.find(TenantryCommit);
     const results = kept.map(({ result }) => result ?? '').join();
     expect(results).toContain(`"id":${id},`);
     expect(results).not.toContain('whsec_');
@@ -120,7 +120,7 @@ describe('webhooks of a tenant', () => {
   it('a tenant has at most 20 webhooks, also when many are made at once', async () => {
     for (let made = 0; made < 18; made += 1) await create();
     await Promise.all(Array.from({ length: 6 }, () => create()));
-    const count = () => service.dataSource.manager.countBy(WebhookEntity, { tenantId });
+    const count = () => service.dataSource.manager.countBy(TenantryWebhook, { tenantId });
     while ((await count()) < 20) await create();
     expect((await create()).refusal.reason).toBe('WEBHOOK_LIMIT');
     expect(await count()).toBe(20);
@@ -132,7 +132,7 @@ describe('webhooks of a tenant', () => {
   it('a webhook follows journals by their kinds, those that are new to it from now on', async () => {
     const id = await idOf({ kinds: ['dept'] });
     const journals = async () =>
-      (await service.dataSource.manager.findBy(PositionEntity, { webhookId: id }))
+      (await service.dataSource.manager.findBy(TenantryPosition, { webhookId: id }))
         .map(({ journal }) => journal)
         .sort();
     expect(await journals()).toEqual([tenantId]);
@@ -158,7 +158,7 @@ describe('webhooks of a tenant', () => {
     ['an unknown status', { status: '2' }],
   ])('a webhook is refused with %s', async (_, fields) => {
     expect((await create(fields)).refusal.reason).toBe('INVALID_INPUT');
-    expect(await service.dataSource.manager.countBy(WebhookEntity, { tenantId })).toBe(0);
+    expect(await service.dataSource.manager.countBy(TenantryWebhook, { tenantId })).toBe(0);
   });
 
   describe('public addresses only (SSRF)', () => {
@@ -194,12 +194,12 @@ describe('webhooks of a tenant', () => {
         statusCode: null,
         error: 'ADDRESS_NOT_PUBLIC',
       });
-      const rows = () => service.dataSource.manager.findBy(DeliveryEntity, { webhookId: id });
+      const rows = () => service.dataSource.manager.findBy(TenantryDelivery, { webhookId: id });
       await until(async () => (await rows()).length >= 2);
       expect((await rows()).every(({ error }) => error === 'ADDRESS_NOT_PUBLIC')).toBe(true);
       // An address that was stored by a service that allowed it.
       await service.dataSource.manager.update(
-        WebhookEntity,
+        TenantryWebhook,
         { webhookId: id },
         { url: receiver.url('/stored') },
       );
@@ -310,14 +310,14 @@ describe('webhooks of a tenant', () => {
       durationMs: 1,
     };
     const daysAgo = (days: number) => new Date(clock.now().getTime() - days * 86_400_000);
-    await service.dataSource.manager.insert(DeliveryEntity, { ...row, sentAt: daysAgo(31) });
-    await service.dataSource.manager.insert(DeliveryEntity, {
+    await service.dataSource.manager.insert(TenantryDelivery, { ...row, sentAt: daysAgo(31) });
+    await service.dataSource.manager.insert(TenantryDelivery, {
       ...row,
       messageId: 'kept',
       sentAt: daysAgo(29),
     });
     await service.app.get(Cleanup).run();
-    const left = await service.dataSource.manager.findBy(DeliveryEntity, { webhookId: id });
+    const left = await service.dataSource.manager.findBy(TenantryDelivery, { webhookId: id });
     expect(left.map(({ messageId }) => messageId)).toEqual(['kept']);
   });
 });

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { aDept } from '../../src/server/testing';
 import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
@@ -14,8 +14,8 @@ describe('the demo beside others', () => {
   const demo = (...args: string[]) => runCli(place.database, ['demo', ...args], '', { PORT: place.port });
   const start = () => ChildService.start(place.database, { PORT: place.port });
   const counts = async ({ manager }: DataSource) => [
-    await manager.count(TenantEntity),
-    await manager.count(DeptEntity),
+    await manager.count(TenantryTenant),
+    await manager.count(TenantryDept),
     await manager.count(AccountEntity),
   ];
 

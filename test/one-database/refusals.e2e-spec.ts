@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { sign } from 'jsonwebtoken';
-import { ChangeEntity } from '../../src/journal/change-log';
+import { TenantryChange } from '../../src/journal/change-log';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptAsOf } from '../../src/dept/history/dept-as-of';
 import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal';
@@ -248,7 +248,7 @@ describe('the catalogue of refusals', () => {
       const tenantId = await aTenantRow(service.dataSource, { treeVersion: '9' });
       const begun = { kind: 'journal', operation: 'begun', resourceId: tenantId, by: 'system' } as const;
       const entry = { ...begun, version: 9, seq: 0, prev: 9, fields: '{}', happenedAt: new Date() };
-      await service.dataSource.manager.insert(ChangeEntity, { ...entry, tenantId, lineage: null });
+      await service.dataSource.manager.insert(TenantryChange, { ...entry, tenantId, lineage: null });
       return as({ tenantId }).get(`${PATH}/tree?asOf=1`);
     },
     HISTORY_TOO_LONG: async () => {
@@ -281,7 +281,7 @@ describe('the catalogue of refusals', () => {
       const tenantId = await aTenantRow(service.dataSource);
       const after = await cursorNow(service.as({ tenantId }));
       for (let n = 0; n < 2; n += 1) await aDept(service.as({ tenantId }));
-      await service.dataSource.manager.delete(ChangeEntity, { tenantId, version: 1 });
+      await service.dataSource.manager.delete(TenantryChange, { tenantId, version: 1 });
       return as({ tenantId }).get(`${CHANGES}?after=${after}`);
     },
     TOO_MANY_FOLLOWERS: async () => {

@@ -2,7 +2,7 @@ import { createServiceDataSource } from '../../src/server/service-data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { AccountEntity } from '../../src/server/auth/account.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { ChildService } from '../support/child-service';
 import { emptyDatabase } from '../support/test-database';
 
@@ -19,7 +19,7 @@ describe('three replicas that start together', () => {
     const counts = async () => [
       await dataSource.manager.countBy(AccountEntity, { roles: 'superadmin' }),
       await dataSource.manager.count(AccountEntity),
-      await dataSource.manager.count(TenantEntity),
+      await dataSource.manager.count(TenantryTenant),
       (await dataSource.query<unknown[]>('SELECT name FROM tenantry_migrations')).length,
     ];
     expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);

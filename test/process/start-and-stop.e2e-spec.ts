@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, ApiClient } from '../../src/server/testing';
 import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from '../support/child-service';
@@ -48,7 +48,7 @@ describe('a stop by SIGTERM', () => {
     expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
     expect(await service.ended()).toBe(0);
     for (const client of [idle, metrics, service.anonymous]) client.close();
-    expect(await dataSource.manager.countBy(DeptEntity, { deptName: 'in flight' })).toBe(1);
+    expect(await dataSource.manager.countBy(TenantryDept, { deptName: 'in flight' })).toBe(1);
     await database.drop();
   });
 });

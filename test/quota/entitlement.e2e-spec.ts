@@ -1,7 +1,7 @@
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { aTenant, aUser, type Answer, type ApiClient } from '../../src/server/testing';
 import { Ceilings } from '../../src/tenant/ceilings';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { HandClock } from '../support/hand-clock';
 import { times } from '../support/long-run';
 import { outcome, QUOTAS, use } from '../support/quotas';
@@ -222,7 +222,7 @@ describe('ceilings', () => {
   it('ceilings that did not hold before are found by the doctor', async () => {
     const { id, tenantId } = await child('1', 5);
     const set = (menuIds: string, riskReport: number) =>
-      service.dataSource.manager.update(TenantEntity, { id }, { menuIds, quota: { riskReport } });
+      service.dataSource.manager.update(TenantryTenant, { id }, { menuIds, quota: { riskReport } });
     await set('1,8,9', 11);
     const examine = async (ceilings: Ceilings) =>
       (await new ServiceDoctor(service.dataSource, ceilings).examine()).findings.filter(

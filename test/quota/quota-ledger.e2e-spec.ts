@@ -1,7 +1,7 @@
 import { Cleanup } from '../../src/database/cleanup';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { aTenant, type ApiClient } from '../../src/server/testing';
-import { QuotaEntity, QuotaEntryEntity, ReservationEntity } from '../../src/tenant/quota/quota.entity';
+import { TenantryQuota, TenantryQuotaEntry, TenantryReservation } from '../../src/tenant/quota/quota.entity';
 import { breakOnPurpose } from '../support/examined-databases';
 import { freshTenant } from '../support/fresh-tenant';
 import { HandClock } from '../support/hand-clock';
@@ -41,9 +41,13 @@ describe('the ledger of a quota', () => {
       },
     }));
     for (let from = 0; from < rows.length; from += 1000)
-      await bulkInsert(service.dataSource, QuotaEntryEntity, rows.slice(from, from + 1000));
+      await bulkInsert(service.dataSource, TenantryQuotaEntry, rows.slice(from, from + 1000));
     const used = rows.reduce((sum, { amount }) => sum + amount, 0);
-    await service.dataSource.manager.update(QuotaEntity, { tenantId, kind }, { used, lastSeq: rows.length });
+    await service.dataSource.manager.update(
+      TenantryQuota,
+      { tenantId, kind },
+      { used, lastSeq: rows.length },
+    );
   }
 
   it('the ledger keeps one sum for each month of what is too old; what is used stays the same', async () => {
@@ -125,12 +129,12 @@ describe('the ledger of a quota', () => {
     await reserve(api, 'ran out', 3, 10);
     clock.pass(60_000);
     const states = async () => {
-      const rows = await service.dataSource.manager.findBy(ReservationEntity, { tenantId });
+      const rows = await service.dataSource.manager.findBy(TenantryReservation, { tenantId });
       return rows.map(({ key, state }) => `${key}: ${state}`).sort();
     };
     await clean();
     expect(await states()).toEqual(['committed: committed', 'ran out: expired', 'released: released']);
-    const counter = await service.dataSource.manager.findOneByOrFail(QuotaEntity, { tenantId, kind });
+    const counter = await service.dataSource.manager.findOneByOrFail(TenantryQuota, { tenantId, kind });
     expect([counter.used, counter.reserved]).toEqual([1, 0]);
     clock.pass(101 * DAY_MS);
     await reserve(api, 'new', 4, 86_400);
@@ -153,10 +157,10 @@ describe('the ledger of a quota', () => {
     clock.pass(101 * DAY_MS);
     await clean();
     expect(await told()).toEqual([['month', 1, null]]);
-    expect(await service.dataSource.manager.countBy(ReservationEntity, { tenantId, state: 'active' })).toBe(
+    expect(await service.dataSource.manager.countBy(TenantryReservation, { tenantId, state: 'active' })).toBe(
       0,
     );
-    const entries = await service.dataSource.manager.findBy(QuotaEntryEntity, { tenantId: gone.tenantId });
+    const entries = await service.dataSource.manager.findBy(TenantryQuotaEntry, { tenantId: gone.tenantId });
     expect(entries.map(({ operation, amount }) => [operation, amount])).toEqual([['month', 4]]);
   });
 });
@@ -176,7 +180,7 @@ describe('the doctor of quotas', () => {
   });
 
   const examine = (repair = false) => new ServiceDoctor(service.dataSource).examine({ repair });
-  const counters = () => service.dataSource.manager.getRepository(QuotaEntity);
+  const counters = () => service.dataSource.manager.getRepository(TenantryQuota);
 
   it.each([
     ['used', { used: 1 }],

@@ -1,4 +1,4 @@
-import { QuotaEntity } from '../../src/tenant/quota/quota.entity';
+import { TenantryQuota } from '../../src/tenant/quota/quota.entity';
 import { aDept, type Answer, type ApiClient } from '../../src/server/testing';
 import { isWaitingForLock } from '../support/lock-waits';
 import { times } from '../support/long-run';
@@ -157,13 +157,13 @@ describe('quotas that two processes spend at once', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await having(5);
       // As of a tenant that was made by a version before quotas, while this one ran already.
-      await two.dataSource.manager.delete(QuotaEntity, { tenantId });
+      await two.dataSource.manager.delete(TenantryQuota, { tenantId });
       expect(await numbersOf(left)).toEqual([5, 0, 0, 5]);
       expect(await atOnce(8, (api, n) => use(api, `k${n}`))).toEqual({ 200: 5, QUOTA_EXCEEDED: 3 });
       const others = ['enterpriseQuery', 'annualReportQuery', 'chainReport', 'businessReport', 'merchant'];
       const unused = { tenantId, total: 0, used: 0, reserved: 0, lastSeq: 0 };
       await two.dataSource.manager.insert(
-        QuotaEntity,
+        TenantryQuota,
         others.map((kind) => ({ kind, ...unused })),
       );
     }

@@ -9,7 +9,7 @@ import {
   type MigrationInterface,
   type QueryRunner,
 } from 'typeorm';
-import { TenantEntity, type TenantOwned } from '../../src/index';
+import { TenantryTenant, type TenantOwned } from '../../src/index';
 
 @Entity('host_order')
 export class OrderEntity implements TenantOwned {
@@ -19,9 +19,9 @@ export class OrderEntity implements TenantOwned {
   @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
   tenantId!: string;
 
-  @ManyToOne(() => TenantEntity, { createForeignKeyConstraints: false })
+  @ManyToOne(() => TenantryTenant, { createForeignKeyConstraints: false })
   @JoinColumn({ name: 'tenant_id', referencedColumnName: 'tenantId' })
-  tenant?: TenantEntity;
+  tenant?: TenantryTenant;
 
   @Column({ type: 'varchar', length: 64 })
   title!: string;

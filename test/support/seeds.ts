@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import { SqlStatement } from '../../src/database/sql-statement';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { CONTRACT_QUOTAS, type ContractQuota } from '../../src/tenant/quota/quota-kinds';
-import { QuotaEntity } from '../../src/tenant/quota/quota.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryQuota } from '../../src/tenant/quota/quota.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import { onPostgres } from './test-database';
 
@@ -12,12 +12,12 @@ import { onPostgres } from './test-database';
 let nextTenant = 1_000_000;
 
 /** State and audit columns of a live row. */
-export function life(): Pick<DeptEntity, 'status' | 'delFlag' | 'createBy' | 'createTime' | 'updateBy'> {
+export function life(): Pick<TenantryDept, 'status' | 'delFlag' | 'createBy' | 'createTime' | 'updateBy'> {
   return { status: '0', delFlag: '0', createBy: 'seed', createTime: new Date(), updateBy: '' };
 }
 
 const QUOTAS = [...CONTRACT_QUOTAS, 'riskReportUsed', 'zr', 'credit', 'pf'];
-const NO_QUOTAS = Object.fromEntries(QUOTAS.map((name) => [name, 0])) as unknown as TenantEntity['quota'];
+const NO_QUOTAS = Object.fromEntries(QUOTAS.map((name) => [name, 0])) as unknown as TenantryTenant['quota'];
 
 /** Puts many rows in with one statement, and reads nothing back. TypeORM's own builder is slow at it. */
 export async function bulkInsert<E extends ObjectLiteral>(
@@ -43,7 +43,7 @@ export async function bulkInsert<E extends ObjectLiteral>(
 export async function deptRows(
   dataSource: DataSource,
   count: number,
-  rowOf: (n: number) => Partial<DeptEntity>,
+  rowOf: (n: number) => Partial<TenantryDept>,
 ): Promise<void> {
   const rows = Array.from({ length: count }, (_, n) => ({
     deptName: '',
@@ -52,7 +52,7 @@ export async function deptRows(
     ...rowOf(n),
   }));
   for (let start = 0; start < count; start += 1000) {
-    await bulkInsert(dataSource, DeptEntity, rows.slice(start, start + 1000));
+    await bulkInsert(dataSource, TenantryDept, rows.slice(start, start + 1000));
   }
   // As autovacuum does within a minute: without statistics, plans for many rows are wrong.
   if (onPostgres) await dataSource.query('ANALYZE tenantry_dept');
@@ -61,16 +61,16 @@ export async function deptRows(
 /** A live tenant of its own for a test, right below the platform; gives its code. */
 export async function aTenantRow(
   dataSource: DataSource,
-  values: Partial<TenantEntity> = {},
+  values: Partial<TenantryTenant> = {},
 ): Promise<string> {
   const tenantId = String((nextTenant += 1));
   const place = { tenantParent: '000000', ancestors: '0,000000', depth: 2 };
   const own = { id: tenantId, tenantId, tenantName: `tenant ${tenantId}`, accountCount: -1, menuIds: '' };
   const row = { ...own, ...place, ...life(), quota: NO_QUOTAS, treeVersion: '0', ...values };
-  await dataSource.manager.insert(TenantEntity, row);
+  await dataSource.manager.insert(TenantryTenant, row);
   const unused = { tenantId, used: 0, reserved: 0, lastSeq: 0 };
   const counters = CONTRACT_QUOTAS.map((kind) => ({ kind, total: row.quota[kind], ...unused }));
-  await bulkInsert(dataSource, QuotaEntity, counters);
+  await bulkInsert(dataSource, TenantryQuota, counters);
   return tenantId;
 }
 
@@ -78,7 +78,7 @@ export async function aTenantRow(
 export function aTenantWith(
   dataSource: DataSource,
   totals: Partial<Record<ContractQuota, number>>,
-  values: Partial<TenantEntity> = {},
+  values: Partial<TenantryTenant> = {},
 ): Promise<string> {
   return aTenantRow(dataSource, { ...values, quota: Object.assign({}, NO_QUOTAS, totals) });
 }
@@ -94,6 +94,6 @@ export async function anAccount(
 }
 
 /** The stored row, deleted or not. */
-export function deptRow(dataSource: DataSource, deptId: number): Promise<DeptEntity | null> {
-  return dataSource.manager.findOneBy(DeptEntity, { deptId });
+export function deptRow(dataSource: DataSource, deptId: number): Promise<TenantryDept | null> {
+  return dataSource.manager.findOneBy(TenantryDept, { deptId });
 }

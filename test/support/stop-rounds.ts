@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { In } from 'typeorm';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, ApiClient, mintToken, type ThrowAwayDatabase } from '../../src/server/testing';
 import { serviceTables } from '../../src/server/service-data-source';
 import { ChildService } from './child-service';
@@ -100,5 +100,5 @@ async function countDone(database: ThrowAwayDatabase, requests: readonly string[
   if (requests.length === 0) return 0;
   const { manager } = await database.open(serviceTables);
   const names = requests.flatMap((request) => /"deptName":"([^"]*)"/.exec(request)?.[1] ?? []);
-  return manager.countBy(DeptEntity, { deptName: In(names) });
+  return manager.countBy(TenantryDept, { deptName: In(names) });
 }

@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { examineTree, type StoredNode } from '../../src/doctor/examine-tree';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 
 /** Everything that is wrong with the department trees in the database, or with one tenant's; a sound one gives none. */
 export async function treeProblems(dataSource: DataSource, tenantId?: string): Promise<string[]> {
   const where = { delFlag: '0', ...(tenantId !== undefined && { tenantId }) };
-  const rows = await dataSource.manager.find(DeptEntity, { where });
+  const rows = await dataSource.manager.find(TenantryDept, { where });
   const owners = [...new Set(rows.map((row) => row.tenantId))];
   return owners.flatMap((owner) => {
     const own = rows.filter((row) => row.tenantId === owner);
@@ -20,7 +20,7 @@ export async function treeProblems(dataSource: DataSource, tenantId?: string): P
 
 /** Everything that is wrong with the tree of tenants. */
 export async function tenantTreeProblems(dataSource: DataSource): Promise<string[]> {
-  const rows = await dataSource.manager.find(TenantEntity, { where: { delFlag: '0' } });
+  const rows = await dataSource.manager.find(TenantryTenant, { where: { delFlag: '0' } });
   const roots = rows.filter(({ tenantParent }) => tenantParent === null).map((row) => row.tenantId);
   const nodes = rows.map(({ tenantId: key, tenantParent: parent, ancestors, depth }) => {
     return { key, parent, ancestors, depth };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { aDept, mintToken, type Answer, type ApiClient } from '../../src/server/testing';
 import { AccountEntity } from '../../src/server/auth/account.entity';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import type { Chance } from './chance';
 import { aTenantRow } from './seeds';
 
@@ -274,7 +274,7 @@ export class WriteLoad {
       const own = this.writers.filter(({ place }) => place.tenantId === tenantId);
       problems.push(...(await problemsOf(dataSource, tenantId, own)));
     }
-    const tenants = await dataSource.manager.find(TenantEntity, { select: { id: true, tenantName: true } });
+    const tenants = await dataSource.manager.find(TenantryTenant, { select: { id: true, tenantName: true } });
     const found = tenants.map(({ tenantName }) => tenantName).filter((name) => /^t\dw\d-/.test(name));
     const made = this.writers.flatMap((writer) => writer.tenants);
     return [...problems, ...differences('tenant', found, made)];
@@ -282,7 +282,7 @@ export class WriteLoad {
 
   /** Names of departments that are there although their client was refused. */
   async untold(dataSource: DataSource): Promise<string[]> {
-    const rows = await dataSource.manager.find(DeptEntity, { select: { deptId: true, deptName: true } });
+    const rows = await dataSource.manager.find(TenantryDept, { select: { deptId: true, deptName: true } });
     const names = new Set(rows.map(({ deptName }) => deptName));
     return this.writers.flatMap(({ unsure }) => unsure.filter((name) => names.has(name)));
   }
@@ -293,7 +293,7 @@ async function problemsOf(
   tenantId: string,
   writers: readonly Writer[],
 ): Promise<string[]> {
-  const rows = new Map((await manager.findBy(DeptEntity, { tenantId })).map((row) => [row.deptId, row]));
+  const rows = new Map((await manager.findBy(TenantryDept, { tenantId })).map((row) => [row.deptId, row]));
   const problems: string[] = [];
   for (const { live, gone, place } of writers) {
     for (const [deptId, { name, parentId }] of live) {

@@ -2,7 +2,7 @@ import { Not, type EntityManager } from 'typeorm';
 import { runPrepared } from '../../src/database/sql-statement';
 import { ScopedTable, type Scope } from '../../src/database/scoped-table';
 import type { Where } from '../../src/database/sql-statement';
-import { DeptEntity } from '../../src/dept/dept.entity';
+import { TenantryDept } from '../../src/dept/dept.entity';
 import { recordScopes, statementProblems } from '../support/isolation/statements';
 import { ServiceUnderTest } from '../support/service-under-test';
 
@@ -20,8 +20,8 @@ describe('the search for statements that forget their tenant', () => {
       await runner.release();
     }
   }
-  const find = (where: Where<DeptEntity>, scope: Scope<DeptEntity> = {}) =>
-    problemsOf((manager) => new ScopedTable(manager, DeptEntity, scope).find(where));
+  const find = (where: Where<TenantryDept>, scope: Scope<TenantryDept> = {}) =>
+    problemsOf((manager) => new ScopedTable(manager, TenantryDept, scope).find(where));
   const ofTenant = (tenantId: string) => ({ where: { tenantId } });
 
   it('lets statements of the tenant pass', async () => {
@@ -58,7 +58,11 @@ describe('the search for statements that forget their tenant', () => {
     const counting = `(SELECT COUNT(*) FROM tenantry_account)`;
     expect(
       await problemsOf((manager) =>
-        new ScopedTable(manager, DeptEntity, ofTenant('7')).pickWith({}, ['deptId'], `${counting} AS others`),
+        new ScopedTable(manager, TenantryDept, ofTenant('7')).pickWith(
+          {},
+          ['deptId'],
+          `${counting} AS others`,
+        ),
       ),
     ).toEqual(['tenantry_dept is reached, too']);
   });

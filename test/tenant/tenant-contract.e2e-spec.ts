@@ -1,5 +1,5 @@
 import crypto from 'node:crypto';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { type ApiClient, aTenant } from '../../src/server/testing';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -25,7 +25,7 @@ describe('tenants', () => {
 
   const adminOf = ({ tenantId }: { tenantId: string }) => service.as({ tenantId });
   const read = async (id: string) => (await api.get(`${PATH}/${id}`)).body.data as Record<string, unknown>;
-  const row = (id: string) => service.dataSource.manager.findOneByOrFail(TenantEntity, { id });
+  const row = (id: string) => service.dataSource.manager.findOneByOrFail(TenantryTenant, { id });
 
   describe('creating a tenant', () => {
     it('a create of a tenant answers null and names the new path in Location', async () => {

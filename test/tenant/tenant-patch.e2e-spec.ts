@@ -1,7 +1,7 @@
 import { expectInvalid } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
-import { TenantEntity } from '../../src/tenant/tenant.entity';
+import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { type ApiClient, aTenant } from '../../src/server/testing';
 
 const PATH = '/system/tenant-api';
@@ -53,7 +53,7 @@ describe('changing a part of a tenant', () => {
       accountCount: -1,
       tenantName: WHOLE.tenantName,
     });
-    const row = await service.dataSource.manager.findOneByOrFail(TenantEntity, { id });
+    const row = await service.dataSource.manager.findOneByOrFail(TenantryTenant, { id });
     expect(row.quota.zr).toBe(9);
   });
 

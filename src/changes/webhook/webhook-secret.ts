@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { WebhookEntity } from '../subscription.entity';
+import type { TenantryWebhook } from '../subscription.entity';
 
-type Secrets = Pick<WebhookEntity, 'secret' | 'oldSecrets'>;
+type Secrets = Pick<TenantryWebhook, 'secret' | 'oldSecrets'>;
 
 const PREFIX = 'whsec_';
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -8,14 +8,14 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { ChangeEntity } from '../../journal/change-log';
+import type { TenantryChange } from '../../journal/change-log';
 import { Meter } from '../../database/meter';
 import { HttpErrors } from '../../errors/http.errors';
 import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
 import { toChangeView } from '../../journal/change-view';
 import { coded, lookupPublic, publicAddressesOf } from './public-address';
-import type { DeliveryEntity, WebhookEntity } from '../subscription.entity';
+import type { TenantryDelivery, TenantryWebhook } from '../subscription.entity';
 import { signaturesOf } from './webhook-secret';
 
 /** Where webhooks may lead. */
@@ -31,7 +31,7 @@ export abstract class WebhookSettings implements Required<WebhookOptions> {
   abstract readonly allowHttp: boolean;
 }
 
-type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId' | 'url' | 'secret' | 'oldSecrets'>;
+type Hook = Pick<TenantryWebhook, 'webhookId' | 'tenantId' | 'url' | 'secret' | 'oldSecrets'>;
 
 interface Message {
   readonly id: string;
@@ -41,10 +41,10 @@ interface Message {
 }
 
 /** `statusCode` is null without an answer; then `error` is the code of what happened. */
-export type DeliveryResult = Pick<DeliveryEntity, 'statusCode' | 'error' | 'durationMs' | 'sentAt'>;
+export type DeliveryResult = Pick<TenantryDelivery, 'statusCode' | 'error' | 'durationMs' | 'sentAt'>;
 
 /** What has become of a message. */
-export type Sent = DeliveryResult & Pick<DeliveryEntity, 'messageId'>;
+export type Sent = DeliveryResult & Pick<TenantryDelivery, 'messageId'>;
 
 export function isDelivered({ statusCode }: DeliveryResult): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
@@ -106,7 +106,7 @@ export class WebhookSender implements BeforeApplicationShutdown {
   }
 
   /** Sends an entry of a journal; its message has the same id in every try. Never fails: what goes wrong is the outcome. */
-  sendChange(hook: Hook, entry: ChangeEntity): Promise<Sent> {
+  sendChange(hook: Hook, entry: TenantryChange): Promise<Sent> {
     const { tenantId: journal, version, seq, kind, operation, happenedAt: timestamp } = entry;
     const id = `msg_${journal}_${version}_${seq}_${hook.webhookId}`;
     const data = toChangeView(entry, this.time, hook.tenantId);

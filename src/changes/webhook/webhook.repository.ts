@@ -1,7 +1,7 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { In, LessThan, Not } from 'typeorm';
 import { AuditStamp } from '../../database/audited';
-import { ChangeEntity, ChangeLog, type ChangeKind } from '../../journal/change-log';
+import { TenantryChange, ChangeLog, type ChangeKind } from '../../journal/change-log';
 import { followedBy } from '../../journal/change-reader.repository';
 import { endOf } from '../../journal/journal-state';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
@@ -14,13 +14,13 @@ import { treeLock } from '../../journal/tree-lock';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock, daysBefore } from '../../time/clock';
 import { cutPage, type Page } from '../../database/page';
-import { DeliveryEntity, PositionEntity, WebhookEntity } from '../subscription.entity';
+import { TenantryDelivery, TenantryPosition, TenantryWebhook } from '../subscription.entity';
 import { NOT_FAILING, treeVersionOf } from '../subscription.repository';
 import { rotated } from './webhook-secret';
 
-export type WebhookFields = Pick<WebhookEntity, 'url' | 'kinds' | 'status'>;
-type Hook = Pick<WebhookEntity, 'webhookId' | 'tenantId'>;
-export type Delivery = Omit<DeliveryEntity, 'deliveryId' | 'webhook'>;
+export type WebhookFields = Pick<TenantryWebhook, 'url' | 'kinds' | 'status'>;
+type Hook = Pick<TenantryWebhook, 'webhookId' | 'tenantId'>;
+export type Delivery = Omit<TenantryDelivery, 'deliveryId' | 'webhook'>;
 
 const KEPT_DAYS = 30;
 /** The id of a message about a change. */
@@ -30,7 +30,7 @@ export function subscriptionOf(webhookId: number): string {
   return `webhook:${webhookId}`;
 }
 
-export function kindsOf({ kinds }: Pick<WebhookEntity, 'kinds'>): ChangeKind[] {
+export function kindsOf({ kinds }: Pick<TenantryWebhook, 'kinds'>): ChangeKind[] {
   return kinds.split(',') as ChangeKind[];
 }
 
@@ -60,24 +60,24 @@ export class WebhookRepository {
   }
 
   /** Whosever it is; null when it is disabled. For the worker alone, which knows its id from the database. */
-  findActive(webhookId: number): Promise<WebhookEntity | null> {
-    return this.#of(WebhookEntity).findOne({ webhookId, status: '0' });
+  findActive(webhookId: number): Promise<TenantryWebhook | null> {
+    return this.#of(TenantryWebhook).findOne({ webhookId, status: '0' });
   }
 
   hasActive(): Promise<boolean> {
-    return this.#of(WebhookEntity).exists({ status: '0' });
+    return this.#of(TenantryWebhook).exists({ status: '0' });
   }
 
   async disable({ webhookId, tenantId }: Hook, reason: string): Promise<void> {
     const ctx = RequestContext.system(tenantId);
     const touched = new AuditStamp(ctx.username, this.clock.now()).touched();
-    const hooks = new TenantBound(this.#unitOfWork, WebhookEntity, ctx);
+    const hooks = new TenantBound(this.#unitOfWork, TenantryWebhook, ctx);
     await hooks.update({ webhookId }, { status: '1', reason, ...touched });
   }
 
   /** Of any tenants; a webhook that is deleted meanwhile makes it fail. */
   async addDeliveries(deliveries: readonly Delivery[]): Promise<void> {
-    await this.#of(DeliveryEntity).insert(...deliveries);
+    await this.#of(TenantryDelivery).insert(...deliveries);
   }
 
   /** Removes some of the deliveries that are older than 30 days; gives how many. */
@@ -85,7 +85,7 @@ export class WebhookRepository {
   removeExpired(): Promise<number> {
     const expired = { sentAt: LessThan(daysBefore(this.clock.now(), KEPT_DAYS)) };
     return this.#unitOfWork.withoutTransaction((manager) =>
-      removeSome(manager, DeliveryEntity, 'deliveryId', expired),
+      removeSome(manager, TenantryDelivery, 'deliveryId', expired),
     );
   }
 
@@ -96,27 +96,27 @@ export class WebhookRepository {
 
 /** The webhooks of one tenant and what was sent to them, read outside of any transaction. */
 export class WebhookReader {
-  readonly #hooks: TenantBound<WebhookEntity>;
-  readonly #deliveries: TenantBound<DeliveryEntity>;
-  readonly #changes: ScopedTable<ChangeEntity>;
+  readonly #hooks: TenantBound<TenantryWebhook>;
+  readonly #deliveries: TenantBound<TenantryDelivery>;
+  readonly #changes: ScopedTable<TenantryChange>;
 
   constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
-    this.#hooks = new TenantBound(unitOfWork, WebhookEntity, ctx);
-    this.#deliveries = new TenantBound(unitOfWork, DeliveryEntity, ctx);
-    this.#changes = new ScopedTable(unitOfWork.connections(), ChangeEntity);
+    this.#hooks = new TenantBound(unitOfWork, TenantryWebhook, ctx);
+    this.#deliveries = new TenantBound(unitOfWork, TenantryDelivery, ctx);
+    this.#changes = new ScopedTable(unitOfWork.connections(), TenantryChange);
   }
 
-  find(webhookId: number): Promise<WebhookEntity | null> {
+  find(webhookId: number): Promise<TenantryWebhook | null> {
     return this.#hooks.findOne({ webhookId });
   }
 
-  async findPage(after: Key | null, limit: number): Promise<Page<WebhookEntity>> {
+  async findPage(after: Key | null, limit: number): Promise<Page<TenantryWebhook>> {
     const rows = await this.#hooks.find({}, { order: { webhookId: 'ASC' }, after, limit: limit + 1 });
     return cutPage(rows, limit, ({ webhookId }) => [webhookId]);
   }
 
   /** The newest first. */
-  async findDeliveries(webhookId: number, after: Key | null, limit: number): Promise<Page<DeliveryEntity>> {
+  async findDeliveries(webhookId: number, after: Key | null, limit: number): Promise<Page<TenantryDelivery>> {
     const options = { order: { deliveryId: 'DESC' }, after, limit: limit + 1 } as const;
     const rows = await this.#deliveries.find({ webhookId }, options);
     return cutPage(rows, limit, ({ deliveryId }) => [deliveryId]);
@@ -126,7 +126,7 @@ export class WebhookReader {
   async findMessage(
     webhookId: number,
     messageId: string,
-  ): Promise<{ readonly last: DeliveryEntity; readonly entry: ChangeEntity } | null> {
+  ): Promise<{ readonly last: TenantryDelivery; readonly entry: TenantryChange } | null> {
     const [, tenantId, version, seq] = MESSAGE.exec(messageId) ?? [];
     if (tenantId === undefined) return null;
     // What was never sent to the webhook may be none of its tenant's business.
@@ -141,8 +141,8 @@ export class WebhookReader {
 /** A tenant's webhooks in a unit of work that locks the tenant. */
 export class LockedWebhooks {
   readonly #audit: AuditStamp;
-  readonly #hooks: TenantBound<WebhookEntity>;
-  readonly #positions: ScopedTable<PositionEntity>;
+  readonly #hooks: TenantBound<TenantryWebhook>;
+  readonly #positions: ScopedTable<TenantryPosition>;
 
   constructor(
     private readonly unit: OpenUnit,
@@ -150,15 +150,15 @@ export class LockedWebhooks {
     private readonly now: Date,
   ) {
     this.#audit = new AuditStamp(ctx.username, now);
-    this.#hooks = new TenantBound(unit.manager, WebhookEntity, ctx);
-    this.#positions = new ScopedTable(unit.manager, PositionEntity);
+    this.#hooks = new TenantBound(unit.manager, TenantryWebhook, ctx);
+    this.#positions = new ScopedTable(unit.manager, TenantryPosition);
   }
 
   hasMoreThan(count: number): Promise<boolean> {
     return this.#hooks.hasMoreThan(count, {});
   }
 
-  find(webhookId: number): Promise<WebhookEntity | null> {
+  find(webhookId: number): Promise<TenantryWebhook | null> {
     return this.#hooks.findOne({ webhookId });
   }
 
@@ -170,7 +170,7 @@ export class LockedWebhooks {
   }
 
   /** What has failed is tried again at once. Gives the new revision. */
-  async replace(hook: WebhookEntity, fields: WebhookFields): Promise<number> {
+  async replace(hook: TenantryWebhook, fields: WebhookFields): Promise<number> {
     const { webhookId } = hook;
     const revision = await this.#change(hook, { ...fields, reason: null });
     await this.#positions.update({ webhookId }, NOT_FAILING);
@@ -179,18 +179,18 @@ export class LockedWebhooks {
   }
 
   /** Gives the new secret. */
-  async rotate(hook: WebhookEntity): Promise<string> {
+  async rotate(hook: TenantryWebhook): Promise<string> {
     const secrets = rotated(hook, this.now);
     await this.#change(hook, secrets);
     return secrets.secret;
   }
 
-  async delete({ webhookId }: WebhookEntity): Promise<void> {
+  async delete({ webhookId }: TenantryWebhook): Promise<void> {
     await this.#hooks.erase({ webhookId });
     await this.#positions.erase({ webhookId });
   }
 
-  async #change({ webhookId, revision }: WebhookEntity, fields: Partial<WebhookEntity>): Promise<number> {
+  async #change({ webhookId, revision }: TenantryWebhook, fields: Partial<TenantryWebhook>): Promise<number> {
     await this.#hooks.update({ webhookId }, { ...fields, ...this.#audit.touched() });
     return revision + 1;
   }

@@ -9,7 +9,7 @@ import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { NOT_A_REQUEST, type Idle } from '../../web/request';
 import { refuseStale, withRevision, type Expected } from '../../database/revision';
-import type { DeliveryEntity, WebhookEntity } from '../subscription.entity';
+import type { TenantryDelivery, TenantryWebhook } from '../subscription.entity';
 import { digestOf, newSecret } from './webhook-secret';
 import { WebhookSender, type Sent } from './webhook-sender';
 import type {
@@ -150,7 +150,7 @@ export class WebhookService {
 
   async #send(
     ctx: RequestContext,
-    hook: WebhookEntity,
+    hook: TenantryWebhook,
     attempt: number,
     idle: Idle,
     send: () => Promise<Sent>,
@@ -178,7 +178,7 @@ export class WebhookService {
     { webhookId, url }: { readonly webhookId: number; readonly url: string | undefined },
     expected: Expected,
     idle: Idle,
-    fieldsOf: (hook: WebhookEntity) => CreateWebhookDto,
+    fieldsOf: (hook: TenantryWebhook) => CreateWebhookDto,
   ): Promise<number> {
     // Before anything outside is asked.
     refuseStale(await this.#find(ctx, webhookId), expected);
@@ -192,7 +192,7 @@ export class WebhookService {
   #inTransaction<T>(
     ctx: RequestContext,
     webhookId: number,
-    work: (hooks: LockedWebhooks, hook: WebhookEntity) => Promise<T>,
+    work: (hooks: LockedWebhooks, hook: TenantryWebhook) => Promise<T>,
   ): Promise<T> {
     return this.webhooks.transaction(ctx, async (hooks) => {
       const hook = await hooks.find(webhookId);
@@ -201,7 +201,7 @@ export class WebhookService {
     });
   }
 
-  async #find(ctx: RequestContext, webhookId: number): Promise<WebhookEntity> {
+  async #find(ctx: RequestContext, webhookId: number): Promise<TenantryWebhook> {
     const hook = await this.webhooks.in(ctx).find(webhookId);
     if (!hook) throw WebhookErrors.NOT_FOUND();
     return hook;
@@ -214,12 +214,12 @@ function toFields({ url, kinds, status }: CreateWebhookDto): WebhookFields {
   return { url, kinds: wanted.join(','), status: status ?? '0' };
 }
 
-function toWebhookDto(row: WebhookEntity, time: ZonedTime): WebhookDto {
+function toWebhookDto(row: TenantryWebhook, time: ZonedTime): WebhookDto {
   return { ...viewOf(row, VIEWED, time), kinds: kindsOf(row) };
 }
 
 function toDeliveryDto(
-  row: Omit<DeliveryEntity, 'deliveryId' | 'tenantId' | 'webhookId'>,
+  row: Omit<TenantryDelivery, 'deliveryId' | 'tenantId' | 'webhookId'>,
   time: ZonedTime,
 ): DeliveryDto {
   const { messageId, attempt, statusCode, error, durationMs, sentAt } = row;

@@ -4,7 +4,7 @@ import { chunksOf } from '../../database/in-chunks';
 import { placeUnder, TOP_LEVEL, type TreeNode } from '../../database/tree-path';
 import { pick } from '../../resource/fields';
 import type { RowChange } from '../../resource/journalled-rows.repository';
-import { DEPT_DETAILS, ROOT_ID, type DeptDetail, type DeptEntity } from '../dept.entity';
+import { DEPT_DETAILS, ROOT_ID, type DeptDetail, type TenantryDept } from '../dept.entity';
 import type { DeptPlace, LockedDeptTree } from '../locked-dept-tree';
 import { fieldsOfNew, pathOfPrevious } from './dept-line';
 import { fateOf, type ImportPlan, type PlannedLine } from './import-plan';
@@ -43,7 +43,7 @@ function placeBelow(parent: TreeNode | null | undefined): DeptPlace {
   return { parentId: Number(parent.key), ...placeUnder(parent) };
 }
 
-function changedDept({ existing, line }: PlannedLine): RowChange<DeptEntity, DeptDetail> {
+function changedDept({ existing, line }: PlannedLine): RowChange<TenantryDept, DeptDetail> {
   if (!existing) throw new Error('Only a department that exists can be changed.');
   return { row: existing, values: Object.assign(pick(existing, DEPT_DETAILS), line.fields) };
 }

@@ -1,9 +1,9 @@
 import type { Bilingual } from '../../errors/refusal';
 import { jsonLength } from '../../web/text-position';
-import { DEPT_DEFAULTS, DEPT_DETAILS, type DeptDetail, type DeptEntity } from '../dept.entity';
+import { DEPT_DEFAULTS, DEPT_DETAILS, type DeptDetail, type TenantryDept } from '../dept.entity';
 import { BrokenFile, readLine, type DeptLine, type LineProblem } from './dept-line';
 
-export type ExportedDept = { readonly path: string } & Pick<DeptEntity, 'deptId' | 'parentId' | DeptDetail>;
+export type ExportedDept = { readonly path: string } & Pick<TenantryDept, 'deptId' | 'parentId' | DeptDetail>;
 
 /** A line of text. Where quotes hold line breaks, it ends with the line on which they end. */
 export interface TextLine {

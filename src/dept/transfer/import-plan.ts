@@ -3,17 +3,17 @@ import { TimeSlices } from '../../time/time-slices';
 import { MAX_DEPTH } from '../../database/tree-path';
 import type { Language } from '../../web/request';
 import type { SiblingName } from '../dept.conditions';
-import { DEPT_DETAILS, ROOT_ID, type DeptEntity } from '../dept.entity';
+import { DEPT_DETAILS, ROOT_ID, type TenantryDept } from '../dept.entity';
 import { pathOfPrevious, stepAt, type DeptLine, type LineProblem } from './dept-line';
 import type { ImportReportDto, LineFateDto, LineFate } from './dept-transfer.dto';
 
-export type FindNamed = (names: readonly SiblingName[]) => Promise<DeptEntity[]>;
+export type FindNamed = (names: readonly SiblingName[]) => Promise<TenantryDept[]>;
 
 /** A line of a file, and what exists at its place. */
 export interface PlannedLine {
   readonly line: DeptLine;
-  existing: DeptEntity | undefined;
-  existingParent: DeptEntity | undefined;
+  existing: TenantryDept | undefined;
+  existingParent: TenantryDept | undefined;
   /** How many departments have this name under this parent. */
   sameNamed: number;
 }
@@ -88,9 +88,9 @@ function problemOf(
 /** A name under a parent that exists, or at the top level, and the lines whose paths lead through it. */
 interface Search {
   readonly name: SiblingName;
-  readonly parent: DeptEntity | undefined;
+  readonly parent: TenantryDept | undefined;
   readonly lines: { readonly planned: PlannedLine; readonly nth: number; readonly end: number }[];
-  readonly found: DeptEntity[];
+  readonly found: TenantryDept[];
 }
 
 /** Follows the paths of all lines from the top, a level at a time, as far as departments exist. */
@@ -100,7 +100,7 @@ async function findExisting(
   slices: TimeSlices,
 ): Promise<void> {
   let next = new Map<string, Search>();
-  const follow = (planned: PlannedLine, begin: number, parent?: DeptEntity): void => {
+  const follow = (planned: PlannedLine, begin: number, parent?: TenantryDept): void => {
     const { name: deptName, nth, end } = stepAt(planned.line.path, begin);
     const name = { parentId: parent?.deptId ?? ROOT_ID, deptName };
     const search = next.get(keyOf(name)) ?? { name, parent, lines: [], found: [] };

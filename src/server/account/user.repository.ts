@@ -7,12 +7,12 @@ import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { ScopedTable, type FindOptions, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
-import { DeptEntity } from '../../dept/dept.entity';
+import { TenantryDept } from '../../dept/dept.entity';
 import { usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { treeLock } from '../../journal/tree-lock';
-import { TenantEntity } from '../../tenant/tenant.entity';
+import { TenantryTenant } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../database/page';
 import type { UserListQuery } from './user.dto';
@@ -137,7 +137,7 @@ export class LockedAccounts {
   /** How many accounts the tenant may have; -1 is any number. */
   async findLimit(): Promise<number> {
     const { tenantId } = this.ctx;
-    const [tenant] = await new ScopedTable(this.#manager, TenantEntity).pick({ tenantId }, LIMIT);
+    const [tenant] = await new ScopedTable(this.#manager, TenantryTenant).pick({ tenantId }, LIMIT);
     if (!tenant) throw new Error('The tenant that is locked does not exist.');
     return tenant.accountCount;
   }
@@ -164,8 +164,8 @@ export class LockedAccounts {
     );
   }
 
-  findDept(deptId: number): Promise<DeptEntity | null> {
-    return new TenantBound(this.#manager, DeptEntity, this.ctx).findOne({ deptId, ...LIVE });
+  findDept(deptId: number): Promise<TenantryDept | null> {
+    return new TenantBound(this.#manager, TenantryDept, this.ctx).findOne({ deptId, ...LIVE });
   }
 
   /** Whether any account but these can still do everything. */

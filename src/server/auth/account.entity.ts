@@ -4,7 +4,7 @@ import { Audited } from '../../database/audited';
 import { ascii, id, text, toTenant } from '../../database/columns';
 import { usernameKey } from '../../tenancy/account-name';
 import type { TenantOwned } from '../../tenancy/tenant-bound';
-import { TenantEntity } from '../../tenant/tenant.entity';
+import { TenantryTenant } from '../../tenant/tenant.entity';
 
 /** A user of a tenant, who may sign in and belong to a department. */
 @Entity('tenantry_account')
@@ -19,9 +19,9 @@ export class AccountEntity extends Audited implements TenantOwned {
 
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
 
-  @ManyToOne(() => TenantEntity)
+  @ManyToOne(() => TenantryTenant)
   @JoinColumn(toTenant('fk_account_tenant'))
-  tenant?: TenantEntity;
+  tenant?: TenantryTenant;
 
   @Column({ type: 'varchar', length: 64, ...text }) username!: string;
   /** What it is compared by; a name of version 0.1 that looks like another is its own key. Null where 0.1 wrote it. */

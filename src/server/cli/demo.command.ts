@@ -2,14 +2,14 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { describeDatabase } from '../../database/database-url';
 import { withMigrationLock } from '../../data-source';
 import { CreateDeptDto } from '../../dept/dept.dto';
-import { DeptEntity } from '../../dept/dept.entity';
+import { TenantryDept } from '../../dept/dept.entity';
 import { DeptService } from '../../dept/dept.service';
 import { RequestContext } from '../../tenancy/request-context';
 import type { Role } from '../../tenancy/roles';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { AccountEntity } from '../auth/account.entity';
 import { CreateTenantDto } from '../../tenant/tenant.dto';
-import { TenantEntity } from '../../tenant/tenant.entity';
+import { TenantryTenant } from '../../tenant/tenant.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { generatePassword, type FirstAdmin } from '../account/first-admin';
 import { CreateUserDto } from '../account/user.dto';
@@ -72,8 +72,8 @@ function fill(database: Database, password: string): Promise<Demo> {
 /** Deleted rows count too. */
 async function refuseContent({ dataSource: { manager }, env }: Database): Promise<void> {
   const platform = { tenantId: PLATFORM_TENANT };
-  const tenants = (await manager.count(TenantEntity)) - (await manager.countBy(TenantEntity, platform));
-  const depts = await manager.count(DeptEntity);
+  const tenants = (await manager.count(TenantryTenant)) - (await manager.countBy(TenantryTenant, platform));
+  const depts = await manager.count(TenantryDept);
   const admins = await manager.countBy(AccountEntity, { ...platform, username: 'admin' });
   const accounts = (await manager.count(AccountEntity)) - admins;
   if (tenants + depts + accounts === 0) return;

@@ -1,7 +1,7 @@
 import { Doctor } from '../../doctor/doctor';
 import { Ceilings } from '../../tenant/ceilings';
 import { tenantState } from '../../tenant/tenant-state';
-import { TenantEntity } from '../../tenant/tenant.entity';
+import { TenantryTenant } from '../../tenant/tenant.entity';
 import { ZonedTime } from '../../time/zoned-time';
 import { ServiceDoctor } from '../account/service-doctor';
 import { loadDatabaseSettings } from '../config/environment';
@@ -27,8 +27,8 @@ export function tenantListCommand(): Promise<number> {
   const { location, timeZone } = loadDatabaseSettings();
   return withDatabase(location, async ({ manager }) => {
     const today = new ZonedTime(timeZone).day(new Date());
-    const path = ({ ancestors, tenantId }: TenantEntity) => `${ancestors},${tenantId}`;
-    const tenants = await manager.find(TenantEntity, { where: { delFlag: '0' } });
+    const path = ({ ancestors, tenantId }: TenantryTenant) => `${ancestors},${tenantId}`;
+    const tenants = await manager.find(TenantryTenant, { where: { delFlag: '0' } });
     for (const tenant of tenants.toSorted((a, b) => (path(a) < path(b) ? -1 : 1))) {
       const { tenantId, id, tenantName, depth } = tenant;
       const name = '  '.repeat(depth - 1) + tenantName;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
-import { TenantEntity } from '../../tenant/tenant.entity';
+import { TenantryTenant } from '../../tenant/tenant.entity';
 import { entities } from '../../resources';
 import type * as AppFile from '../app.module';
 import { AccountEntity } from '../auth/account.entity';
@@ -79,7 +79,7 @@ async function lacksColumns(runner: QueryRunner): Promise<boolean> {
 }
 
 function isEmpty(dataSource: DataSource): Promise<boolean> {
-  const { tableName } = dataSource.getMetadata(TenantEntity);
+  const { tableName } = dataSource.getMetadata(TenantryTenant);
   return asking(dataSource, async (runner) => !(await runner.hasTable(tableName)));
 }
 

@@ -6,7 +6,7 @@ import { QuotaRepository } from '../quota/quota.repository';
 import { toTenantDto } from '../tenant.mapper';
 import { tenantState } from '../tenant-state';
 import { TenantRepository } from '../tenant.repository';
-import { menusOf, type TenantEntity } from '../tenant.entity';
+import { menusOf, type TenantryTenant } from '../tenant.entity';
 import type { EntitlementDto } from './entitlement.dto';
 import { EntitlementErrors } from './entitlement.errors';
 
@@ -46,7 +46,7 @@ export class EntitlementService {
     if (missing.length > 0) throw EntitlementErrors.MENU_NOT_LICENSED({ ids: missing });
   }
 
-  async #entitlementOf(ctx: RequestContext, tenant: TenantEntity): Promise<EntitlementDto> {
+  async #entitlementOf(ctx: RequestContext, tenant: TenantryTenant): Promise<EntitlementDto> {
     const { tenantId, startTime, endTime, accountCount } = tenant;
     const today = this.time.day(this.clock.now());
     return {

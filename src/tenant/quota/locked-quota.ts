@@ -4,12 +4,12 @@ import { dataSourceOf } from '../../database/tenantry.data-source';
 import type { RequestContext } from '../../tenancy/request-context';
 import { goneTenant } from '../../tenancy/tenant-access';
 import { TenantBound } from '../../tenancy/tenant-bound';
-import { TenantEntity } from '../tenant.entity';
+import { TenantryTenant } from '../tenant.entity';
 import { isContractQuota } from './quota-kinds';
 import {
-  QuotaEntity,
-  QuotaEntryEntity,
-  ReservationEntity,
+  TenantryQuota,
+  TenantryQuotaEntry,
+  TenantryReservation,
   type QuotaOperation,
   type ReservationState,
 } from './quota.entity';
@@ -20,7 +20,7 @@ export const AT_ONCE = 500;
 const AMOUNT = ['amount'] as const;
 
 /** Which quota it is. */
-export type QuotaName = Pick<QuotaEntity, 'tenantId' | 'kind'>;
+export type QuotaName = Pick<TenantryQuota, 'tenantId' | 'kind'>;
 
 /** How much there is of one kind; -1 is unlimited. */
 export interface QuotaState {
@@ -35,25 +35,25 @@ export function availableOf({ total, used, reserved }: QuotaState): number | nul
   return total < 0 ? null : Math.max(0, total - used - reserved);
 }
 
-async function findTenant(manager: EntityManager, ctx: RequestContext): Promise<TenantEntity> {
-  const tenant = await new TenantBound(manager, TenantEntity, ctx).findOne({ delFlag: '0' });
+async function findTenant(manager: EntityManager, ctx: RequestContext): Promise<TenantryTenant> {
+  const tenant = await new TenantBound(manager, TenantryTenant, ctx).findOne({ delFlag: '0' });
   if (!tenant) throw goneTenant(ctx.tenantId, ctx.callerTenantId);
   return tenant;
 }
 
 /** Where the tenant was made by a version that knew no counters. */
-export function totalIn({ quota }: TenantEntity, kind: string): number {
+export function totalIn({ quota }: TenantryTenant, kind: string): number {
   return isContractQuota(kind) ? quota[kind] : 0;
 }
 
-type Spending = Pick<QuotaEntryEntity, 'operation' | 'amount' | 'key'> &
-  Partial<Pick<QuotaEntryEntity, 'ofKey' | 'note'>>;
+type Spending = Pick<TenantryQuotaEntry, 'operation' | 'amount' | 'key'> &
+  Partial<Pick<TenantryQuotaEntry, 'ofKey' | 'note'>>;
 
 /** One quota of a tenant, inside a unit of work that holds it: the only way to write to it and to its ledger. */
 export class LockedQuota {
-  readonly #counters: TenantBound<QuotaEntity>;
-  readonly #entries: TenantBound<QuotaEntryEntity>;
-  readonly #reservations: TenantBound<ReservationEntity>;
+  readonly #counters: TenantBound<TenantryQuota>;
+  readonly #entries: TenantBound<TenantryQuotaEntry>;
+  readonly #reservations: TenantBound<TenantryReservation>;
   #state: QuotaState & { readonly lastSeq: number };
 
   constructor(
@@ -62,9 +62,9 @@ export class LockedQuota {
     kind: string,
     readonly now: Date,
   ) {
-    this.#counters = new TenantBound(manager, QuotaEntity, ctx);
-    this.#entries = new TenantBound(manager, QuotaEntryEntity, ctx);
-    this.#reservations = new TenantBound(manager, ReservationEntity, ctx);
+    this.#counters = new TenantBound(manager, TenantryQuota, ctx);
+    this.#entries = new TenantBound(manager, TenantryQuotaEntry, ctx);
+    this.#reservations = new TenantBound(manager, TenantryReservation, ctx);
     this.#state = { kind, total: 0, used: 0, reserved: 0, lastSeq: 0 };
   }
 
@@ -78,7 +78,7 @@ export class LockedQuota {
     const tenants = tableName(dataSourceOf(this.manager), 'tenantry_tenant');
     // A plain read: it does not wait for those who hold the tenant.
     const deleted = `(SELECT d.del_flag FROM ${tenants} d WHERE d.tenant_id = t.tenant_id) AS "delFlag"`;
-    type Deleted = Pick<TenantEntity, 'delFlag'>;
+    type Deleted = Pick<TenantryTenant, 'delFlag'>;
     const [found] = await this.#counters.pickWith<(typeof COUNTED)[number], Deleted>(
       { kind },
       COUNTED,
@@ -93,11 +93,11 @@ export class LockedQuota {
     if (reserved > 0) await this.#markExpired();
   }
 
-  findEntry(key: string): Promise<QuotaEntryEntity | null> {
+  findEntry(key: string): Promise<TenantryQuotaEntry | null> {
     return this.#entries.findOne({ kind: this.#state.kind, key });
   }
 
-  findReservation(key: string): Promise<ReservationEntity | null> {
+  findReservation(key: string): Promise<TenantryReservation | null> {
     return this.#reservations.findOne({ kind: this.#state.kind, key });
   }
 
@@ -115,19 +115,19 @@ export class LockedQuota {
   }
 
   /** Writes to the ledger. `released` is no longer reserved, because it is spent or not needed. */
-  async spend(entry: Spending, released = 0): Promise<QuotaEntryEntity> {
+  async spend(entry: Spending, released = 0): Promise<TenantryQuotaEntry> {
     const { kind, lastSeq, used, reserved } = this.#state;
     await this.#count({ used: used + entry.amount, reserved: reserved - released });
     const { tenantId, username: createBy } = this.ctx;
     const available = availableOf(this.#state);
     const more = { ofKey: null, note: null, available, createBy, createTime: this.now };
-    const row: QuotaEntryEntity = { ...more, tenantId, kind, seq: lastSeq, ...entry };
+    const row: TenantryQuotaEntry = { ...more, tenantId, kind, seq: lastSeq, ...entry };
     await this.#entries.insert(row);
     return row;
   }
 
   /** Keeps a part back; one with this key that has ended may begin anew. */
-  async reserve(key: string, amount: number, expiresAt: Date): Promise<ReservationEntity> {
+  async reserve(key: string, amount: number, expiresAt: Date): Promise<TenantryReservation> {
     const { kind, reserved } = this.#state;
     await this.#count({ reserved: reserved + amount });
     const { tenantId, username: createBy } = this.ctx;
@@ -138,11 +138,11 @@ export class LockedQuota {
   }
 
   /** Ends an active reservation; what it has reserved is counted by `spend` or `release`. */
-  async end({ kind, key }: ReservationEntity, state: ReservationState): Promise<void> {
+  async end({ kind, key }: TenantryReservation, state: ReservationState): Promise<void> {
     await this.#reservations.update({ kind, key }, { state });
   }
 
-  async release(reservation: ReservationEntity): Promise<void> {
+  async release(reservation: TenantryReservation): Promise<void> {
     await this.end(reservation, 'released');
     await this.#count({ reserved: this.#state.reserved - reservation.amount });
   }
@@ -155,7 +155,7 @@ export class LockedQuota {
     const { kind } = this.#state;
     const oldest = await this.#entries.find({ kind }, { order: { seq: 'ASC' }, limit: AT_ONCE });
     const kept = oldest.findIndex(({ createTime }) => createTime >= before);
-    const months = new Map<string, QuotaEntryEntity[]>();
+    const months = new Map<string, TenantryQuotaEntry[]>();
     for (const entry of kept < 0 ? oldest : oldest.slice(0, kept)) {
       const month = monthOf(entry.createTime);
       months.set(month, [...(months.get(month) ?? []), entry]);
@@ -176,7 +176,7 @@ export class LockedQuota {
     return this.#reservations.erase({ kind, state: Not('active'), expiresAt: LessThan(before) });
   }
 
-  async #fold(entries: readonly QuotaEntryEntity[]): Promise<void> {
+  async #fold(entries: readonly TenantryQuotaEntry[]): Promise<void> {
     const { kind } = this.#state;
     const last = entries.at(-1);
     if (!last) return;

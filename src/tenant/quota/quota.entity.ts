@@ -8,7 +8,7 @@ import type { TenantOwned } from '../../tenancy/tenant-bound';
  * every structural write of the tenant.
  */
 @Entity('tenantry_quota')
-export class QuotaEntity implements TenantOwned {
+export class TenantryQuota implements TenantOwned {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
   @PrimaryColumn({ type: 'varchar', length: 64, ...ascii }) kind!: string;
   /** Of the six kinds of the contract: as the tenant's row has it, so that spending needs no lock on that row. Else null. */
@@ -28,7 +28,7 @@ export type QuotaOperation = (typeof QUOTA_OPERATIONS)[number];
 @Entity('tenantry_quota_entry')
 @Index('ux_quota_entry_key', ['tenantId', 'kind', 'key'], { unique: true })
 @Index('ix_quota_entry_refunds', ['tenantId', 'kind', 'ofKey'])
-export class QuotaEntryEntity implements TenantOwned {
+export class TenantryQuotaEntry implements TenantOwned {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
   @PrimaryColumn({ type: 'varchar', length: 64, ...ascii }) kind!: string;
   /** In the order of commits. */
@@ -55,7 +55,7 @@ export type ReservationState = 'active' | 'committed' | 'released' | 'expired';
 /** A part of a quota that is kept for someone until it is spent, given back, or runs out. */
 @Entity('tenantry_quota_reservation')
 @Index('ix_reservation_state', ['state', 'expiresAt'])
-export class ReservationEntity implements TenantOwned {
+export class TenantryReservation implements TenantOwned {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
   @PrimaryColumn({ type: 'varchar', length: 64, ...ascii }) kind!: string;
   @PrimaryColumn({ name: 'entry_key', type: 'varchar', length: 255, ...text }) key!: string;

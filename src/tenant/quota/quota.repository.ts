@@ -12,13 +12,13 @@ import { Clock } from '../../time/clock';
 import { ZonedTime } from '../../time/zoned-time';
 import { cutPage, type Page } from '../../database/page';
 import { AT_ONCE, availableOf, COUNTED, LockedQuota, totalIn, type QuotaName } from './locked-quota';
-import type { TenantEntity } from '../tenant.entity';
+import type { TenantryTenant } from '../tenant.entity';
 import { QuotaKinds } from './quota-kinds';
 import type { QuotaDto } from './quota.dto';
 import {
-  QuotaEntity,
-  QuotaEntryEntity,
-  ReservationEntity,
+  TenantryQuota,
+  TenantryQuotaEntry,
+  TenantryReservation,
   type QuotaOperation,
   type ReservationState,
 } from './quota.entity';
@@ -48,13 +48,13 @@ export class QuotaRepository {
   findOldEntries(before: Date): Promise<QuotaName[]> {
     const old = { createTime: LessThan(before), operation: Not<QuotaOperation>('month') };
     const options = { order: { createTime: 'ASC' }, limit: AT_ONCE } as const;
-    return this.#findNames(QuotaEntryEntity, old, options);
+    return this.#findNames(TenantryQuotaEntry, old, options);
   }
 
   /** Quotas, of any tenant, with reservations in one of these states that have run out before; some of them. */
   findRanOut(states: readonly ReservationState[], before: Date): Promise<QuotaName[]> {
     const old = { state: In([...states]), expiresAt: LessThanOrEqual(before) };
-    return this.#findNames(ReservationEntity, old, { limit: AT_ONCE });
+    return this.#findNames(TenantryReservation, old, { limit: AT_ONCE });
   }
 
   async #findNames<E extends QuotaName>(
@@ -93,7 +93,7 @@ export class QuotaRepository {
   ): Promise<T> {
     RequestContext.require(ctx);
     const lock = async ({ manager }: OpenUnit): Promise<void> => {
-      const counters = new TenantBound(manager, QuotaEntity, ctx);
+      const counters = new TenantBound(manager, TenantryQuota, ctx);
       if ((await counters.update({ kind }, { lastSeq: () => 'last_seq + 1' })) > 0) return;
       try {
         await counters.insert({ kind, total: null, used: 0, reserved: 0, lastSeq: 1 });
@@ -113,9 +113,9 @@ export class QuotaRepository {
 
 /** The quotas of one tenant, read outside of any transaction of theirs. */
 export class QuotaReader {
-  readonly #counters: TenantBound<QuotaEntity>;
-  readonly #reservations: TenantBound<ReservationEntity>;
-  readonly #entries: TenantBound<QuotaEntryEntity>;
+  readonly #counters: TenantBound<TenantryQuota>;
+  readonly #reservations: TenantBound<TenantryReservation>;
+  readonly #entries: TenantBound<TenantryQuotaEntry>;
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -123,13 +123,13 @@ export class QuotaReader {
     private readonly kinds: QuotaKinds,
     private readonly clock: Clock,
   ) {
-    this.#counters = new TenantBound(unitOfWork, QuotaEntity, ctx);
-    this.#reservations = new TenantBound(unitOfWork, ReservationEntity, ctx);
-    this.#entries = new TenantBound(unitOfWork, QuotaEntryEntity, ctx);
+    this.#counters = new TenantBound(unitOfWork, TenantryQuota, ctx);
+    this.#reservations = new TenantBound(unitOfWork, TenantryReservation, ctx);
+    this.#entries = new TenantBound(unitOfWork, TenantryQuotaEntry, ctx);
   }
 
   /** All kinds of the tenant. What has run out counts as available, whether or not anyone has marked it. */
-  async findAll(tenant: TenantEntity): Promise<QuotaDto[]> {
+  async findAll(tenant: TenantryTenant): Promise<QuotaDto[]> {
     const counters = await this.#counters.pick({}, COUNTED);
     // After the counters: what is marked meanwhile is then shown as reserved a moment longer, never twice as available.
     const due = { state: 'active', expiresAt: LessThanOrEqual(this.clock.now()) } as const;
@@ -145,7 +145,7 @@ export class QuotaReader {
   }
 
   /** The newest first. */
-  async findEntries(kind: string, after: Key | null, limit: number): Promise<Page<QuotaEntryEntity>> {
+  async findEntries(kind: string, after: Key | null, limit: number): Promise<Page<TenantryQuotaEntry>> {
     const rows = await this.#entries.find({ kind }, { order: { seq: 'DESC' }, after, limit: limit + 1 });
     return cutPage(rows, limit, ({ seq }) => [seq]);
   }

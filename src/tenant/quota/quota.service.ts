@@ -20,7 +20,7 @@ import {
   type QuotaEntryDto,
   type ReservationDto,
 } from './quota.dto';
-import type { QuotaEntryEntity, ReservationEntity } from './quota.entity';
+import type { TenantryQuotaEntry, TenantryReservation } from './quota.entity';
 import { QuotaErrors } from './quota.errors';
 import { availableOf, type LockedQuota } from './locked-quota';
 import { QuotaRepository } from './quota.repository';
@@ -207,22 +207,22 @@ export class QuotaService {
   }
 
   /** The entry is committed: a unit that runs again finds it again. */
-  #replay(entry: QuotaEntryEntity, isSame: boolean, onReplay?: () => void): QuotaEntryDto {
+  #replay(entry: TenantryQuotaEntry, isSame: boolean, onReplay?: () => void): QuotaEntryDto {
     if (!isSame) throw QuotaErrors.KEY_REUSED();
     onReplay?.();
     return this.#toEntryDto(entry);
   }
 
-  #toEntryDto(row: QuotaEntryEntity): QuotaEntryDto {
+  #toEntryDto(row: TenantryQuotaEntry): QuotaEntryDto {
     return viewOf(row, ENTRY, this.time);
   }
 
-  #toReservationDto(row: ReservationEntity): ReservationDto {
+  #toReservationDto(row: TenantryReservation): ReservationDto {
     return { ...viewOf(row, RESERVATION, this.time), expireTime: this.time.format(row.expiresAt) };
   }
 }
 
-async function activeReservation(quota: LockedQuota, sent: string): Promise<ReservationEntity> {
+async function activeReservation(quota: LockedQuota, sent: string): Promise<TenantryReservation> {
   const { key } = await checkedAs(ReservationKeyDto, { key: sent });
   const reservation = await quota.findReservation(key);
   if (!reservation) throw QuotaErrors.RESERVATION_NOT_FOUND();

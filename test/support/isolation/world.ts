@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { SessionEntity, AccountEntity } from '../../../src/server/auth/account.entity';
-import { WebhookEntity } from '../../../src/changes/subscription.entity';
+import { TenantryWebhook } from '../../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, mintToken } from '../../../src/server/testing';
 import { bulkInsert, life } from '../seeds';
 
@@ -137,9 +137,9 @@ export async function accountRow(
 export async function webhookRow(dataSource: DataSource, tenantId: string): Promise<number> {
   const row = { tenantId, url: 'http://127.0.0.1:9/', kinds: 'dept', secret: 'whsec_', status: '1' };
   const times = { createBy: 'own', createTime: new Date(), updateBy: '' };
-  await dataSource.manager.delete(WebhookEntity, { tenantId, createBy: 'own' });
-  await bulkInsert(dataSource, WebhookEntity, [{ ...row, ...times }]);
-  const [{ webhookId } = { webhookId: 0 }] = await dataSource.manager.findBy(WebhookEntity, {
+  await dataSource.manager.delete(TenantryWebhook, { tenantId, createBy: 'own' });
+  await bulkInsert(dataSource, TenantryWebhook, [{ ...row, ...times }]);
+  const [{ webhookId } = { webhookId: 0 }] = await dataSource.manager.findBy(TenantryWebhook, {
     tenantId,
     createBy: 'own',
   });

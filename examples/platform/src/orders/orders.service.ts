@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
-  DeptEntity,
+  TenantryDept,
   DeptErrors,
   InjectTenantBound,
   OnDomainEvent,
@@ -23,7 +23,7 @@ export class OrdersService {
   /** In one transaction, so that no one deletes the department between the check and the insert. */
   create(ctx: RequestContext, { deptId, title, amount }: NewOrder): Promise<number | null> {
     return this.orders.transaction(ctx, async (orders, of) => {
-      if (!(await of(DeptEntity).exists({ deptId, delFlag: '0' }))) throw DeptErrors.NOT_FOUND();
+      if (!(await of(TenantryDept).exists({ deptId, delFlag: '0' }))) throw DeptErrors.NOT_FOUND();
       return orders.insert({ deptId, title, amount, state: 'open' });
     });
   }
