@@ -114,7 +114,7 @@ describe('the source', () => {
       'journal/change-log.ts',
       'journal/change-reader.repository.ts',
       'journal/journal-cleaner.repository.ts',
-      'server/account/user.repository.ts',
+      'server/account/account.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/session.repository.ts',
       'tenant/locked-tenant-tree.ts',
@@ -135,7 +135,7 @@ describe('the source', () => {
         'dept/locked-dept-tree.ts',
         // Counts sign-ins, and writes sessions.
         'server/auth/session.repository.ts',
-        'server/account/user.repository.ts',
+        'server/account/account.repository.ts',
         'tenant/locked-tenant-tree.ts',
         // Writes quotas, and reads the totals in the tenant.
         'tenant/quota/locked-quota.ts',
@@ -143,7 +143,7 @@ describe('the source', () => {
     );
     for (const path of [
       'dept/locked-dept-tree.ts',
-      'server/account/user.repository.ts',
+      'server/account/account.repository.ts',
       'tenant/locked-tenant-tree.ts',
     ]) {
       const { text } = files.find((file) => file.path === path)!;

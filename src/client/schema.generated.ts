@@ -872,6 +872,87 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        TenantryAccount: {
+            /**
+             * Format: int64
+             * @example 2
+             */
+            userId: number;
+            /** @example zhangsan */
+            username: string;
+            /** @example 张三 */
+            nickname: string | null;
+            /**
+             * Format: int64
+             * @description Null: in no department.
+             */
+            deptId: number | null;
+            email: string | null;
+            phone: string | null;
+            roles: ("superadmin" | "tenant_admin" | "member")[];
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+        };
+        TenantryAccountDetails: {
+            /** @example 张三 */
+            nickname?: string | null;
+            /**
+             * Format: int64
+             * @description A department of the tenant, or none.
+             */
+            deptId?: number | null;
+            /**
+             * Format: email
+             * @example zhangsan@example.com
+             */
+            email?: string | null;
+            /** @example 13800138000 */
+            phone?: string | null;
+            /**
+             * @description Not sent: `member`.
+             * @example [
+             *       "member"
+             *     ]
+             */
+            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /** @description The caller's own tenant; on create also one below it, for its administrators. */
+            tenantId?: string | null;
+        };
+        TenantryAccountEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryAccount"];
+        };
+        TenantryAccountFields: components["schemas"]["TenantryAccountDetails"] & {
+            /**
+             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
+             * @example zhangsan
+             */
+            username: string;
+        };
+        TenantryAccountPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryAccount"][];
+        };
+        TenantryAccountPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryAccountPage"];
+        };
         TenantryAccountUse: {
             /**
              * Format: int32
@@ -965,6 +1046,13 @@ export interface components {
              */
             amount?: number | null;
         };
+        TenantryCreateAccount: components["schemas"]["TenantryAccountFields"] & {
+            /**
+             * Format: password
+             * @example a-long-password
+             */
+            password: string;
+        };
         TenantryCreateDept: {
             /**
              * Format: int64
@@ -1011,13 +1099,6 @@ export interface components {
         TenantryCreateTenant: components["schemas"]["TenantryTenantFields"] & {
             /** @example 示例科技 */
             tenantName: string;
-        };
-        TenantryCreateUser: components["schemas"]["TenantryUserFields"] & {
-            /**
-             * Format: password
-             * @example a-long-password
-             */
-            password: string;
         };
         TenantryCreateWebhook: components["schemas"]["TenantryWebhookChoices"] & {
             /**
@@ -1381,6 +1462,15 @@ export interface components {
             nextCursor: string | null;
             hasMore: boolean;
         };
+        TenantryPatchAccount: components["schemas"]["TenantryAccountDetails"] & {
+            /** @example zhangsan */
+            username?: string;
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            userId?: number | null;
+        };
         TenantryPatchDept: components["schemas"]["TenantryCreateDept"] & {
             /**
              * Format: int64
@@ -1391,15 +1481,6 @@ export interface components {
         TenantryPatchTenant: components["schemas"]["TenantryTenantChanges"] & {
             /** @description As in the path, or not sent. */
             id?: string | null;
-        };
-        TenantryPatchUser: components["schemas"]["TenantryUserDetails"] & {
-            /** @example zhangsan */
-            username?: string;
-            /**
-             * Format: int64
-             * @description As in the path, or not sent.
-             */
-            userId?: number | null;
         };
         TenantryPatchWebhook: components["schemas"]["TenantryWebhookChoices"] & {
             /**
@@ -1815,6 +1896,13 @@ export interface components {
         TenantryTokensEnvelope: components["schemas"]["TenantrySuccess"] & {
             data: components["schemas"]["TenantryTokens"];
         };
+        TenantryUpdateAccount: components["schemas"]["TenantryAccountFields"] & {
+            /**
+             * Format: int64
+             * @example 2
+             */
+            userId: number;
+        };
         TenantryUpdateDept: components["schemas"]["TenantryCreateDept"] & {
             /**
              * Format: int64
@@ -1825,13 +1913,6 @@ export interface components {
         TenantryUpdateTenant: components["schemas"]["TenantryCreateTenant"] & {
             /** @example 1099511627776000000 */
             id: string;
-        };
-        TenantryUpdateUser: components["schemas"]["TenantryUserFields"] & {
-            /**
-             * Format: int64
-             * @example 2
-             */
-            userId: number;
         };
         TenantryUpdateWebhook: components["schemas"]["TenantryCreateWebhook"] & {
             /**
@@ -1854,87 +1935,6 @@ export interface components {
             key: string;
             /** @example Risk report of Huadong Manufacturing */
             note?: string | null;
-        };
-        TenantryUser: {
-            /**
-             * Format: int64
-             * @example 2
-             */
-            userId: number;
-            /** @example zhangsan */
-            username: string;
-            /** @example 张三 */
-            nickname: string | null;
-            /**
-             * Format: int64
-             * @description Null: in no department.
-             */
-            deptId: number | null;
-            email: string | null;
-            phone: string | null;
-            roles: ("superadmin" | "tenant_admin" | "member")[];
-            /**
-             * @description `0` normal, `1` disabled.
-             * @enum {string}
-             */
-            status: "0" | "1";
-            /** @example 000000 */
-            tenantId: string;
-            /** @example admin */
-            createBy: string;
-            /** @example 2026-01-01 09:00:00 */
-            createTime: string;
-            /** @description Empty when it was never changed. */
-            updateBy: string;
-            /** @description Null when it was never changed. */
-            updateTime: string | null;
-        };
-        TenantryUserDetails: {
-            /** @example 张三 */
-            nickname?: string | null;
-            /**
-             * Format: int64
-             * @description A department of the tenant, or none.
-             */
-            deptId?: number | null;
-            /**
-             * Format: email
-             * @example zhangsan@example.com
-             */
-            email?: string | null;
-            /** @example 13800138000 */
-            phone?: string | null;
-            /**
-             * @description Not sent: `member`.
-             * @example [
-             *       "member"
-             *     ]
-             */
-            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
-            /**
-             * @description `0` normal, `1` disabled.
-             * @example 0
-             * @enum {string|null}
-             */
-            status?: "0" | "1" | null;
-            /** @description The caller's own tenant; on create also one below it, for its administrators. */
-            tenantId?: string | null;
-        };
-        TenantryUserEnvelope: components["schemas"]["TenantrySuccess"] & {
-            data: components["schemas"]["TenantryUser"];
-        };
-        TenantryUserFields: components["schemas"]["TenantryUserDetails"] & {
-            /**
-             * @description Compared after NFKC, so that no two look the same; invisible characters are refused.
-             * @example zhangsan
-             */
-            username: string;
-        };
-        TenantryUserPage: components["schemas"]["TenantryPage"] & {
-            rows: components["schemas"]["TenantryUser"][];
-        };
-        TenantryUserPageEnvelope: components["schemas"]["TenantrySuccess"] & {
-            data: components["schemas"]["TenantryUserPage"];
         };
         TenantryWebhook: {
             /**
@@ -4507,7 +4507,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TenantryUserPageEnvelope"];
+                    "application/json": components["schemas"]["TenantryAccountPageEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4541,7 +4541,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["TenantryUpdateUser"];
+                "application/json": components["schemas"]["TenantryUpdateAccount"];
             };
         };
         responses: {
@@ -4579,7 +4579,7 @@ export interface operations {
                  *       "password": "a-long-password"
                  *     }
                  */
-                "application/json": components["schemas"]["TenantryCreateUser"];
+                "application/json": components["schemas"]["TenantryCreateAccount"];
             };
         };
         responses: {
@@ -4734,7 +4734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TenantryUserEnvelope"];
+                    "application/json": components["schemas"]["TenantryAccountEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4807,14 +4807,14 @@ export interface operations {
                  *       "phone": null
                  *     }
                  */
-                "application/merge-patch+json": components["schemas"]["TenantryPatchUser"];
+                "application/merge-patch+json": components["schemas"]["TenantryPatchAccount"];
                 /**
                  * @example {
                  *       "nickname": "小张",
                  *       "phone": null
                  *     }
                  */
-                "application/json": components["schemas"]["TenantryPatchUser"];
+                "application/json": components["schemas"]["TenantryPatchAccount"];
             };
         };
         responses: {

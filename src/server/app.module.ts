@@ -16,7 +16,7 @@ import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { TenantryModule } from '../tenantry.module';
 import type { Clock } from '../time/clock';
 import { AccountDirectory } from './account/account.directory';
-import { UserModule } from './account/user.module';
+import { AccountModule } from './account/account.module';
 
 export interface ServiceParts {
   readonly env: Env;
@@ -57,7 +57,7 @@ export class AppModule {
           securitySchemes: ['password', 'bearer'],
         }),
         AuthModule,
-        UserModule,
+        AccountModule,
         HealthModule,
       ],
       controllers: [RootController],

@@ -12,7 +12,7 @@ const TESTS = join(__dirname, '..');
  * `npm test` runs these suites, `npx jest` runs every spec by itself.
  */
 export const SUITES = {
-  'accounts-and-tenants': /^(auth|user|http|tenant|tenancy)\//,
+  'accounts-and-tenants': /^(account|auth|http|tenant|tenancy)\//,
   database: /^(database|embedding)\//,
   departments: /^dept\//,
   'journal-and-quotas': /^(journal|quota)\//,
@@ -54,7 +54,7 @@ const LEFT_TO_LONG = {
     ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
     ...['journal/change-replay', 'journal/change-feed-rights', 'journal/long-history', 'journal/on-change'],
-    ...['journal/webhook', 'user/user-patch'],
+    ...['journal/webhook', 'account/account-patch'],
     ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
   ],
 };

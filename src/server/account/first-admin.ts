@@ -8,8 +8,8 @@ import { SystemClock } from '../../time/clock';
 import { PasswordHasher } from '../auth/password-hasher';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { AccountEntity } from '../auth/account.entity';
-import type { AccountFields } from './user.mapper';
-import { UserRepository } from './user.repository';
+import type { AccountFields } from './account.mapper';
+import { AccountRepository } from './account.repository';
 
 export interface FirstAdmin {
   readonly username: string;
@@ -42,7 +42,7 @@ export async function ensureFirstAdmin(
   const hash = await new PasswordHasher().hash(password);
   const clock = new SystemClock();
   const unitOfWork = new UnitOfWork(dataSource, new DomainEvents(), clock, new SilentMeter());
-  await new UserRepository(unitOfWork, clock).transaction(
+  await new AccountRepository(unitOfWork, clock).transaction(
     RequestContext.system(PLATFORM_TENANT),
     (accounts) => accounts.add(ADMIN, hash),
   );

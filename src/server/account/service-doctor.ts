@@ -1,7 +1,7 @@
 import { Doctor } from '../../doctor/doctor';
 import { LIBRARY } from '../../doctor/examined';
 import { codesWithoutTenant, type Invariant } from '../../doctor/invariants';
-import { JOURNALLED_USER } from './user.repository';
+import { JOURNALLED_ACCOUNT } from './account.repository';
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
   AND s.status = '0' AND s.roles LIKE 'superadmin%'`;
@@ -51,7 +51,7 @@ const INVARIANTS: readonly Invariant[] = [
 /** Examines the accounts too, which only the database of the service has. */
 export class ServiceDoctor extends Doctor {
   protected override readonly examined = {
-    resources: [...LIBRARY.resources, JOURNALLED_USER],
+    resources: [...LIBRARY.resources, JOURNALLED_ACCOUNT],
     invariants: [...LIBRARY.invariants, ...INVARIANTS],
   };
 }

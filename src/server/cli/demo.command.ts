@@ -12,8 +12,8 @@ import { CreateTenantDto } from '../../tenant/tenant.dto';
 import { TenantryTenant } from '../../tenant/tenant.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { generatePassword, type FirstAdmin } from '../account/first-admin';
-import { CreateUserDto } from '../account/user.dto';
-import { UserService } from '../account/user.service';
+import { CreateAccountDto } from '../account/account.dto';
+import { AccountService } from '../account/account.service';
 import type { ServiceParts } from '../app.module';
 import { adminLines } from '../bootstrap';
 import { loadEnv } from '../config/env';
@@ -129,8 +129,8 @@ class Demo {
       const role = index === 0 ? 'tenant_admin' : 'member';
       const email = `${username}@${content.domain}`;
       const body = { username, nickname, deptId: deptIds.get(dept), email, roles: [role] };
-      const dto = await checkedAs(CreateUserDto, { ...body, password: this.password });
-      await this.services.get(UserService, { strict: false }).create(ctx, dto);
+      const dto = await checkedAs(CreateAccountDto, { ...body, password: this.password });
+      await this.services.get(AccountService, { strict: false }).create(ctx, dto);
       made.unshift({ tenantId, tenantName, username, role });
     }
     this.users.push(...made);

@@ -6,9 +6,9 @@ import { Refusal } from '../../errors/refusal';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
 import { generatePassword } from '../account/first-admin';
-import { ChangePasswordDto, CreateUserDto } from '../account/user.dto';
-import { UserErrors } from '../account/user.errors';
-import { UserService } from '../account/user.service';
+import { ChangePasswordDto, CreateAccountDto } from '../account/account.dto';
+import { AccountErrors } from '../account/account.errors';
+import { AccountService } from '../account/account.service';
 import { loadEnv } from '../config/env';
 import { print } from './values';
 import { withAccounts, withServices } from './with-database';
@@ -23,7 +23,9 @@ interface AccountOptions {
 export function userAddCommand(options: AccountOptions & { readonly roles: Role[] }): Promise<number> {
   return onAccount(options, async (services, ctx, password) => {
     const body = { username: options.user, password, roles: options.roles };
-    await services.get(UserService, { strict: false }).create(ctx, await checkedAs(CreateUserDto, body));
+    await services
+      .get(AccountService, { strict: false })
+      .create(ctx, await checkedAs(CreateAccountDto, body));
   });
 }
 
@@ -31,10 +33,10 @@ export function userPasswordCommand(options: AccountOptions): Promise<number> {
   return onAccount(options, async (services, ctx, newPassword) => {
     const sessions = services.get(SessionRepository, { strict: false });
     const account = await sessions.findAccount(ctx.tenantId, options.user);
-    if (!account) throw UserErrors.NOT_FOUND();
+    if (!account) throw AccountErrors.NOT_FOUND();
     const body = { userId: account.userId, newPassword };
     await services
-      .get(UserService, { strict: false })
+      .get(AccountService, { strict: false })
       .changePassword(ctx, await checkedAs(ChangePasswordDto, body));
   });
 }

@@ -3,6 +3,8 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { schemaTypes } from '../../web/schema-names';
 import { resources } from '../../resources';
+import { ACCOUNTS } from '../account/account.module';
+import { SIGNING_IN } from '../auth/auth.module';
 import { finishDocument } from './finish-document';
 import { shareParts } from './share-parts';
 
@@ -21,12 +23,9 @@ Departments and tenants for many companies.
 - This document: [openapi.json](/docs/openapi.json), [openapi.yaml](/docs/openapi.yaml).
 `.trim();
 
-const SIGNING_IN = { name: 'Signing in', description: 'Signing in, tokens, and the signed-in caller.' };
-const ACCOUNTS = { name: 'Accounts', description: "The accounts of the caller's tenant." };
-
 const { depts, tenants, ...others } = resources;
 /** In the order in which a person meets them. */
-const TAGS = [SIGNING_IN, depts.tag, tenants.tag, ACCOUNTS, ...Object.values(others).map(({ tag }) => tag)];
+const TAGS = [SIGNING_IN, depts, tenants, ACCOUNTS, ...Object.values(others)].map(({ tag }) => tag);
 
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
   const builder = new DocumentBuilder()

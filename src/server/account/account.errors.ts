@@ -1,6 +1,6 @@
 import { refusal } from '../../errors/refusal';
 
-export const UserErrors = Object.freeze({
+export const AccountErrors = Object.freeze({
   NOT_FOUND: refusal(404, 'USER_NOT_FOUND').zh('账号不存在').en('There is no such account'),
   DEPT_DISABLED: refusal(409, 'DEPT_DISABLED').zh('部门已停用').en('The department is disabled'),
   USERNAME_TAKEN: refusal(409, 'USERNAME_TAKEN').zh('账号已存在').en('The user name is already taken'),

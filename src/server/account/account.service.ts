@@ -23,62 +23,69 @@ import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
 import type {
   ChangePasswordDto,
-  CreateUserDto,
-  PatchUserDto,
-  UpdateUserDto,
-  UserDto,
-  UserFieldsDto,
-  UserListQuery,
-} from './user.dto';
-import { UserErrors } from './user.errors';
-import { toAccountFields, toUserDto, toUserRow, toUserSent, type AccountFields } from './user.mapper';
-import { UserRepository, type LockedAccounts } from './user.repository';
+  CreateAccountDto,
+  PatchAccountDto,
+  UpdateAccountDto,
+  AccountDto,
+  AccountFieldsDto,
+  AccountListQuery,
+} from './account.dto';
+import { AccountErrors } from './account.errors';
+import {
+  toAccountFields,
+  toAccountDto,
+  toAccountRow,
+  toAccountSent,
+  type AccountFields,
+} from './account.mapper';
+import { AccountRepository, type LockedAccounts } from './account.repository';
 
-const USERS = new PagedList('user', ['long']);
+const ACCOUNTS = new PagedList('user', ['long']);
 
 /** Reading accounts. */
 @Injectable()
-export class UserListService {
+export class AccountListService {
   constructor(
-    private readonly users: UserRepository,
+    private readonly users: AccountRepository,
     private readonly journal: ChangeReader,
     private readonly time: ZonedTime,
   ) {}
 
-  async get(ctx: RequestContext, userId: number): Promise<UserDto> {
+  async get(ctx: RequestContext, userId: number): Promise<AccountDto> {
     const account = await this.users.in(ctx).find(userId);
-    if (!account) throw UserErrors.NOT_FOUND();
-    return toUserDto(account, this.time);
+    if (!account) throw AccountErrors.NOT_FOUND();
+    return toAccountDto(account, this.time);
   }
 
   /** A page of all that was done to one account, the newest first. */
   async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
     const page = await this.journal.findHistory(ctx, 'user', userId, query);
-    if (page.rows.length === 0 && !(await this.users.in(ctx).everHad(userId))) throw UserErrors.NOT_FOUND();
+    if (page.rows.length === 0 && !(await this.users.in(ctx).everHad(userId)))
+      throw AccountErrors.NOT_FOUND();
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
   /** A page of the accounts that match, in the order of ids. */
-  async list(ctx: RequestContext, query: UserListQuery): Promise<PageView<UserDto>> {
-    const page = await USERS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
+  async list(ctx: RequestContext, query: AccountListQuery): Promise<PageView<AccountDto>> {
+    const page = await ACCOUNTS.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       this.users.in(ctx).findPage(query, after, limit),
     );
-    return { ...page, rows: page.rows.map((row) => toUserRow(row, this.time)) };
+    return { ...page, rows: page.rows.map((row) => toAccountRow(row, this.time)) };
   }
 }
 
 /** The rules of accounts. */
 @Injectable()
-export class UserService {
+export class AccountService {
   constructor(
-    private readonly users: UserRepository,
+    private readonly users: AccountRepository,
     private readonly tenants: TenantService,
     private readonly passwords: Passwords,
     private readonly accountStates: AccountStateCache,
   ) {}
 
   /** Gives the id of the new account. */
-  async create(ctx: RequestContext, dto: CreateUserDto, once?: IdempotentRequest): Promise<number> {
+  async create(ctx: RequestContext, dto: CreateAccountDto, once?: IdempotentRequest): Promise<number> {
     const before = once && (await this.users.recall(once));
     if (before !== undefined) return before;
     const fields = toAccountFields(dto);
@@ -88,8 +95,8 @@ export class UserService {
     const hash = await this.passwords.hash(dto.password);
     const create = async (accounts: LockedAccounts): Promise<number> => {
       const limit = await accounts.findLimit();
-      if (limit >= 0 && (await accounts.count()) >= limit) throw UserErrors.LIMIT();
-      if (await accounts.hasUsername(fields.username)) throw UserErrors.USERNAME_TAKEN();
+      if (limit >= 0 && (await accounts.count()) >= limit) throw AccountErrors.LIMIT();
+      if (await accounts.hasUsername(fields.username)) throw AccountErrors.USERNAME_TAKEN();
       await refuseInvalidDept(accounts, fields.deptId);
       return accounts.add(fields, hash);
     };
@@ -97,35 +104,35 @@ export class UserService {
   }
 
   /** Replaces an account; its password stays. Gives its new revision. */
-  update(ctx: RequestContext, dto: UpdateUserDto, expected?: Expected): Promise<number> {
+  update(ctx: RequestContext, dto: UpdateAccountDto, expected?: Expected): Promise<number> {
     return this.#change(ctx, dto.userId, dto, expected, () => dto);
   }
 
   /** Changes what the patch names, and resets what it sets to null; otherwise as `update` does. */
-  patch(ctx: RequestContext, userId: number, patch: PatchUserDto, expected?: Expected): Promise<number> {
-    const merged = (account: AccountEntity) => mergePatch(toUserSent(account), patch) as unknown;
-    return this.#change(ctx, userId, patch, expected, (account) => merged(account) as UserFieldsDto);
+  patch(ctx: RequestContext, userId: number, patch: PatchAccountDto, expected?: Expected): Promise<number> {
+    const merged = (account: AccountEntity) => mergePatch(toAccountSent(account), patch) as unknown;
+    return this.#change(ctx, userId, patch, expected, (account) => merged(account) as AccountFieldsDto);
   }
 
   async #change(
     ctx: RequestContext,
     userId: number,
-    { roles, tenantId }: Pick<UserFieldsDto, 'roles' | 'tenantId'>,
+    { roles, tenantId }: Pick<AccountFieldsDto, 'roles' | 'tenantId'>,
     expected: Expected,
-    fieldsOf: (account: AccountEntity) => UserFieldsDto,
+    fieldsOf: (account: AccountEntity) => AccountFieldsDto,
   ): Promise<number> {
     refuseRolesAbove(ctx, fromRoles(roles ?? []));
     refuseForeignTenant(ctx, tenantId);
     const revision = await this.users.transaction(ctx, async (accounts) => {
       const account = await accounts.find(userId);
-      if (!account) throw UserErrors.NOT_FOUND();
+      if (!account) throw AccountErrors.NOT_FOUND();
       refuseRolesAbove(ctx, account.roles);
       refuseStale(account, expected);
       const fields = toAccountFields(fieldsOf(account));
       // A name of version 0.1 may stay as it is.
       if (fields.username !== account.username) {
         refuseOddName(fields.username);
-        if (await accounts.hasUsername(fields.username, account.userId)) throw UserErrors.USERNAME_TAKEN();
+        if (await accounts.hasUsername(fields.username, account.userId)) throw AccountErrors.USERNAME_TAKEN();
       }
       if (fields.deptId !== account.deptId) await refuseInvalidDept(accounts, fields.deptId);
       if (isActiveSuperadmin(account) && !isActiveSuperadmin(fields))
@@ -143,9 +150,9 @@ export class UserService {
       const found = await accounts.findMany(userIds);
       const known = idsOf(found);
       const missing = [...new Set(userIds)].filter((userId) => !known.includes(userId));
-      if (missing.length > 0) throw UserErrors.NOT_FOUND({ ids: missing.sort((a, b) => a - b) });
+      if (missing.length > 0) throw AccountErrors.NOT_FOUND({ ids: missing.sort((a, b) => a - b) });
       const above = found.filter(({ roles }) => isAbove(ctx, roles));
-      if (above.length > 0) throw UserErrors.ROLE_TOO_HIGH({ ids: idsOf(above) });
+      if (above.length > 0) throw AccountErrors.ROLE_TOO_HIGH({ ids: idsOf(above) });
       for (const account of found) refuseStale(account, expected);
       const superadmins = idsOf(found.filter(isActiveSuperadmin));
       if (superadmins.length > 0) await refuseLastSuperadmin(accounts, superadmins);
@@ -161,25 +168,25 @@ export class UserService {
   async changePassword(ctx: RequestContext, dto: ChangePasswordDto, client = ''): Promise<number> {
     const callerId = accountOfSubject(ctx.subject);
     const userId = dto.userId ?? callerId;
-    if (userId === null) throw UserErrors.NOT_FOUND();
+    if (userId === null) throw AccountErrors.NOT_FOUND();
     const isOwn = userId === callerId;
     // Before the look-up: a caller that may not see accounts must not learn which exist.
     if (!isOwn) requireRole(ctx.roles, MANAGERS);
     const account = await this.users.in(ctx).find(userId);
-    if (!account) throw UserErrors.NOT_FOUND();
+    if (!account) throw AccountErrors.NOT_FOUND();
     if (isOwn) {
       const { tenantId, username } = account;
       const attempt = { tenantId, username, password: dto.oldPassword ?? '', client };
       const checked = await this.passwords.check(attempt, () => this.users.in(ctx).find(userId));
-      if (!checked) throw UserErrors.WRONG_PASSWORD();
+      if (!checked) throw AccountErrors.WRONG_PASSWORD();
     } else refuseRolesAbove(ctx, account.roles);
     const hash = await this.passwords.hash(dto.newPassword);
     const revision = await this.users.transaction(ctx, async (accounts) => {
       const current = await accounts.find(userId);
-      if (!current) throw UserErrors.NOT_FOUND();
+      if (!current) throw AccountErrors.NOT_FOUND();
       if (!isOwn) refuseRolesAbove(ctx, current.roles);
       // It was changed meanwhile: what was checked is no longer the old password.
-      else if (current.passwordHash !== account.passwordHash) throw UserErrors.WRONG_PASSWORD();
+      else if (current.passwordHash !== account.passwordHash) throw AccountErrors.WRONG_PASSWORD();
       return accounts.setPassword(current, hash);
     });
     this.accountStates.forget(accountSubject(userId));
@@ -187,10 +194,10 @@ export class UserService {
   }
 
   /** The caller's own tenant; or one below it, for its administrators only. */
-  async #tenantFor(ctx: RequestContext, { tenantId, roles }: CreateUserDto): Promise<RequestContext> {
+  async #tenantFor(ctx: RequestContext, { tenantId, roles }: CreateAccountDto): Promise<RequestContext> {
     if (tenantId == null || tenantId === ctx.tenantId) return ctx;
     const below = await this.tenants.contextBelow(ctx, tenantId);
-    if (!roles?.includes('tenant_admin')) throw UserErrors.ROLE_TOO_HIGH();
+    if (!roles?.includes('tenant_admin')) throw AccountErrors.ROLE_TOO_HIGH();
     return below;
   }
 }
@@ -216,7 +223,7 @@ function isAbove(ctx: RequestContext, stored: string): boolean {
 }
 
 function refuseRolesAbove(ctx: RequestContext, stored: string): void {
-  if (isAbove(ctx, stored)) throw UserErrors.ROLE_TOO_HIGH();
+  if (isAbove(ctx, stored)) throw AccountErrors.ROLE_TOO_HIGH();
 }
 
 function idsOf(accounts: readonly { readonly userId: number }[]): number[] {
@@ -227,7 +234,7 @@ async function refuseInvalidDept(accounts: LockedAccounts, deptId: number | null
   if (deptId === null) return;
   const dept = await accounts.findDept(deptId);
   if (!dept) throw DeptErrors.NOT_FOUND();
-  if (dept.status !== '0') throw UserErrors.DEPT_DISABLED();
+  if (dept.status !== '0') throw AccountErrors.DEPT_DISABLED();
 }
 
 function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'status'>): boolean {
@@ -235,5 +242,5 @@ function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'st
 }
 
 async function refuseLastSuperadmin(accounts: LockedAccounts, leaving: readonly number[]): Promise<void> {
-  if (!(await accounts.hasOtherSuperadmin(leaving))) throw UserErrors.LAST_SUPERADMIN({ ids: leaving });
+  if (!(await accounts.hasOtherSuperadmin(leaving))) throw AccountErrors.LAST_SUPERADMIN({ ids: leaving });
 }

@@ -17,8 +17,8 @@ import { ReadOnlyFields } from '../../web/unknown-names';
 import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client may send, its name aside. Not sent and null mean the same: the default. */
-@ReadOnlyFields(['userId', 'createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof UserDto)[])
-class UserDetailsDto {
+@ReadOnlyFields(['userId', 'createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof AccountDto)[])
+class AccountDetailsDto {
   /** @example 张三 */
   @TextField(64)
   nickname?: string;
@@ -43,27 +43,27 @@ class UserDetailsDto {
 }
 
 /** The fields of an account that a client sends. */
-export class UserFieldsDto extends UserDetailsDto {
+export class AccountFieldsDto extends AccountDetailsDto {
   /** Compared after NFKC, so that no two look the same; invisible characters are refused. @example zhangsan */
   @RequiredTextField(64)
   username!: string;
 }
 
-export class CreateUserDto extends UserFieldsDto {
+export class CreateAccountDto extends AccountFieldsDto {
   /** @example a-long-password */
   @PasswordField()
   password!: string;
 }
 
 /** An account as it shall be: fields not sent are reset; the password stays. */
-export class UpdateUserDto extends UserFieldsDto {
+export class UpdateAccountDto extends AccountFieldsDto {
   /** @example 2 */
   @RequiredIdField()
   userId!: number;
 }
 
 /** What shall change of an account; null resets a field. The password stays. */
-export class PatchUserDto extends UserDetailsDto {
+export class PatchAccountDto extends AccountDetailsDto {
   /** @example zhangsan */
   @IfSent()
   @RequiredTextField(64)
@@ -87,7 +87,7 @@ export class ChangePasswordDto {
 }
 
 /** An account as it is read. */
-export class UserDto {
+export class AccountDto {
   /** @example 2 */
   @Int64()
   userId!: number;
@@ -120,7 +120,7 @@ export class UserDto {
 }
 
 /** Which accounts are listed. All filters given must match. */
-export class UserListQuery extends PageQuery {
+export class AccountListQuery extends PageQuery {
   /** Accounts of this department. */
   @IdField()
   deptId?: number;

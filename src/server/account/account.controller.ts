@@ -19,37 +19,37 @@ import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { TenantErrors } from '../../tenancy/tenant.errors';
 import {
   ChangePasswordDto,
-  CreateUserDto,
-  PatchUserDto,
-  UpdateUserDto,
-  UserDto,
-  UserListQuery,
-} from './user.dto';
-import { UserErrors } from './user.errors';
-import { UserListService, UserService } from './user.service';
+  CreateAccountDto,
+  PatchAccountDto,
+  UpdateAccountDto,
+  AccountDto,
+  AccountListQuery,
+} from './account.dto';
+import { AccountErrors } from './account.errors';
+import { AccountListService, AccountService } from './account.service';
 
 const EXAMPLE = { username: 'zhangsan', nickname: '张三', roles: ['member'] };
 
 const FIELDS = [
-  UserErrors.ROLE_TOO_HIGH,
-  UserErrors.USERNAME_TAKEN,
+  AccountErrors.ROLE_TOO_HIGH,
+  AccountErrors.USERNAME_TAKEN,
   DeptErrors.NOT_FOUND,
-  UserErrors.DEPT_DISABLED,
+  AccountErrors.DEPT_DISABLED,
 ];
 
 const CHANGE = [
   ...FIELDS,
-  UserErrors.NOT_FOUND,
-  UserErrors.LAST_SUPERADMIN,
+  AccountErrors.NOT_FOUND,
+  AccountErrors.LAST_SUPERADMIN,
   TenantErrors.MISMATCH,
   RevisionErrors.STALE,
 ];
 
 @OrganisationController('system/user-api', 'Accounts')
-export class UserController {
+export class AccountController {
   constructor(
-    private readonly users: UserService,
-    private readonly lists: UserListService,
+    private readonly users: AccountService,
+    private readonly lists: AccountListService,
   ) {}
 
   @Post()
@@ -64,7 +64,7 @@ export class UserController {
     roles: MANAGERS,
     refusals: [
       ...FIELDS,
-      UserErrors.LIMIT,
+      AccountErrors.LIMIT,
       TenantErrors.NOT_FOUND,
       IdempotencyErrors.REUSED,
       SignInErrors.BUSY,
@@ -72,7 +72,7 @@ export class UserController {
   })
   async create(
     @Ctx() ctx: RequestContext,
-    @JsonBody() dto: CreateUserDto,
+    @JsonBody() dto: CreateAccountDto,
     @IdempotencyKey() once?: IdempotentRequest,
   ): Promise<Created> {
     return new Created(await this.users.create(ctx, dto, once));
@@ -85,11 +85,11 @@ export class UserController {
     description:
       'Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed.',
     roles: MANAGERS,
-    page: UserDto,
+    page: AccountDto,
     tellsChangeCursor: true,
     refusals: [],
   })
-  list(@Ctx() ctx: RequestContext, @QueryParams() query: UserListQuery): Promise<PageView<UserDto>> {
+  list(@Ctx() ctx: RequestContext, @QueryParams() query: AccountListQuery): Promise<PageView<AccountDto>> {
     return this.lists.list(ctx, query);
   }
 
@@ -100,10 +100,10 @@ export class UserController {
     description:
       'An account of another tenant is refused like one that does not exist. Passwords are never returned.',
     roles: MANAGERS,
-    data: UserDto,
-    refusals: [UserErrors.NOT_FOUND],
+    data: AccountDto,
+    refusals: [AccountErrors.NOT_FOUND],
   })
-  get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<UserDto> {
+  get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<AccountDto> {
     return this.lists.get(ctx, id);
   }
 
@@ -114,7 +114,7 @@ export class UserController {
     description: 'Passwords are never in it: a change of a password shows who did it and when.',
     roles: MANAGERS,
     page: ChangeDto,
-    refusals: [UserErrors.NOT_FOUND],
+    refusals: [AccountErrors.NOT_FOUND],
   })
   history(
     @Ctx() ctx: RequestContext,
@@ -133,7 +133,12 @@ export class UserController {
     body: { example: { userId: 2, newPassword: 'another-long-password' } },
     tellsTag: true,
     roles: READERS,
-    refusals: [UserErrors.NOT_FOUND, UserErrors.WRONG_PASSWORD, UserErrors.ROLE_TOO_HIGH, SignInErrors.BUSY],
+    refusals: [
+      AccountErrors.NOT_FOUND,
+      AccountErrors.WRONG_PASSWORD,
+      AccountErrors.ROLE_TOO_HIGH,
+      SignInErrors.BUSY,
+    ],
   })
   async changePassword(
     @Ctx() ctx: RequestContext,
@@ -155,7 +160,7 @@ export class UserController {
   })
   async update(
     @Ctx() ctx: RequestContext,
-    @JsonBody() dto: UpdateUserDto,
+    @JsonBody() dto: UpdateAccountDto,
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
     return new Changed(await this.users.update(ctx, dto, expected));
@@ -175,7 +180,7 @@ export class UserController {
   async patch(
     @Ctx() ctx: RequestContext,
     @PathId() id: number,
-    @JsonBody() dto: PatchUserDto,
+    @JsonBody() dto: PatchAccountDto,
     @IfMatch() expected: Expected,
   ): Promise<Changed> {
     const userId = sameId('userId', id, dto.userId);
@@ -190,9 +195,9 @@ export class UserController {
       'Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted.',
     roles: MANAGERS,
     refusals: [
-      UserErrors.NOT_FOUND,
-      UserErrors.ROLE_TOO_HIGH,
-      UserErrors.LAST_SUPERADMIN,
+      AccountErrors.NOT_FOUND,
+      AccountErrors.ROLE_TOO_HIGH,
+      AccountErrors.LAST_SUPERADMIN,
       RevisionErrors.STALE,
     ],
   })

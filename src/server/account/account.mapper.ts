@@ -5,10 +5,14 @@ import { namesOf, pick, viewOf, withDefaults, type ClientFields } from '../../re
 import { fromRoles, toRoles } from '../../tenancy/roles';
 import type { ZonedTime } from '../../time/zoned-time';
 import type { AccountEntity } from '../auth/account.entity';
-import type { UserDto, UserFieldsDto } from './user.dto';
+import type { AccountDto, AccountFieldsDto } from './account.dto';
 
 /** What a client decides about an account, its password aside: every field that it may send. */
-export type AccountFields = ClientFields<AccountEntity, UserDto, Exclude<keyof UserFieldsDto, 'tenantId'>>;
+export type AccountFields = ClientFields<
+  AccountEntity,
+  AccountDto,
+  Exclude<keyof AccountFieldsDto, 'tenantId'>
+>;
 
 /** The fields with their defaults; the name has none. */
 const ACCOUNT_DEFAULTS: Omit<AccountFields, 'username'> = {
@@ -29,27 +33,27 @@ export const ACCOUNT_SHOWN = [...ACCOUNT_VIEW, 'revision'] as const;
 export type AccountRow = Pick<AccountEntity, (typeof ACCOUNT_SHOWN)[number]>;
 
 /** One account by itself, which can be changed on the condition that it is still the same. */
-export function toUserDto(row: AccountRow, time: ZonedTime): UserDto {
-  return withRevision(toUserRow(row, time), row.revision);
+export function toAccountDto(row: AccountRow, time: ZonedTime): AccountDto {
+  return withRevision(toAccountRow(row, time), row.revision);
 }
 
-export function toUserRow(row: AccountRow, time: ZonedTime): UserDto {
+export function toAccountRow(row: AccountRow, time: ZonedTime): AccountDto {
   return withRoles(viewOf(row, ACCOUNT_VIEW, time));
 }
 
 /** An account as a client would send it to leave it as it is. */
-export function toUserSent(row: AccountRow): UserFieldsDto {
-  return withRoles(pick(row, ACCOUNT_FIELDS)) as object as UserFieldsDto;
+export function toAccountSent(row: AccountRow): AccountFieldsDto {
+  return withRoles(pick(row, ACCOUNT_FIELDS)) as object as AccountFieldsDto;
 }
 
 /** What was not sent becomes its default. */
-export function toAccountFields(dto: UserFieldsDto): AccountFields {
+export function toAccountFields(dto: AccountFieldsDto): AccountFields {
   const sent = Object.assign({}, dto, { roles: dto.roles && fromRoles(dto.roles) });
   return { username: dto.username, ...withDefaults(sent, ACCOUNT_DEFAULTS) };
 }
 
 /** What the journal records of an account: never its password. */
-export function toUserJournal(row: Pick<AccountRow, (typeof ACCOUNT_JOURNALLED)[number]>): JournalFields {
+export function toAccountJournal(row: Pick<AccountRow, (typeof ACCOUNT_JOURNALLED)[number]>): JournalFields {
   return withRoles(pick(row, ACCOUNT_JOURNALLED));
 }
 

@@ -15,8 +15,8 @@ import { treeLock } from '../../journal/tree-lock';
 import { TenantryTenant } from '../../tenant/tenant.entity';
 import { Clock } from '../../time/clock';
 import { cutPage, fillPage, type Page } from '../../database/page';
-import type { UserListQuery } from './user.dto';
-import { ACCOUNT_SHOWN, toUserJournal, type AccountFields, type AccountRow } from './user.mapper';
+import type { AccountListQuery } from './account.dto';
+import { ACCOUNT_SHOWN, toAccountJournal, type AccountFields, type AccountRow } from './account.mapper';
 
 const LIVE = { delFlag: '0' } as const;
 const ID = ['userId'] as const;
@@ -25,7 +25,7 @@ const ORDER = { userId: 'ASC' } as const;
 
 /** The accounts of a tenant: reading, and writing in a unit of work that locks the tenant. */
 @Injectable()
-export class UserRepository {
+export class AccountRepository {
   readonly #unitOfWork: UnitOfWork;
 
   constructor(
@@ -35,8 +35,8 @@ export class UserRepository {
     this.#unitOfWork = unitOfWork;
   }
 
-  in(ctx: RequestContext): UserReader {
-    return new UserReader(this.#unitOfWork, ctx);
+  in(ctx: RequestContext): AccountReader {
+    return new AccountReader(this.#unitOfWork, ctx);
   }
 
   /** The account that the same request made before. */
@@ -60,7 +60,7 @@ export class UserRepository {
 }
 
 /** The accounts of one tenant, read outside of any transaction. */
-export class UserReader {
+export class AccountReader {
   readonly #accounts: TenantBound<AccountEntity>;
 
   constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
@@ -78,7 +78,7 @@ export class UserReader {
 
   /** A part of the accounts that match, in the order of ids. */
   async findPage(
-    { deptId, username, status }: UserListQuery,
+    { deptId, username, status }: AccountListQuery,
     start: Key | null,
     limit: number,
   ): Promise<Page<AccountRow>> {
@@ -110,12 +110,12 @@ export class UserReader {
   }
 }
 
-export const JOURNALLED_USER: Journalled<AccountEntity> = {
+export const JOURNALLED_ACCOUNT: Journalled<AccountEntity> = {
   kind: 'user',
   noun: 'account',
   entity: AccountEntity,
   id: 'userId',
-  toJournal: toUserJournal,
+  toJournal: toAccountJournal,
 };
 
 /** A tenant's accounts inside a unit of work that locks the tenant. Only it writes them. */
@@ -131,7 +131,7 @@ export class LockedAccounts {
   ) {
     this.#manager = unit.manager;
     this.#accounts = new TenantBound(unit.manager, AccountEntity, ctx);
-    this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_USER, this.#accounts);
+    this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_ACCOUNT, this.#accounts);
   }
 
   /** How many accounts the tenant may have; -1 is any number. */
