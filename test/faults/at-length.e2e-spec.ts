@@ -100,7 +100,12 @@ it.each(DATABASES)('tenant isolation holds against every probe on %s', async (na
     LOG_LEVEL: 'warn',
     WEBHOOK_ALLOW_PRIVATE: 'on',
   });
-  const { problems, probes } = await runIsolation({ service, seed: faultsSeed(name), share: 1 });
+  const { problems, probes } = await runIsolation({
+    service,
+    seed: faultsSeed(name),
+    share: 1,
+    everyRole: true,
+  });
   expect(problems).toEqual([]);
   expect(probes).toBeGreaterThan(5000);
   await service.stop();

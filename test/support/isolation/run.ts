@@ -17,6 +17,8 @@ export interface IsolationRun {
   readonly seed: number;
   /** The part of all probes that is sent; actors that are refused everything send a tenth of it. */
   readonly share: number;
+  /** Whether every role asks about every kind of tenant, whatever the share. */
+  readonly everyRole: boolean;
 }
 
 export interface IsolationReport {
@@ -64,7 +66,9 @@ export async function runIsolation(run: IsolationRun): Promise<IsolationReport> 
       const share = isRefused ? run.share / 10 : run.share;
       for (const probe of PROBES.filter(({ needs }) => needs !== 'nothing' || actor.token === null)) {
         const all = idsFor(world, actor, probe.thing, taken, own);
-        const ids = all.filter((id) => chance.hit(share) || isAlwaysSent(id, all, actor, probe));
+        const ids = all.filter(
+          (id) => chance.hit(share) || (run.everyRole && isAlwaysSent(id, all, actor, probe)),
+        );
         probes += ids.length;
         problems.push(...(await probeWith(probe, ids, actor, own, world, anonymous)));
       }
