@@ -33,7 +33,7 @@ export const ONE_DATABASE_SUITES = {
  * to `npm run test:long`, in the suites above.
  */
 export const MYSQL_SUITE = {
-  'on-mysql': /^(database\/(migrations|races|unit-of-work)|(dept|tenant)\/\w+-(contract|list))/,
+  'on-mysql': /^(database\/(migrations|races)|(dept|tenant)\/\w+-(contract|list))/,
 } as const;
 
 /** Specs that `npm run test:long` runs with more rounds than `npm test`. */
@@ -50,11 +50,12 @@ const LEFT_TO_LONG = {
   ),
   onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
   onServer: [
-    ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-transfer', 'tenant/tenant-fields'],
+    ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-subtree', 'dept/dept-transfer'],
+    ...['account/account-patch', 'tenant/tenant-fields'],
     ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
     ...['journal/change-replay', 'journal/change-feed-rights', 'journal/long-history', 'journal/on-change'],
-    ...['journal/webhook', 'account/account-patch'],
+    'journal/webhook',
     ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
   ],
 };
