@@ -4,7 +4,7 @@ import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
 import { failure, refusalHeaders, releaseAnswer, StatusPolicy } from './envelope';
-import { hasBrokenOff, isFailure, languageOf, noteRefusal, requestIdOf } from './request';
+import { hasBrokenOff, hasPassedGuards, isFailure, languageOf, noteRefusal, requestIdOf } from './request';
 
 /** The only catch: every error becomes the envelope, and an unforeseen one becomes a logged 500. */
 @Catch()
@@ -20,7 +20,7 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
       response.end();
       return;
     }
-    const refusal = toRefusal(error);
+    const refusal = toRefusal(error, hasPassedGuards(request) ? 500 : 403);
     const requestId = requestIdOf(request);
     noteRefusal(response, refusal.row);
     if (isFailure(refusal.row, error)) this.#logger.error({ requestId, err: error }, 'the request failed');
@@ -52,10 +52,13 @@ const BY_STATUS: ReadonlyMap<number, RefusalFactory> = new Map([
   [429, HttpErrors.TOO_MANY],
 ]);
 
-/** What an error means to the client; an unforeseen one is a failure of ours. */
-export function toRefusal(error: unknown): Refusal {
+/**
+ * What an error means to the client; an unforeseen one is a failure of ours. `unsaid` is the status of an exception of Nest that
+ * names none of a refusal.
+ */
+export function toRefusal(error: unknown, unsaid: 403 | 500 = 500): Refusal {
   if (error instanceof Refusal) return error;
-  const status = statusOf(error);
+  const status = isOfNest(error) ? (refusedStatus(error) ?? unsaid) : statusOf(error);
   const known = BY_STATUS.get(status);
   if (known) return known();
   if (isOfNest(error) && status !== 500) {
@@ -66,9 +69,15 @@ export function toRefusal(error: unknown): Refusal {
   return status >= 400 && status < 500 ? HttpErrors.MALFORMED() : HttpErrors.INTERNAL();
 }
 
+/** Some platforms refuse with the status 200 and the true one in a field `code`, of the exception or of its response. */
+function refusedStatus(error: HttpException & { readonly code?: unknown }): number | undefined {
+  const inside = error.getResponse() as { readonly code?: unknown } | undefined;
+  const said = [error.getStatus(), error.code, inside?.code].find((each) => /^[45]\d\d$/.test(String(each)));
+  return said === undefined ? undefined : Number(said);
+}
+
 /** A `status` of any other error is that of an answer to us: from another service, or from a driver. */
 function statusOf(error: unknown): number {
-  if (isOfNest(error)) return error.getStatus();
   // Body parsers and the file server throw errors of `http-errors`, which are known by these fields.
   const { status, statusCode, expose } = (error ?? {}) as Record<string, unknown>;
   return typeof status === 'number' && status === statusCode && typeof expose === 'boolean' ? status : 500;
@@ -76,5 +85,6 @@ function statusOf(error: unknown): number {
 
 /** Not `instanceof`: a host may have a copy of Nest of its own. */
 function isOfNest(error: unknown): error is HttpException {
-  return typeof (error as { getStatus?: unknown } | null | undefined)?.getStatus === 'function';
+  const { getStatus, getResponse } = (error ?? {}) as Record<string, unknown>;
+  return typeof getStatus === 'function' && typeof getResponse === 'function';
 }

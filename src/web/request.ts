@@ -49,6 +49,19 @@ export function keepCheck(request: Checked, check: () => Promise<unknown>): void
   request[checks] = [...(request[checks] ?? []), check];
 }
 
+const passedGuards = Symbol('passedGuards');
+type Guarded = Request & { [passedGuards]?: boolean };
+
+/** Notes that a request has passed all guards, or that it must pass them again. */
+export function notePassedGuards(request: Guarded, hasPassed: boolean): void {
+  request[passedGuards] = hasPassed;
+}
+
+/** Whether a request has passed all guards, those of the host included. What is thrown before that is thrown by a guard. */
+export function hasPassedGuards(request: Guarded): boolean {
+  return request[passedGuards] === true;
+}
+
 /** A request that may wait for something outside of this process. */
 export interface Idle {
   /** Aborted when the client has gone. */

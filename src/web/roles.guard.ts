@@ -13,7 +13,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
 import { callerOf, forgetCaller, PrincipalResolver, requestIn } from '../tenancy/principal-resolver';
 import { requireRole, type Role } from '../tenancy/roles';
-import { keepCheck } from './request';
+import { keepCheck, notePassedGuards } from './request';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
@@ -83,11 +83,14 @@ export class RolesGuard implements CanActivate {
     return true;
   }
 
+  /** It is the last guard of a route: global guards of the host come before it. */
   async #check(context: ExecutionContext, request: Request): Promise<void> {
+    notePassedGuards(request, false);
     await this.hostGuards.admit(context);
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     requireRole(principal.roles, allowed ?? []);
+    notePassedGuards(request, true);
   }
 }

@@ -10,17 +10,21 @@ import {
   UseFilters,
   UseGuards,
   type ArgumentsHost,
+  type CallHandler,
   type CanActivate,
   type ExceptionFilter,
   type ExecutionContext,
+  type NestInterceptor,
 } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import type { Observable } from 'rxjs';
 import { Ctx, DeptDto, DeptService, RequestContext, TenantryModule, TenantScoped } from '../../src/index';
 import { aDept } from '../../src/server/testing';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { HeaderResolver, Host, system } from '../support/host';
 import { aTenantRow, deptRow } from '../support/seeds';
+import { until } from '../support/until';
 
 class ClosedGuard implements CanActivate {
   canActivate(): boolean {
@@ -28,12 +32,34 @@ class ClosedGuard implements CanActivate {
   }
 }
 
-/** The host's own global guard: it refuses with the status that a header asks for. */
+/** Refuses with the status that a header asks for, as an exception that carries what another header has. */
+function refuseAs(mood: string, context: ExecutionContext): void {
+  const { [mood]: status, 'x-code': code } = context.switchToHttp().getRequest<Request>().headers;
+  if (status === undefined) return;
+  const told = code === undefined ? 'not in this mood' : (JSON.parse(String(code)) as object);
+  throw Object.assign(new HttpException(told, Number(status)), { code: (told as { own?: unknown }).own });
+}
+
+/** The host's own global guard. */
 class MoodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const status = context.switchToHttp().getRequest<Request>().headers['x-mood'];
-    if (status !== undefined) throw new HttpException('not in this mood', Number(status));
+    refuseAs('x-mood', context);
     return true;
+  }
+}
+
+/** Stands in the option `guards`. */
+const guardOfOption: CanActivate = {
+  canActivate: (context) => {
+    refuseAs('x-own-mood', context);
+    return true;
+  },
+};
+
+class MoodyInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    refuseAs('x-late-mood', context);
+    return next.handle();
   }
 }
 
@@ -94,9 +120,14 @@ describe('a host that imports TenantryModule', () => {
 
   beforeAll(async () => {
     host = await Host.start({
-      imports: [TenantryModule.forRoot({ principalResolver, userDirectory: 'none' })],
+      imports: [
+        TenantryModule.forRoot({ principalResolver, userDirectory: 'none', guards: [guardOfOption] }),
+      ],
       controllers: [HostController],
-      providers: [{ provide: APP_GUARD, useClass: MoodyGuard }],
+      providers: [
+        { provide: APP_GUARD, useClass: MoodyGuard },
+        { provide: APP_INTERCEPTOR, useClass: MoodyInterceptor },
+      ],
     });
   });
   afterAll(() => host.stop());
@@ -186,6 +217,47 @@ describe('a host that imports TenantryModule', () => {
         expect(await json('/host/open')).toEqual([200, { hello: 'world' }]);
       },
     );
+
+    it.each([
+      ['x-mood', 200, undefined, 403, 'ROLE_REQUIRED'],
+      ['x-own-mood', 200, undefined, 403, 'ROLE_REQUIRED'],
+      ['x-late-mood', 200, undefined, 500, 'INTERNAL_ERROR'],
+      ['x-mood', 200, { code: 401, message: 'sign in' }, 401, 'TOKEN_INVALID'],
+      ['x-own-mood', 200, { code: 401, message: 'sign in' }, 401, 'TOKEN_INVALID'],
+      ['x-late-mood', 200, { code: 429, message: 'slowly' }, 429, 'RATE_LIMITED'],
+      ['x-mood', 200, { code: '401', message: 'sign in' }, 401, 'TOKEN_INVALID'],
+      ['x-mood', 200, { own: 423, message: 'locked' }, 423, 'HTTP_423'],
+      ['x-mood', 200, { code: 1101, message: 'a number of the house' }, 403, 'ROLE_REQUIRED'],
+      ['x-mood', 200, { code: 200 }, 403, 'ROLE_REQUIRED'],
+      ['x-mood', 302, { code: 'EACCES' }, 403, 'ROLE_REQUIRED'],
+      ['x-mood', 1101, undefined, 403, 'ROLE_REQUIRED'],
+      ['x-mood', 404, { code: 401 }, 404, 'ROUTE_NOT_FOUND'],
+    ])(
+      'a route of Tenantry never refuses with a status of success: %s %d %j is %d',
+      async (mood, sent, told, status, reason) => {
+        const code = told === undefined ? {} : { 'x-code': JSON.stringify(told) };
+        const answer = await host.as().get('/system/dept-api', { [mood]: String(sent), ...code });
+        expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
+        if (reason === 'HTTP_423') expect(answer.body.msg).toBe('locked');
+      },
+    );
+
+    it('a route of Tenantry asks the guards of the host again after a wait, and refuses as they do', async () => {
+      const guard = jest.spyOn(guardOfOption, 'canActivate');
+      const { headers } = await host.as().get('/system/dept-api');
+      guard
+        .mockImplementationOnce(() => true)
+        .mockImplementationOnce(() => {
+          throw new HttpException('the house says no', 200);
+        });
+      const waiting = host
+        .as()
+        .get(`/system/change-api?wait=5&after=${encodeURIComponent(String(headers['x-change-cursor']))}`);
+      await until(() => guard.mock.calls.length === 2);
+      await host.app.get(DeptService).create(system(), {});
+      expectRefused(await waiting, 403, 'ROLE_REQUIRED');
+      guard.mockRestore();
+    });
   });
 
   it('a host acts for the system where no user asked', async () => {
