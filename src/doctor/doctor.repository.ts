@@ -11,7 +11,7 @@ import { isContractQuota } from '../tenant/quota/quota-kinds';
 import { TenantryQuota, TenantryQuotaEntry, TenantryReservation } from '../tenant/quota/quota.entity';
 import type { QuotaName } from '../tenant/quota/locked-quota';
 import type { Examined } from './examined';
-import { examineTree, type StoredNode } from './examine-tree';
+import { examineTree, type StoredNode } from '../database/examine-tree';
 import {
   allOf,
   LAST_ENTRY_ORDER,
@@ -122,7 +122,7 @@ export class DoctorRepository {
         { tenantId: tree.tenantId },
         { treeVersion: () => 'tree_ver + 1' },
       );
-      const { wrongPaths } = examineTree(await tree.find(manager));
+      const { wrongPaths } = await examineTree(await tree.find(manager));
       for (const { key, ancestors, depth } of wrongPaths)
         await tree.update(manager, key, { ancestors, depth, ...RAISED });
     });

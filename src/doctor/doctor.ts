@@ -4,7 +4,7 @@ import { Ceilings } from '../tenant/ceilings';
 import { DoctorRepository } from './doctor.repository';
 import { LIBRARY, type Examined } from './examined';
 import { examineJournal } from './examine-journal';
-import { examineTree } from './examine-tree';
+import { examineTree } from '../database/examine-tree';
 
 /** What is wrong with a database, one line each; `repaired` was wrong and is right now. */
 export interface Diagnosis {
@@ -40,7 +40,7 @@ export class Doctor {
     if (roots.join() !== '000000')
       findings.push(`the root of the tenants should be 000000, not ${roots.join()}`);
     for (const tree of await database.findOddTrees()) {
-      const { orphans, cycles, wrongPaths } = examineTree(await database.findNodes(tree));
+      const { orphans, cycles, wrongPaths } = await examineTree(await database.findNodes(tree));
       findings.push(
         ...orphans.map((key) => `${tree.noun} ${key}: an ancestor is deleted or missing`),
         ...cycles.map((key) => `${tree.noun} ${key}: is its own ancestor`),
