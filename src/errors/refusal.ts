@@ -70,6 +70,10 @@ export class Refusal extends HttpException {
     this.message = `${reason}: ${en}`;
     this.details = whole;
   }
+
+  override getResponse(): RefusalResponse {
+    return super.getResponse() as RefusalResponse;
+  }
 }
 
 export function detailsIn(language: keyof Bilingual, details: RefusalDetails): DetailsInOneLanguage {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { principalProblem, type Principal } from './principal';
@@ -12,6 +13,12 @@ export type CallerAnswer = Principal | null | Promise<Principal | null>;
  */
 export abstract class PrincipalResolver {
   abstract resolve(request: Request & { readonly user?: unknown }): CallerAnswer;
+
+  /**
+   * Who is calling a handler that no HTTP request has reached: of messages, GraphQL or a gateway. It must not believe what a message
+   * says of its sender. Each of Tenantry's decorators on the handler asks it; without it they refuse such handlers.
+   */
+  resolveOther?(context: ExecutionContext): CallerAnswer;
 }
 
 /** The service's own answer: what JwtAuthGuard has found. */
@@ -29,11 +36,27 @@ export class NobodyResolver extends PrincipalResolver {
   }
 }
 
-/** The HTTP request of a handler. What Nest gives for one in other handlers is a message, in which a client can say that it is anybody. */
-export function requestIn(context: ExecutionContext): Request {
+/**
+ * The HTTP request that has reached a handler. What Nest gives for one in other handlers is a message, in which a client can say
+ * that it is anybody; libraries that do not name the kind of their handlers say that it is HTTP. But no message is a stream.
+ */
+export function requestIn(context: ExecutionContext): Request | null {
+  if (context.getType() !== 'http') return null;
+  const request = context.switchToHttp().getRequest<(Request & { readonly raw?: Readable }) | undefined>();
+  // Fastify keeps the stream in `raw`.
+  return typeof (request?.raw ?? request)?.pipe === 'function' ? (request ?? null) : null;
+}
+
+/** The resolver's answer for what has reached a handler. */
+export function callerIn(principals: PrincipalResolver, context: ExecutionContext): CallerAnswer {
+  const request = requestIn(context);
+  if (request) return callerOf(principals, request);
+  if (principals.resolveOther) return onlyGenuine(principals.resolveOther(context));
   const type = context.getType<string>();
-  if (type !== 'http') throw new Error(`Tenantry knows callers of HTTP requests only, not of ${type}.`);
-  return context.switchToHttp().getRequest<Request>();
+  const kind = type === 'http' ? 'messages' : type;
+  throw new Error(
+    `Tenantry knows callers of HTTP requests only, not of ${kind}: the principalResolver has no resolveOther.`,
+  );
 }
 
 const asked = Symbol('caller');

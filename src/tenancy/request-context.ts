@@ -1,7 +1,10 @@
-import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createParamDecorator, type CallHandler, type ExecutionContext, type Type } from '@nestjs/common';
 import type { Request } from 'express';
+import { Observable } from 'rxjs';
 import type { OpenUnit } from '../database/open-unit';
 import { isPrincipal, type Principal } from './principal';
+import { requestIn } from './principal-resolver';
 import { ROLES, type Role } from './roles';
 import { isTenantCode } from './tenant-code';
 
@@ -89,9 +92,26 @@ export function attachContext(request: Scoped, ctx: RequestContext): void {
 
 /** On whose behalf a request acts; it fails on a route that is not tenant-scoped. */
 export function contextOf(request: Scoped): RequestContext {
-  const ctx = request[context];
+  return requireScope(request[context]);
+}
+
+function requireScope(ctx: RequestContext | undefined): RequestContext {
   if (!ctx) throw new Error('This route has no tenant scope.');
   return ctx;
+}
+
+/** Of messages, which are no place to keep it: a gateway has one object for all messages of a client. */
+const ofMessage = new AsyncLocalStorage<RequestContext>();
+
+/** Handles a message on behalf of this caller. */
+export function handleAs(ctx: RequestContext, next: CallHandler<unknown>): Observable<unknown> {
+  return new Observable((subscriber) => ofMessage.run(ctx, () => next.handle().subscribe(subscriber)));
+}
+
+/** On whose behalf a handler acts; it fails on one that is not tenant-scoped. */
+export function contextIn(execution: ExecutionContext): RequestContext {
+  const request = requestIn(execution);
+  return request ? contextOf(request) : requireScope(ofMessage.getStore());
 }
 
 const TYPES = 'design:paramtypes';
@@ -109,8 +129,7 @@ export function takeParamType(target: object, key: string | symbol, index: numbe
 
 /** The request's context, as a handler's argument. */
 export const Ctx = createParamDecorator(
-  (_: unknown, execution: ExecutionContext): RequestContext =>
-    contextOf(execution.switchToHttp().getRequest<Request>()),
+  (_: unknown, execution: ExecutionContext): RequestContext => contextIn(execution),
   [
     (target, key, index) => {
       if (key !== undefined) takeParamType(target, key, index);

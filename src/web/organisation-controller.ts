@@ -15,8 +15,8 @@ import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
-import { attachContext, contextOf, RequestContext } from '../tenancy/request-context';
-import { callerOf, PrincipalResolver, requestIn } from '../tenancy/principal-resolver';
+import { attachContext, contextOf, handleAs, RequestContext } from '../tenancy/request-context';
+import { callerIn, callerOf, PrincipalResolver, requestIn } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { MANAGERS } from '../tenancy/roles';
 import { ChangeCursors } from '../journal/change-cursor';
@@ -36,11 +36,12 @@ class TenantScopeInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler<unknown>): Promise<Observable<unknown>> {
-    const request = requestIn(context);
-    const principal = await callerOf(this.principals, request);
+    const principal = await callerIn(this.principals, context);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const { tenantId } = principal;
     const topTenantId = await this.admission.admit(tenantId);
+    const request = requestIn(context);
+    if (!request) return handleAs(RequestContext.of(principal, null, topTenantId), next);
     keepCheck(request, () => this.#checkAgain(request, tenantId));
     attachContext(request, RequestContext.of(principal, requestIdOf(request), topTenantId));
     return next.handle();
@@ -56,7 +57,7 @@ class TenantScopeInterceptor implements NestInterceptor {
 
 /**
  * On a host's own controller or handler: the caller is asked for, its tenant must be one that is served, and `@Ctx()`
- * gives the context. It checks no roles.
+ * gives the context. It checks no roles. On a handler of messages, `resolveOther` of the resolver is asked.
  */
 export function TenantScoped(): ClassDecorator & MethodDecorator {
   return UseInterceptors(TenantScopeInterceptor);

@@ -11,7 +11,7 @@ import { Reflector, type ModuleRef } from '@nestjs/core';
 import type { Request } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
-import { callerOf, forgetCaller, PrincipalResolver, requestIn } from '../tenancy/principal-resolver';
+import { callerOf, forgetCaller, PrincipalResolver } from '../tenancy/principal-resolver';
 import { requireRole, type Role } from '../tenancy/roles';
 import { keepCheck, notePassedGuards } from './request';
 
@@ -74,7 +74,7 @@ export class RolesGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = requestIn(context);
+    const request = context.switchToHttp().getRequest<Request>();
     await this.#check(context, request);
     keepCheck(request, () => {
       forgetCaller(request);

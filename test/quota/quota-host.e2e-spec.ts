@@ -1,4 +1,13 @@
-import { BadRequestException, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  BadRequestException,
+  Controller,
+  Get,
+  Param,
+  Post,
+  Query,
+  type ExecutionContext,
+} from '@nestjs/common';
 import { ExternalContextCreator } from '@nestjs/core';
 import { of, throwError, type Observable } from 'rxjs';
 import {
@@ -10,6 +19,7 @@ import {
   TenantryModule,
   TenantryTransaction,
   UsesQuota,
+  type Principal,
   type QuotaKind,
   type TenantryOptions,
 } from '../../src/index';
@@ -307,38 +317,97 @@ describe('quotas of a host', () => {
   });
 });
 
-/** Calls a handler as Nest calls those of microservices, gateways and GraphQL. */
-function callAs<C extends object>(host: Host, type: string, handlers: C, method: keyof C & string) {
+/** Calls a handler as Nest calls those of microservices, gateways and GraphQL; without a kind, as libraries do that name none. */
+function callAs<C extends object>(
+  host: Host,
+  type: string | undefined,
+  handlers: C,
+  method: keyof C & string,
+) {
   const creator = host.app.get(ExternalContextCreator);
   const handler = handlers[method] as (...args: unknown[]) => unknown;
-  return creator.create(
-    handlers,
-    handler,
-    method,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    type,
-  );
+  const noOthers = { exchangeKeyForValue: () => undefined };
+  const args = [handlers, handler, method, '__routeArguments__', noOthers] as const;
+  return creator.create(...args, undefined, undefined, undefined, type);
 }
 
-describe('a host', () => {
-  it('a message is not taken for a request: who it says it is from counts for nothing', async () => {
-    const host = await Host.start({ imports: [tenantry()], providers: [ReportController, MenuController] });
-    const forged = { headers: { 'x-tenant': '000000', 'x-user': 'eve', 'x-roles': 'superadmin' } };
-    for (const type of ['rpc', 'ws', 'graphql']) {
-      const make = callAs(host, type, host.app.get(ReportController), 'make');
-      const any = callAs(host, type, host.app.get(MenuController), 'any');
-      for (const call of [make, any])
-        await expect(call(forged)).rejects.toThrow(
-          `Tenantry knows callers of HTTP requests only, not of ${type}.`,
-        );
-    }
+/** Of a host with messages: their callers have tokens, which stand where each kind has its own place for them. */
+class TokenResolver extends HeaderResolver {
+  readonly callers = new Map<string, Principal>();
+
+  override async resolveOther(context: ExecutionContext): Promise<Principal | null> {
+    const [first, , third] = context.getArgs<[{ token: string }, unknown, { token: string }]>();
+    await nextTurn();
+    return this.callers.get(context.getType<string>() === 'graphql' ? third.token : first.token) ?? null;
+  }
+}
+
+describe('a host with handlers of messages', () => {
+  const resolver = new TokenResolver();
+  const KINDS_OF_HANDLERS = ['rpc', 'ws', 'graphql', undefined];
+  const forged = {
+    headers: { 'x-tenant': '000000', 'x-user': 'eve', 'x-roles': 'superadmin' },
+    user: { subject: 'eve', tenantId: '000000', username: 'eve', roles: ['superadmin'] },
+    pipe: 'of a client',
+    raw: { pipe: {} },
+    token: 'none',
+  };
+  let host: Host;
+  let withoutResolver: Host;
+
+  beforeAll(async () => {
+    const providers = [ReportController, MenuController];
+    host = await Host.start({ imports: [tenantry({ principalResolver: resolver })], providers });
+    const sameDatabase = { ...host.database, drop: () => Promise.resolve() };
+    withoutResolver = await Host.on(sameDatabase, { imports: [tenantry()], providers });
+  });
+  afterAll(async () => {
+    await withoutResolver.stop();
     await host.stop();
   });
 
+  /** A caller of a tenant of its own, and what its messages are for handlers of this kind. */
+  async function aSender(kind: string | undefined): Promise<[string, unknown[]]> {
+    const tenantId = await aTenantWith(host.dataSource, { riskReport: 2 }, { menuIds: '100' });
+    resolver.callers.set(tenantId, { subject: 's', tenantId, username: 'u', roles: ['member'] });
+    const message = { token: tenantId };
+    return [tenantId, kind === 'graphql' ? [forged, forged, message, {}] : [message, forged]];
+  }
+
+  it.each(KINDS_OF_HANDLERS)('a message is not taken for a request: %s', async (kind) => {
+    const calls = (of: Host) => [
+      callAs(of, kind, of.app.get(ReportController), 'make'),
+      callAs(of, kind, of.app.get(MenuController), 'any'),
+    ];
+    for (const call of calls(withoutResolver))
+      await expect(call(forged, forged, forged)).rejects.toThrow(
+        `callers of HTTP requests only, not of ${kind ?? 'messages'}: the principalResolver has no resolveOther.`,
+      );
+    for (const call of calls(host))
+      await expect(call(forged, forged, forged)).rejects.toMatchObject({ row: { reason: 'TOKEN_MISSING' } });
+  });
+
+  it.each(KINDS_OF_HANDLERS)('a message acts for the caller that resolveOther names: %s', async (kind) => {
+    const make = callAs(host, kind, host.app.get(ReportController), 'make');
+    const any = callAs(host, kind, host.app.get(MenuController), 'any');
+    const [tenantId, sent] = await aSender(kind);
+    expect(await any(...sent)).toEqual({ seen: true });
+    await make(...sent);
+    await make(...sent);
+    await expect(make(...sent)).rejects.toMatchObject({ row: { reason: 'QUOTA_EXCEEDED' } });
+    const all = await host.app.get(QuotaService).of(system(tenantId));
+    expect(all.find(({ kind: of }) => of === 'riskReport')).toMatchObject({ used: 2, reserved: 0 });
+  });
+
+  it.each(KINDS_OF_HANDLERS)('@Ctx() gives each of many messages its own caller: %s', async (kind) => {
+    const render = callAs(host, kind, host.app.get(ReportController), 'render');
+    const senders = await Promise.all(Array.from({ length: 10 }, () => aSender(kind)));
+    const answers = await Promise.all(senders.map(([, sent]) => render(...sent)));
+    expect(answers).toEqual(senders.map(([tenantId]) => ({ tenantId })));
+  });
+});
+
+describe('a host', () => {
   it('a host does not start with a kind that is none, or a handler that uses one that there is not', async () => {
     const again = tenantry({ quotaKinds: [{ name: 'riskReport', defaultTotal: 1 }] });
     await expect(Host.start({ imports: [again] })).rejects.toThrow("'riskReport' is there already");

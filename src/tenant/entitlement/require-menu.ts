@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthErrors } from '../../tenancy/access.errors';
-import { callerOf, PrincipalResolver, requestIn } from '../../tenancy/principal-resolver';
+import { callerIn, PrincipalResolver } from '../../tenancy/principal-resolver';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
 import { EntitlementService } from './entitlement.service';
@@ -37,7 +37,7 @@ class MenuGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const principal = await callerOf(this.principals, requestIn(context));
+    const principal = await callerIn(this.principals, context);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     await this.admission.admit(principal.tenantId);
     const required = this.reflector.getAllAndMerge<number[]>(MENUS, [

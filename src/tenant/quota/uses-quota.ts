@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   applyDecorators,
   Injectable,
@@ -13,7 +14,7 @@ import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { decoratedMethods } from '../../database/domain-events';
 import { Refusal } from '../../errors/refusal';
 import { requestIn } from '../../tenancy/principal-resolver';
-import { contextOf } from '../../tenancy/request-context';
+import { contextIn } from '../../tenancy/request-context';
 import { TenantScoped } from '../../web/organisation-controller';
 import { requestIdOf } from '../../web/request';
 import { QuotaKinds } from './quota-kinds';
@@ -37,7 +38,8 @@ type Used = Required<UsesQuotaOptions> & { readonly kind: string };
 
 /**
  * On a host's handler: a part of the quota is reserved before it runs, spent when it has succeeded, and released when it threw. The
- * key is the request's `Idempotency-Key`, or else its id. The caller's tenant must be one that is served.
+ * key is the request's `Idempotency-Key`, or else its id; a message has none, and spends each time. The caller's tenant must be one
+ * that is served.
  */
 export function UsesQuota(
   kind: string,
@@ -61,10 +63,10 @@ class UsesQuotaInterceptor implements NestInterceptor {
 
   async #run(context: ExecutionContext, next: CallHandler<unknown>): Promise<unknown> {
     const request = requestIn(context);
-    const ctx = contextOf(request);
+    const ctx = contextIn(context);
     const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
-    const sent = request.get('idempotency-key');
-    const key = sent ?? requestIdOf(request);
+    const sent = request?.headers['idempotency-key'] as string | undefined;
+    const key = sent ?? (request ? requestIdOf(request) : randomUUID());
     const wanted = { key, amount, seconds };
     const outcome = await this.quotas.reserveAgain(ctx, kind, wanted);
     // The id of a request may be the caller's own, and no handler gives the same again to that.
