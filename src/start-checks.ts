@@ -8,8 +8,6 @@ import { UnitOfWork } from './database/unit-of-work';
 import { entities, routeModules } from './resources';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 
-const UTC: readonly string[] = ['Z', '+00:00'];
-
 /** Stops the start of a host whose set-up cannot work, with one sentence, instead of a 500 for every request. */
 @Injectable()
 export class StartChecks implements OnModuleInit {
@@ -57,7 +55,6 @@ export class ScopeCheck implements OnModuleInit {
 /** What of a DataSource does not go together with the library, as far as its options tell. */
 export function dataSourceProblem(
   dataSource: Pick<DataSource, 'options' | 'driver' | 'hasMetadata'>,
-  isUtcProcess = [0, 6].every((month) => new Date(2026, month, 1).getTimezoneOffset() === 0),
 ): string | null {
   const { options, driver } = dataSource;
   const { type, entityPrefix, synchronize } = options;
@@ -67,23 +64,13 @@ export function dataSourceProblem(
     if ('createConnection' in typeorm) return 'on SQLite it needs typeorm 1.1 or later.';
   } else if (!SUPPORTED_TYPES.includes(type)) {
     return `it works on MySQL, MariaDB, PostgreSQL and SQLite, not on ${type}.`;
-  } else if (type !== 'postgres' && !isUtc(options as Zoned, isUtcProcess))
-    return "set timezone: 'Z' in the options of the DataSource, or times are read wrong where TZ differs.";
+  }
   if (entityPrefix !== undefined && entityPrefix !== '')
     return `the DataSource has the entityPrefix ${entityPrefix}, but its tables keep their names.`;
   if (synchronize)
     return 'the DataSource has the option synchronize, which would change its tables; run its migrations instead.';
   const missing = entities.find((entity) => !dataSource.hasMetadata(entity));
   return missing ? `add the entities of tenantry to the DataSource: ${missing.name} is missing.` : null;
-}
-
-interface Zoned {
-  readonly timezone?: string;
-}
-
-/** PostgreSQL's columns know their time zone; MySQL's take the one that the driver assumes. */
-function isUtc({ timezone }: Zoned, isUtcProcess: boolean): boolean {
-  return timezone === undefined ? isUtcProcess : UTC.includes(timezone);
 }
 
 async function missingTable(dataSource: DataSource): Promise<string | null> {

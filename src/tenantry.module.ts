@@ -12,10 +12,11 @@ import { DiscoveryModule, HttpAdapterHost, ModuleRef, ModulesContainer } from '@
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
 import { Cleanup } from './database/cleanup';
+import { keepTimesInUtc } from './database/entity-columns';
 import { UnitOfWork } from './database/unit-of-work';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';
-import { routeModules, serviceModules } from './resources';
+import { entities, routeModules, serviceModules } from './resources';
 import { JournalKeeping } from './journal/journal-cleaner.repository';
 import { ChangeCursors } from './journal/change-cursor';
 import { ChangeReader } from './journal/change-reader.repository';
@@ -48,7 +49,10 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
     return {
       ...definition,
       imports: [...(definition.imports ?? []), ...(controllers === false ? [] : routeModules)],
-      providers: [...(definition.providers ?? []), boundTo(dataSource)],
+      providers: [
+        ...(definition.providers ?? []),
+        boundTo(dataSource, (found) => keepTimesInUtc(found, entities)),
+      ],
     };
   })
   .build();

@@ -5,7 +5,7 @@ import { changesAfter, type Followed } from '../journal/change-reader.repository
 import { endOf, journalStates, LAST_SEQ, type Position } from '../journal/journal-state';
 import { columnOf, tableName } from '../database/columns';
 import { ScopedTable } from '../database/scoped-table';
-import type { Parameter, Rows } from '../database/dialect';
+import type { Rows } from '../database/dialect';
 import { SqlStatement, type Named } from '../database/sql-statement';
 import { UnitOfWork } from '../database/unit-of-work';
 import { topTenantOf } from '../tenancy/tenant-code';
@@ -154,11 +154,9 @@ export class SubscriptionRepository {
   /** Where `:table` is the table of positions, and `:now` the time. */
   async #select(sql: string, named: Named): Promise<Rows> {
     const connections = this.#unitOfWork.connections();
-    const { dataSource } = connections;
-    const metadata = dataSource.getMetadata(TenantryPosition);
+    const metadata = connections.dataSource.getMetadata(TenantryPosition);
     const statement = new SqlStatement(metadata);
-    const retryAt = columnOf(metadata, 'retryAt');
-    const now = dataSource.driver.preparePersistentValue(this.clock.now(), retryAt) as Parameter;
+    const now = statement.parameter(columnOf(metadata, 'retryAt'), this.clock.now());
     const text = statement.expression(sql, { ...named, now });
     return (await connections.run((manager) => statement.run(manager, text))).rows;
   }

@@ -5,12 +5,12 @@ import {
   In,
   type EntityManager,
   type EntityTarget,
-  type FindOptionsSelect,
   type FindOptionsWhere,
   type ObjectLiteral,
 } from 'typeorm';
 import { decoratedMethods } from './domain-events';
 import { Meter } from './meter';
+import { ScopedTable } from './scoped-table';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** So few that no other statement waits for long. */
@@ -97,11 +97,8 @@ export async function removeSome<E extends ObjectLiteral>(
   key: keyof E & string,
   where: FindOptionsWhere<E>,
 ): Promise<number> {
-  const select = { [key]: true } as FindOptionsSelect<E>;
-  const found = await manager.find(entity, { select, where, take: ROWS });
-  if (found.length === 0) return 0;
+  const table = new ScopedTable(manager, entity);
+  const keys = await table.distinct(key, where, { limit: ROWS });
   // The condition again: a row may have been renewed since.
-  const those = { ...where, [key]: In(found.map((row) => row[key] as unknown)) };
-  const { affected } = await manager.delete(entity, those);
-  return affected ?? 0;
+  return keys.length === 0 ? 0 : table.erase({ ...where, [key]: In(keys) });
 }

@@ -28,6 +28,15 @@ export const id: ValueTransformer = {
   },
 };
 
+/** A time as a column without a time zone holds it, in UTC. */
+export function toUtcText(time: Date): string {
+  return time.toISOString().slice(0, -1).replace('T', ' ');
+}
+
+export function fromUtcText(text: string): Date {
+  return new Date(`${text.replace(' ', 'T')}Z`);
+}
+
 /** What `@JoinColumn` says of a foreign key to the codes of tenants. */
 export function toTenant(foreignKeyConstraintName: string, name = 'tenant_id'): JoinColumnOptions {
   return { name, referencedColumnName: 'tenantId', foreignKeyConstraintName };

@@ -26,6 +26,8 @@ export interface Dialect {
   readonly integer: string;
   readonly longText: string;
   readonly instant: string;
+  /** Whether times are sent and read as texts in UTC, because the driver would take them to be in the time zone of its host. */
+  readonly timesAsText: boolean;
   /** Gives the first place of a text in another. */
   readonly instr: string;
   /** Whether many pairs are found by `(a, b) IN (VALUES …)`, not by `a = … AND b = … OR …`. */

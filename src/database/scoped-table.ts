@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { columnOf, comesAsItIs } from './columns';
+import { columnOf, comesAsItIs, fromUtcText } from './columns';
 import { firstIdOf, type Dialect, type StatementResult } from './dialect';
 import { dialectOf } from './dialects';
 import { SqlStatement, type Named, type Where } from './sql-statement';
@@ -264,15 +264,23 @@ class RowShape {
   readonly #metadata: EntityMetadata;
   readonly #columns: readonly ColumnMetadata[];
   readonly #converted: readonly ColumnMetadata[];
+  readonly #times: readonly ColumnMetadata[];
 
   private constructor(metadata: EntityMetadata, columns: readonly ColumnMetadata[]) {
-    const { driver } = dataSourceOf(metadata);
+    const dataSource = dataSourceOf(metadata);
+    const { timesAsText } = dialectOf(dataSource);
+    const isText = ({ type }: ColumnMetadata) => timesAsText && type === 'datetime';
+    const escape = (name: string) => dataSource.driver.escape(name);
     this.sql = columns
-      .map((column) => `t.${driver.escape(column.databaseName)} AS ${driver.escape(column.propertyPath)}`)
+      .map((column) => {
+        const name = `t.${escape(column.databaseName)}`;
+        return `${isText(column) ? `CAST(${name} AS CHAR)` : name} AS ${escape(column.propertyPath)}`;
+      })
       .join(', ');
     this.#metadata = metadata;
     this.#columns = columns;
-    this.#converted = columns.filter((column) => !comesAsItIs(column));
+    this.#converted = columns.filter((column) => !comesAsItIs(column) && !isText(column));
+    this.#times = columns.filter(isText);
   }
 
   /** The list of properties must be a constant: each one is kept. */
@@ -293,6 +301,10 @@ class RowShape {
     for (const column of this.#converted) {
       const name = column.propertyPath;
       row[name] = driver.prepareHydratedValue(row[name], column) as unknown;
+    }
+    for (const { propertyPath } of this.#times) {
+      const text = row[propertyPath] as string | null;
+      row[propertyPath] = text === null ? null : fromUtcText(text);
     }
     return row;
   }

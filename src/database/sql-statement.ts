@@ -7,7 +7,7 @@ import {
   type FindOptionsWhere,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { columnOf, tableName } from './columns';
+import { columnOf, tableName, toUtcText } from './columns';
 import type { Dialect, Parameter, Rows, StatementResult } from './dialect';
 import { dialectOf } from './dialects';
 import { dataSourceOf } from './tenantry.data-source';
@@ -51,9 +51,14 @@ export class SqlStatement {
 
   /** A place for a value of this column. */
   place(column: ColumnMetadata, value: unknown): string {
+    return this.placeOf(this.parameter(column, value));
+  }
+
+  /** A value of this column as it is sent. */
+  parameter(column: ColumnMetadata, value: unknown): Parameter {
     if (value === undefined) throw new Error(`${column.propertyPath} has no value.`);
-    const { driver } = dataSourceOf(this.metadata);
-    return this.placeOf(driver.preparePersistentValue(value, column) as Parameter);
+    if (value instanceof Date && this.dialect.timesAsText) return toUtcText(value);
+    return dataSourceOf(this.metadata).driver.preparePersistentValue(value, column) as Parameter;
   }
 
   /** The place of a value; or the SQL that a function gives, whose `:names` are `named`. */

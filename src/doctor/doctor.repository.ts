@@ -4,6 +4,7 @@ import { ID_TYPES, type ChangeKind, type JournalFields } from '../journal/change
 import { tableName } from '../database/columns';
 import type { Dialect } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
+import { ScopedTable, type Connections } from '../database/scoped-table';
 import { TenantryDept } from '../dept/dept.entity';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { menusOf, TenantryTenant } from '../tenant/tenant.entity';
@@ -213,8 +214,8 @@ export class DoctorRepository {
       const ids = entries
         .filter((entry) => entry.kind === kind)
         .map(({ resourceId }) => ID_TYPES[kind](resourceId));
-      const rows = await this.#dataSource.manager.findBy<Audited & ObjectLiteral>(entity, { [id]: In(ids) });
-      for (const row of rows) {
+      const table = new ScopedTable<Audited & ObjectLiteral>(this.#connections, entity);
+      for (const row of await table.find({ [id]: In(ids) })) {
         // As JSON has it: times are texts there.
         const fields = JSON.parse(JSON.stringify(resource.toJournal(row))) as JournalFields;
         found.set(`${kind} ${String(row[id])}`, { isDeleted: row.delFlag !== '0', fields });
@@ -229,6 +230,17 @@ export class DoctorRepository {
 
   async #subjects(sql: string): Promise<string[]> {
     return (await this.#query<{ subject: unknown }>(sql)).map(({ subject }) => String(subject));
+  }
+
+  get #connections(): Connections {
+    const dataSource = this.#dataSource;
+    return {
+      dataSource,
+      async run(work) {
+        const runner = dataSource.createQueryRunner();
+        return work(runner.manager).finally(() => runner.release());
+      },
+    };
   }
 
   get #dialect(): Dialect {

@@ -10,7 +10,6 @@ import {
   ManyToOne,
   PrimaryGeneratedColumn,
   Table,
-  type DataSourceOptions,
 } from 'typeorm';
 import {
   TenantryDept,
@@ -90,9 +89,9 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
         : new DataSource({
             type,
             url,
-            ...(type === 'postgres' ? { schema } : { timezone: 'Z' }),
+            ...(type === 'postgres' && { schema }),
             ...options,
-          } as DataSourceOptions);
+          });
     await dataSource.initialize();
     if (schema !== undefined) await dataSource.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
     await dataSource.runMigrations();

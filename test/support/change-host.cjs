@@ -29,7 +29,7 @@ Injectable()(Follower);
 class HostModule {}
 
 async function main() {
-  const dataSource = new DataSource({ type: 'mariadb', url, timezone: 'Z', entities: tenantry.entities });
+  const dataSource = new DataSource({ type: 'mariadb', url, entities: tenantry.entities });
   await dataSource.initialize();
   const webhooks = { allowPrivateAddresses: true, allowHttp: true };
   Module({

@@ -9,7 +9,8 @@ import {
   type MigrationInterface,
   type QueryRunner,
 } from 'typeorm';
-import { TenantryTenant, type TenantOwned } from '../../src/index';
+import { TenantryDept, TenantryTenant, type TenantOwned } from '../../src/index';
+import { onPostgres } from './test-database';
 
 @Entity('host_order')
 export class OrderEntity implements TenantOwned {
@@ -60,7 +61,26 @@ export class CurrencyEntity {
   code!: string;
 }
 
-export const hostEntities = [OrderEntity, LineEntity, HostUserEntity, CurrencyEntity];
+@Entity('host_visit')
+export class VisitEntity implements TenantOwned {
+  @PrimaryGeneratedColumn({ name: 'visit_id' })
+  visitId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @ManyToOne(() => TenantryDept, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'dept_id' })
+  dept?: TenantryDept;
+
+  @Column({ name: 'dept_id', type: 'integer' })
+  deptId!: number;
+
+  @Column({ type: onPostgres ? 'timestamp with time zone' : 'datetime', precision: 3 })
+  at!: Date;
+}
+
+export const hostEntities = [OrderEntity, LineEntity, HostUserEntity, CurrencyEntity, VisitEntity];
 
 const key = (name: string) => ({
   name,
@@ -70,6 +90,11 @@ const key = (name: string) => ({
   generationStrategy: 'increment' as const,
 });
 const text = (name: string) => ({ name, type: 'varchar', length: '64' });
+const time = (name: string) => ({
+  name,
+  type: onPostgres ? 'timestamp with time zone' : 'datetime',
+  precision: 3,
+});
 const number = (name: string) => ({ name, type: 'integer' });
 
 export class HostTables1800000000000 implements MigrationInterface {
@@ -79,13 +104,14 @@ export class HostTables1800000000000 implements MigrationInterface {
       host_line: [key('line_id'), text('tenant_id'), number('order_id')],
       host_user: [key('user_id'), text('tenant_id'), number('dept_id')],
       host_currency: [{ ...text('code'), isPrimary: true }],
+      host_visit: [key('visit_id'), text('tenant_id'), number('dept_id'), time('at')],
     };
     for (const [name, columns] of Object.entries(tables))
       await runner.createTable(new Table({ name, columns }));
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const name of ['host_order', 'host_line', 'host_user', 'host_currency'])
+    for (const name of ['host_order', 'host_line', 'host_user', 'host_currency', 'host_visit'])
       await runner.dropTable(name);
   }
 }

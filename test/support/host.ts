@@ -30,15 +30,16 @@ export class HeaderResolver extends PrincipalResolver {
   }
 }
 
-/** The host's DataSource: its own tables beside those of the library. */
-export function hostDataSource(url: string): DataSource {
+/** The host's DataSource: its own tables beside those of the library, and options of its driver. */
+export function hostDataSource(url: string, options: object = {}): DataSource {
   const tables = {
     entities: [...entitiesFor(onPostgres ? 'postgres' : 'mysql'), ...hostEntities],
     migrations: [...migrations, HostTables1800000000000],
+    ...options,
   };
   if (onPostgres) return new DataSource({ type: 'postgres', url, ...tables });
   return onInnodb
-    ? new DataSource({ type: onMysql ? 'mysql' : 'mariadb', url, timezone: 'Z', ...tables })
+    ? new DataSource({ type: onMysql ? 'mysql' : 'mariadb', url, ...tables })
     : new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables });
 }
 
@@ -46,6 +47,8 @@ export interface HostSettings {
   readonly name?: string;
   /** Where the host finds its database, when not where that is. */
   readonly url?: string;
+  /** Of its DataSource, beside those that every host has. */
+  readonly options?: object;
 }
 
 @Module({})
@@ -67,9 +70,9 @@ export class Host {
   static async on(
     database: ThrowAwayDatabase,
     { imports = [], ...rest }: ModuleMetadata,
-    { name, url = database.url }: HostSettings = {},
+    { name, url = database.url, options: ofDataSource }: HostSettings = {},
   ): Promise<Host> {
-    const dataSource = await hostDataSource(url).initialize();
+    const dataSource = await hostDataSource(url, ofDataSource).initialize();
     await dataSource.runMigrations();
     const typeorm = TypeOrmModule.forRootAsync({
       ...(name !== undefined && { name }),

@@ -34,7 +34,7 @@ async function main() {
   const dataSource =
     database === 'sqlite'
       ? new SqliteDataSource({ ...options, database: url.slice('sqlite:'.length) })
-      : new DataSource({ ...options, type: database, url, ...(schema ? { schema } : { timezone: 'Z' }) });
+      : new DataSource({ ...options, type: database, url, ...(schema && { schema }) });
   await dataSource.initialize();
   if (schema) await dataSource.query(`CREATE SCHEMA ${schema}`);
   await dataSource.runMigrations();

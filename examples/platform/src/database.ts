@@ -16,7 +16,7 @@ export async function openDatabase(
   const dataSource =
     type === 'better-sqlite3'
       ? new SqliteDataSource({ database: url.slice('sqlite:'.length), ...tables })
-      : new DataSource({ url, ...(type === 'postgres' ? { type } : { type, timezone: 'Z' }), ...tables });
+      : new DataSource({ url, type, ...tables });
   await dataSource.initialize();
   await dataSource.runMigrations({ transaction: 'each' });
   return dataSource;

@@ -2,7 +2,7 @@ import { Table, TableColumn, type DataSource, type QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
 import type { TableOptions } from 'typeorm/schema-builder/options/TableOptions.js';
-import { tableName } from '../columns';
+import { tableName, toUtcText } from '../columns';
 import type { Dialect } from '../dialect';
 import { dialectOf } from '../dialects';
 import { dataSourceOf } from '../tenantry.data-source';
@@ -77,8 +77,8 @@ export class Columns {
 
   /** This moment, as a text for a column of `instant`. */
   now(): string {
-    const iso = new Date().toISOString();
-    return this.#dialect.instant === 'datetime' ? iso.replace('T', ' ').replace('Z', '') : iso;
+    const now = new Date();
+    return this.#dialect.instant === 'datetime' ? toUtcText(now) : now.toISOString();
   }
 
   /** A column's type in SQL, for one that is added or changed later. */

@@ -28,6 +28,7 @@ export const MYSQL: Dialect = {
   integer: 'int',
   longText: 'mediumtext',
   instant: 'datetime',
+  timesAsText: true,
   instr: 'INSTR',
   findsByRowValues: false,
   charset: (charset) => ({ charset, collation: `${charset}_bin` }),

@@ -15,6 +15,7 @@ export const POSTGRES: Dialect = {
   integer: 'integer',
   longText: 'text',
   instant: 'timestamp with time zone',
+  timesAsText: false,
   instr: 'STRPOS',
   findsByRowValues: true,
   // Equality is to the byte in any collation; in this one the order is, too, and indexes serve ranges of texts.

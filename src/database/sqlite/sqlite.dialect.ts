@@ -6,6 +6,7 @@ export const SQLITE: Dialect = {
   integer: 'integer',
   longText: 'text',
   instant: 'datetime',
+  timesAsText: false,
   instr: 'INSTR',
   findsByRowValues: true,
   charset: () => ({}),
