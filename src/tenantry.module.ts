@@ -24,6 +24,7 @@ import { WebhookSettings } from './changes/webhook/webhook-sender';
 import { documentSecurity } from './web/organisation-controller';
 import { StatusPolicy } from './web/envelope';
 import { setDefaultLanguage } from './web/request';
+import { HostRefusals } from './web/refusal-responses';
 import { HostGuards } from './web/roles.guard';
 import { setStrictInput } from './web/unknown-names';
 import { TenantBoundModule } from './resource/tenant-bound.repository';
@@ -83,6 +84,7 @@ function fromOptions<T>(
     Cleanup,
     TenantryTransaction,
     Doctor,
+    HostRefusals,
     ChangeCursors,
     ChangeReader,
     fromOptions(PrincipalResolver, ({ principalResolver }) => principalResolver ?? new NobodyResolver()),

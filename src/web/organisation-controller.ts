@@ -23,6 +23,7 @@ import { ChangeCursors } from '../journal/change-cursor';
 import { inEnvelope } from './envelope';
 import { tellsChangeCursor } from './operation.decorator';
 import { EnvelopeExceptionFilter } from './exception.filter';
+import { CALLER_REFUSALS, MayRefuse } from './refusal-responses';
 import { keepCheck, requestIdOf } from './request';
 import { RolesGuard } from './roles.guard';
 import { checkNames } from './unknown-names';
@@ -60,7 +61,7 @@ class TenantScopeInterceptor implements NestInterceptor {
  * gives the context. It checks no roles. On a handler of messages, `resolveOther` of the resolver is asked.
  */
 export function TenantScoped(): ClassDecorator & MethodDecorator {
-  return UseInterceptors(TenantScopeInterceptor);
+  return applyDecorators(UseInterceptors(TenantScopeInterceptor), MayRefuse(...CALLER_REFUSALS));
 }
 
 /** The tenant scope and the envelope in one, because each interceptor costs time in Nest. */

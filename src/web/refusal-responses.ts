@@ -1,4 +1,6 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
+import { applyDecorators, Injectable, RequestMethod, type Type } from '@nestjs/common';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { ApiResponse, DECORATORS, type OpenAPIObject } from '@nestjs/swagger';
 import { DatabaseErrors } from '../database/database.errors';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type ErrorRow, type RefusalFactory } from '../errors/refusal';
@@ -6,7 +8,7 @@ import { AuthErrors } from '../tenancy/access.errors';
 import { NOT_SERVED } from '../tenancy/tenant-access';
 import { failure } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
-import { schemaRef } from './schema-names';
+import { compiledPartsOf, schemaRef } from './schema-names';
 
 const header =
   (of: { readonly required?: true; readonly schema: object }) =>
@@ -142,18 +144,84 @@ export function reasonsIn(description: string): string[] {
   return [...description.matchAll(/`([A-Z_]+)`: /g)].map(([, reason = '']) => reason);
 }
 
+function descriptionOf(rows: readonly ErrorRow[]): string {
+  const bullet = rows.length > 1 ? '- ' : '';
+  return rows.map((row) => `${bullet}\`${row.reason}\`: ${row.en}`).join('\n');
+}
+
 function describe(rows: readonly ErrorRow[]): ResponseObject {
   for (const row of rows) described.add(row);
   const statuses = rows.map(({ status }) => status);
-  const bullet = rows.length > 1 ? '- ' : '';
   const named = {
     ...((statuses.includes(429) || statuses.includes(503)) && headers('Retry-After')),
     ...(rows.includes(HttpErrors.TOO_MANY.row) && RATE_LIMIT_HEADERS),
     ...(statuses.includes(401) && headers('WWW-Authenticate')),
   };
   return {
-    description: rows.map((row) => `${bullet}\`${row.reason}\`: ${row.en}`).join('\n'),
+    description: descriptionOf(rows),
     ...(Object.keys(named).length > 0 && { headers: named }),
     content: { 'application/json': { schema: schemaRef(RefusalEnvelope), examples: examplesOf(rows) } },
   };
+}
+
+/** What is refused wherever the caller must be of a tenant that is served. */
+export const CALLER_REFUSALS: readonly RefusalFactory[] = [
+  AuthErrors.TOKEN_MISSING,
+  ...Object.values(NOT_SERVED),
+];
+
+const MAY_REFUSE = Symbol('mayRefuse');
+
+/** On a host's controller or handler: what a decorator of ours may refuse there, for the host's document. */
+export function MayRefuse(...factories: RefusalFactory[]): ClassDecorator & MethodDecorator {
+  return applyDecorators((target: object, _?: unknown, method?: { readonly value?: object }): void => {
+    const marked = method?.value ?? target;
+    Reflect.defineMetadata(MAY_REFUSE, [...refusedAt(marked), ...factories], marked);
+  });
+}
+
+function refusedAt(marked: object): readonly RefusalFactory[] {
+  return (Reflect.getMetadata(MAY_REFUSE, marked) ?? []) as readonly RefusalFactory[];
+}
+
+/**
+ * Adds what decorators of ours refuse to the documentation of a host's handlers. It happens when the application is made: the host's
+ * own decorators have run by then, and its document is not made yet. The form of these answers is up to the host's filters.
+ */
+@Injectable()
+export class HostRefusals {
+  constructor(modules: ModulesContainer) {
+    for (const { controllers } of modules.values())
+      for (const { metatype } of controllers.values())
+        if (typeof metatype === 'function') documentRefusals(metatype as Type);
+  }
+}
+
+function documentRefusals(controller: Type): void {
+  const handlers = controller.prototype as Readonly<Record<string, object | undefined>>;
+  for (const name of new MetadataScanner().getAllMethodNames(handlers)) {
+    const handler = handlers[name] ?? {};
+    const rows = [...new Set(rowsOf([...refusedAt(controller), ...refusedAt(handler)]))];
+    if (rows.length === 0) continue;
+    documentSuccess(controller, name, handler);
+    const responses = Reflect.getMetadata(DECORATORS.API_RESPONSE, handler) as Responses;
+    for (const { status } of rows) {
+      const { description = '', ...others } = responses[status] ?? {};
+      const ours = descriptionOf(rows.filter((row) => row.status === status));
+      // Another application in this process may have the same handlers.
+      if (!description.includes(ours))
+        responses[status] = { ...others, description: `${description}\n\n${ours}`.trimStart() };
+    }
+  }
+}
+
+type Responses = Record<number, { readonly description?: string }>;
+
+/** Swagger does so by itself for a handler that tells nothing, but not for one that tells of refusals. */
+function documentSuccess(controller: Type, name: string, handler: object): void {
+  if (Reflect.hasMetadata(DECORATORS.API_RESPONSE, handler)) return;
+  const isPost = Reflect.getMetadata('method', handler) === RequestMethod.POST;
+  const status = (Reflect.getMetadata('__httpCode__', handler) ?? (isPost ? 201 : 200)) as number;
+  const { type } = compiledPartsOf(controller)[name] ?? {};
+  ApiResponse({ status, ...(type !== undefined && { type: type as Type }) })({}, name, { value: handler });
 }

@@ -38,9 +38,13 @@ function isOwnClass(type: unknown): type is Type {
 interface FieldSchema {
   readonly type?: unknown;
 }
-/** What Nest's plugin for the compiler adds to a class: its fields with their types. */
+/** What Nest's plugin for the compiler adds to a class: its fields or its handlers, with their types. */
 interface Compiled {
   readonly _OPENAPI_METADATA_FACTORY?: () => Readonly<Record<string, FieldSchema>>;
+}
+
+export function compiledPartsOf(type: Type): ReturnType<NonNullable<Compiled['_OPENAPI_METADATA_FACTORY']>> {
+  return (type as Compiled)._OPENAPI_METADATA_FACTORY?.() ?? {};
 }
 
 function fieldTypes(type: Type): unknown[] {
@@ -50,7 +54,7 @@ function fieldTypes(type: Type): unknown[] {
   const decorated = keys.map(
     (key) => Reflect.getMetadata(API_MODEL_PROPERTIES, prototype, key.slice(1)) as FieldSchema,
   );
-  const compiled = Object.values((type as Compiled)._OPENAPI_METADATA_FACTORY?.() ?? {});
+  const compiled = Object.values(compiledPartsOf(type));
   // A class that is defined later is given as `type: () => Class`, a function that is called `type`.
   return [...decorated, ...compiled]
     .map(({ type: of }) => (typeof of === 'function' && of.name === 'type' ? (of as () => unknown)() : of))

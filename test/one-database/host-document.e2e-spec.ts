@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import {
+  ApiConflictResponse,
   ApiExtraModels,
   ApiProperty,
   ApiResponse,
@@ -10,7 +11,8 @@ import {
   SwaggerModule,
   type OpenAPIObject,
 } from '@nestjs/swagger';
-import { TenantryModule } from '../../src/index';
+import { RequireMenu, TenantryModule, TenantScoped, UsesQuota } from '../../src/index';
+import { reasonsIn } from '../../src/web/refusal-responses';
 import { HeaderResolver, Host } from '../support/host';
 
 const ROOT = join(__dirname, '..', '..');
@@ -39,6 +41,41 @@ class HostController {
   }
 }
 
+@RequireMenu(100)
+@Controller('host/reports')
+class ReportController {
+  /** What Nest's plugin for the compiler adds. */
+  static _OPENAPI_METADATA_FACTORY(): object {
+    return { compiled: { summary: 'Of a comment', type: TenantDto } };
+  }
+
+  @Get()
+  silent(): string {
+    return '';
+  }
+
+  @HttpCode(202)
+  @UsesQuota('riskReport')
+  @Post()
+  spends(): string {
+    return '';
+  }
+
+  @UsesQuota('riskReport')
+  @Post('told')
+  @ApiResponse({ status: 200, type: TenantDto })
+  @ApiConflictResponse({ description: 'The report is there already.', type: PackageBo })
+  told(): TenantDto {
+    return { plan: '' };
+  }
+
+  @TenantScoped()
+  @Post('compiled')
+  compiled(): TenantDto {
+    return { plan: '' };
+  }
+}
+
 /** Every `$ref` of a document, and whether it leads anywhere. */
 function danglingRefs(document: OpenAPIObject): string[] {
   const refs = new Set(
@@ -58,7 +95,7 @@ describe("a host's own OpenAPI document", () => {
   beforeAll(async () => {
     host = await Host.start({
       imports: [TenantryModule.forRoot({ principalResolver: new HeaderResolver(), userDirectory: 'none' })],
-      controllers: [HostController],
+      controllers: [HostController, ReportController],
     });
     const config = new DocumentBuilder()
       .setTitle('The platform')
@@ -103,6 +140,31 @@ describe("a host's own OpenAPI document", () => {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '401', 'default']) as string[]);
   });
 
+  it("a document of a host tells what Tenantry's decorators refuse on its handlers, beside what the host tells", () => {
+    const schema = (name: string) => ({
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+    });
+    const responses = (path: string, method: 'get' | 'post' = 'post') =>
+      document.paths[`/host/reports${path}`]![method]!.responses as Record<string, { description: string }>;
+    const reasons = (path: string, status: number, method: 'get' | 'post' = 'post') =>
+      reasonsIn(responses(path, method)[status]!.description);
+    const notServed = ['TENANT_DELETED', 'TENANT_DISABLED', 'TENANT_NOT_STARTED', 'TENANT_EXPIRED'];
+    expect(Object.keys(responses('', 'get'))).toEqual(['200', '401', '403']);
+    expect([reasons('', 401, 'get'), reasons('', 403, 'get').sort()]).toEqual([
+      ['TOKEN_MISSING'],
+      [...notServed, 'MENU_NOT_LICENSED'].sort(),
+    ]);
+    expect(Object.keys(responses(''))).toEqual(['202', '400', '401', '403', '409', '422', '503']);
+    expect(reasons('', 403).sort()).toEqual([...notServed, 'MENU_NOT_LICENSED'].sort());
+    expect(reasons('', 409).sort()).toEqual(['QUOTA_EXCEEDED', 'RESERVATION_OVER']);
+    expect(responses('/told')[200]).toMatchObject(schema('TenantDto'));
+    expect(responses('/told')[409]).toMatchObject(schema('PackageBo'));
+    expect(responses('/told')[409]!.description).toMatch(/^The report is there already\.\s.*QUOTA_EXCEEDED/s);
+    expect(responses('/compiled')).toMatchObject({ 201: schema('TenantDto'), 401: {}, 403: {} });
+    expect(document.paths['/host/reports/compiled']!.post).toMatchObject({ summary: 'Of a comment' });
+    expect(Object.keys(document.paths['/host']!.get!.responses)).toEqual(['200']);
+  });
+
   it('a document of a host names the security scheme of the host, and no other', () => {
     for (const { security } of operations()) expect(security).toEqual([{ bearer: [] }]);
   });
@@ -113,8 +175,10 @@ describe("a host's own OpenAPI document", () => {
 
   it('a document of a host is accepted by a linter', () => {
     const file = join(host.database.folder, 'openapi.json');
-    // Of the host's own operation, which says nothing about itself.
-    const { '/host': _, ...paths } = document.paths;
+    // The host's own operations say nothing about themselves.
+    const paths = Object.fromEntries(
+      Object.entries(document.paths).filter(([path]) => !path.startsWith('/host')),
+    );
     writeFileSync(file, JSON.stringify({ ...document, paths }));
     const found = execFileSync(process.execPath, [LINTER, file], { cwd: ROOT, encoding: 'utf8' });
     expect(found.split('\n').filter((line) => line.startsWith('error'))).toEqual([]);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   BadRequestException,
@@ -51,6 +52,12 @@ class ReportController {
   @Post('large')
   large(@Query('fails') fails?: string): Observable<object> {
     return fails === undefined ? of({ large: true }) : throwError(() => new Error('a bug'));
+  }
+
+  @UsesQuota('riskReport', { spends: ({ code }: { code: number }) => code === 0 })
+  @Post('house')
+  house(@Query('code') code: string): object {
+    return { code: Number(code) };
   }
 
   @UsesQuota('render', { replays: true })
@@ -198,6 +205,18 @@ describe('quotas of a host', () => {
         { operation: 'commit', amount: 3 },
         { operation: 'commit', amount: 1, createBy: 'tester' },
       ]);
+    });
+
+    it('@UsesQuota does not spend for an answer that is not worth it, and the same key may try again', async () => {
+      const once = { 'idempotency-key': 'house' };
+      const failed = await api.post('/reports/house?code=500', {}, once);
+      expect([json(failed), await numbersOf(api)]).toEqual([
+        [201, { code: 500 }],
+        [5, 0, 0, 5],
+      ]);
+      expect(json(await api.post('/reports/house?code=0', {}, once))).toEqual([201, { code: 0 }]);
+      expect(await numbersOf(api)).toEqual([5, 1, 0, 4]);
+      expect((await api.post('/reports/house?code=500', {}, once)).status).toBe(409);
     });
 
     it('@UsesQuota reserves while the handler runs', async () => {
@@ -385,6 +404,15 @@ describe('a host with handlers of messages', () => {
       );
     for (const call of calls(host))
       await expect(call(forged, forged, forged)).rejects.toMatchObject({ row: { reason: 'TOKEN_MISSING' } });
+  });
+
+  it('a request of Fastify is one, though it has none of the methods of Express', async () => {
+    const [tenantId] = await aSender(undefined);
+    const headers = { 'x-tenant': tenantId, 'x-roles': 'member', 'idempotency-key': 'a' };
+    const make = callAs(host, undefined, host.app.get(ReportController), 'make');
+    const request = { headers, raw: Readable.from([]) };
+    await make(request);
+    await expect(make({ ...request })).rejects.toMatchObject({ row: { reason: 'RESERVATION_OVER' } });
   });
 
   it.each(KINDS_OF_HANDLERS)('a message acts for the caller that resolveOther names: %s', async (kind) => {

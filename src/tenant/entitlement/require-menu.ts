@@ -10,6 +10,8 @@ import { AuthErrors } from '../../tenancy/access.errors';
 import { callerIn, PrincipalResolver } from '../../tenancy/principal-resolver';
 import { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
+import { CALLER_REFUSALS, MayRefuse } from '../../web/refusal-responses';
+import { EntitlementErrors } from './entitlement.errors';
 import { EntitlementService } from './entitlement.service';
 
 const MENUS = 'tenantry:requireMenus';
@@ -24,7 +26,8 @@ export function RequireMenu(menuId: number): ClassDecorator & MethodDecorator {
     const others = (Reflect.getOwnMetadata(MENUS, marked) as number[] | undefined) ?? [];
     Reflect.defineMetadata(MENUS, [...others, menuId], marked);
   };
-  return applyDecorators(remember, UseGuards(MenuGuard));
+  const refusals = MayRefuse(...CALLER_REFUSALS, EntitlementErrors.MENU_NOT_LICENSED);
+  return applyDecorators(remember, UseGuards(MenuGuard), refusals);
 }
 
 @Injectable()

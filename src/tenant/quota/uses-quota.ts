@@ -12,16 +12,19 @@ import {
 import { DiscoveryService, Reflector } from '@nestjs/core';
 import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { decoratedMethods } from '../../database/domain-events';
+import { DatabaseErrors } from '../../database/database.errors';
+import { HttpErrors } from '../../errors/http.errors';
 import { Refusal } from '../../errors/refusal';
 import { requestIn } from '../../tenancy/principal-resolver';
 import { contextIn } from '../../tenancy/request-context';
 import { TenantScoped } from '../../web/organisation-controller';
+import { MayRefuse } from '../../web/refusal-responses';
 import { requestIdOf } from '../../web/request';
 import { QuotaKinds } from './quota-kinds';
 import { QuotaErrors } from './quota.errors';
 import { QuotaService } from './quota.service';
 
-export interface UsesQuotaOptions {
+export interface UsesQuotaOptions<T = unknown> {
   /** How much one call spends. Default 1. */
   readonly amount?: number;
   /** How long the handler may take; after it, what it has reserved is free for others. Default 600. */
@@ -31,22 +34,33 @@ export interface UsesQuotaOptions {
    * already, for nothing, and beside an equal request that is under way. Default `false`: such requests get a 409.
    */
   readonly replays?: boolean;
+  /** Whether this answer is worth the quota, for handlers that answer errors instead of throwing them. Default: every answer is. */
+  readonly spends?: (answer: T) => boolean;
 }
 
 const USED = 'tenantry:usesQuota';
-type Used = Required<UsesQuotaOptions> & { readonly kind: string };
+type Used = Required<UsesQuotaOptions<never>> & { readonly kind: string };
+
+const REFUSALS = [
+  HttpErrors.INVALID,
+  QuotaErrors.EXCEEDED,
+  QuotaErrors.RESERVATION_OVER,
+  QuotaErrors.KEY_REUSED,
+  DatabaseErrors.UNAVAILABLE,
+];
 
 /**
  * On a host's handler: a part of the quota is reserved before it runs, spent when it has succeeded, and released when it threw. The
  * key is the request's `Idempotency-Key`, or else its id; a message has none, and spends each time. The caller's tenant must be one
  * that is served.
  */
-export function UsesQuota(
+export function UsesQuota<T>(
   kind: string,
-  { amount = 1, seconds = 600, replays = false }: UsesQuotaOptions = {},
+  { amount = 1, seconds = 600, replays = false, spends = () => true }: UsesQuotaOptions<T> = {},
 ): MethodDecorator {
-  const used: Used = { kind, amount, seconds, replays };
-  return applyDecorators(SetMetadata(USED, used), TenantScoped(), UseInterceptors(UsesQuotaInterceptor));
+  const used: Used = { kind, amount, seconds, replays, spends };
+  const interceptor = UseInterceptors(UsesQuotaInterceptor);
+  return applyDecorators(SetMetadata(USED, used), TenantScoped(), interceptor, MayRefuse(...REFUSALS));
 }
 
 @Injectable()
@@ -64,7 +78,7 @@ class UsesQuotaInterceptor implements NestInterceptor {
   async #run(context: ExecutionContext, next: CallHandler<unknown>): Promise<unknown> {
     const request = requestIn(context);
     const ctx = contextIn(context);
-    const { kind, amount, seconds, replays } = this.reflector.get<Used>(USED, context.getHandler());
+    const { kind, amount, seconds, replays, spends } = this.reflector.get<Used>(USED, context.getHandler());
     const sent = request?.headers['idempotency-key'] as string | undefined;
     const key = sent ?? (request ? requestIdOf(request) : randomUUID());
     const wanted = { key, amount, seconds };
@@ -83,15 +97,17 @@ class UsesQuotaInterceptor implements NestInterceptor {
           await this.quotas.commit(ctx, kind, key);
       }
     };
+    const release = (): Promise<void> =>
+      this.quotas.release(ctx, kind, key).catch((error: unknown) => {
+        // What the handler says is told; what cannot be released now runs out by itself.
+        if (!(error instanceof Refusal)) throw error;
+      });
     try {
       const result = await handle();
-      await commit();
+      await (spends(result as never) ? commit() : release());
       return result;
     } catch (error) {
-      await this.quotas.release(ctx, kind, key).catch((second: unknown) => {
-        // Of two errors the handler's own is told; what cannot be released now runs out by itself.
-        if (!(second instanceof Refusal)) throw second;
-      });
+      await release();
       throw error;
     }
   }
