@@ -1,7 +1,22 @@
 import type { DataSource, DataSourceOptions, EntityMetadata, MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The level that transactions must ask for; none where it is the default. */
-export type Isolation = 'READ COMMITTED' | undefined;
+/**
+ * How a unit of work uses a session, which may be a host's own: under READ COMMITTED, and no wait for a lock is longer than a second. That
+ * is a third of a unit's time, so that one that did not get the lock is still replayed.
+ */
+export interface UnitSession {
+  /** Begins the transaction. */
+  begin(runner: QueryRunner): Promise<void>;
+  /** Leaves the session as it was; before its connection goes back to the pool. */
+  end(runner: QueryRunner): Promise<void>;
+}
+
+/** Of a session that has these settings already. */
+export const PLAIN_SESSION: UnitSession = {
+  begin: (runner) => runner.startTransaction(),
+  end: () => Promise.resolve(),
+};
+
 type Charset = 'ascii' | 'utf8mb4';
 
 /** A value of a statement. An object would become a piece of SQL. */
@@ -54,7 +69,8 @@ export interface Dialect {
   after(columns: readonly string[], place: (index: number) => string, compared?: '>' | '<'): string;
   /** What runs this statement prepared, once per connection; null where TypeORM does it as well. */
   preparing(runner: QueryRunner, sql: string): Promise<Execute | null>;
-  isolationFor(runner: QueryRunner): Promise<Isolation>;
+  /** How units use sessions that are set up like this one. */
+  unitSession(runner: QueryRunner): Promise<UnitSession>;
   poolState(dataSource: DataSource): PoolState;
 }
 

@@ -6,7 +6,7 @@ import { Clock } from '../time/clock';
 import { RemovesExpired } from './cleanup';
 import { CommitLog, fromStored, toStored, type TenantryCommit } from './commit-log';
 import { DatabaseErrors } from './database.errors';
-import type { Isolation } from './dialect';
+import type { UnitSession } from './dialect';
 import { dialectOf } from './dialects';
 import { DomainEvents, type DomainEvent } from './domain-events';
 import type { IdempotentRequest } from './idempotent-request';
@@ -48,7 +48,7 @@ export class UnitOfWork {
   readonly #commits: CommitLog;
   readonly #commitListeners = new Set<(unit: OpenUnit) => void>();
   readonly #retrier: Retrier;
-  #isolation: Promise<Isolation> | undefined;
+  #session: Promise<UnitSession> | undefined;
 
   constructor(
     private readonly dataSource: TenantryDataSource,
@@ -167,8 +167,10 @@ export class UnitOfWork {
     let unanswered: Done<T> | undefined;
     return async (isLast) => {
       const runner = await this.#retrier.connect();
+      let session: UnitSession | undefined;
       try {
-        await runner.startTransaction(await this.#isolationLevel(runner));
+        session = await this.#sessionOf(runner);
+        await session.begin(runner);
         const events: DomainEvent[] = [];
         const unit = new OpenUnit(runner.manager, (event) => {
           if (this.events.hasListener(event)) events.push(Object.freeze(event));
@@ -194,6 +196,7 @@ export class UnitOfWork {
           ? new Interrupted('conflict', error)
           : asInterruption(error, unanswered !== undefined);
       } finally {
+        await session?.end(runner);
         await runner.release();
       }
     };
@@ -229,14 +232,14 @@ export class UnitOfWork {
   }
 
   /** Asked once, on a connection that the unit has already: a second one might never come. */
-  #isolationLevel(runner: QueryRunner): Promise<Isolation> {
-    this.#isolation ??= dialectOf(this.dataSource)
-      .isolationFor(runner)
+  #sessionOf(runner: QueryRunner): Promise<UnitSession> {
+    this.#session ??= dialectOf(this.dataSource)
+      .unitSession(runner)
       .catch((error: unknown) => {
-        this.#isolation = undefined;
+        this.#session = undefined;
         throw error;
       });
-    return this.#isolation;
+    return this.#session;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Client } from 'pg';
@@ -9,10 +9,12 @@ import { SqliteConnection } from '../../src/database/sqlite/sqlite.connection';
 import { UnitOfWork } from '../../src/database/unit-of-work';
 import { TenantryDept } from '../../src/dept/dept.entity';
 import { Meter } from '../../src/database/meter';
+import { TenantryModule, TenantryTransaction } from '../../src/index';
 import { raiseTreeVersion } from '../../src/journal/tree-lock';
 import { aDept, type Answer, type ThrowAwayDatabase } from '../../src/server/testing';
 import { nextCommits } from '../support/commit-faults';
 import { isWaitingForLock } from '../support/lock-waits';
+import { HeaderResolver, Host, hostDataSource, system } from '../support/host';
 import { expectRefused } from '../support/refusals';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -27,6 +29,69 @@ const named = (service: ServiceUnderTest, deptName: string) =>
   service.dataSource.manager.countBy(TenantryDept, { deptName });
 
 if (onServer) {
+  describe('a unit of work on a session of a host', () => {
+    const ONE_CONNECTION = { extra: onPostgres ? { max: 1 } : { connectionLimit: 1 } };
+    const OWN_WAITS = onPostgres
+      ? "SET lock_timeout = '40s'"
+      : 'SET SESSION innodb_lock_wait_timeout = 40, SESSION lock_wait_timeout = 41';
+    const WAITS = onPostgres
+      ? "SELECT current_setting('lock_timeout') AS wait"
+      : "SELECT CONCAT(@@innodb_lock_wait_timeout, ' ', @@lock_wait_timeout) AS wait";
+    const [OWN, OF_UNIT] = onPostgres ? ['40s', '1s'] : ['40 41', '1 1'];
+    let host: Host;
+    let rival: QueryRunner;
+
+    beforeAll(async () => {
+      const tenantry = TenantryModule.forRoot({
+        principalResolver: new HeaderResolver(),
+        userDirectory: 'none',
+      });
+      host = await Host.start({ imports: [tenantry] }, { options: ONE_CONNECTION });
+      await host.dataSource.query(OWN_WAITS);
+      rival = (await hostDataSource(host.database.url).initialize()).createQueryRunner();
+    });
+    afterAll(async () => {
+      await rival.release();
+      await rival.dataSource.destroy();
+      await host.stop();
+    });
+
+    const waits = async (manager: EntityManager = host.dataSource.manager) =>
+      (await manager.query<{ wait: string }[]>(WAITS))[0]?.wait;
+
+    it('a unit of work waits a second for a lock, and leaves the session as the host has set it up', async () => {
+      const transaction = host.app.get(TenantryTransaction);
+      // Begun together: the second gets the connection from the first.
+      const [inside, after] = await Promise.all([
+        transaction.run(system(), ({ manager }) => waits(manager)),
+        waits(),
+      ]);
+      expect([inside, after, await waits()]).toEqual([OF_UNIT, OWN, OWN]);
+      const failing = transaction.run(system(), ({ manager }) =>
+        manager.query('SELECT nothing FROM nowhere'),
+      );
+      await expect(failing).rejects.toThrow('nowhere');
+      expect(await waits()).toBe(OWN);
+    });
+
+    it.each([
+      ['a row', "UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'"],
+      [
+        'a table',
+        onPostgres ? 'LOCK TABLE tenantry_dept' : 'LOCK TABLES tenantry_dept WRITE, tenantry_tenant READ',
+      ],
+    ])('a write ends with 503 while the host itself holds %s', async (_, lock) => {
+      await rival.startTransaction();
+      await rival.query(lock);
+      expectRefused(await host.as().post(PATH, {}), 503, 'DATABASE_UNAVAILABLE');
+      expect(await waits()).toBe(OWN);
+      await rival.rollbackTransaction();
+      if (!onPostgres) await rival.query('UNLOCK TABLES');
+      expect((await host.as().post(PATH, {})).status).toBe(200);
+      expect(await waits()).toBe(OWN);
+    });
+  });
+
   describe('a unit of work on a server that fails', () => {
     let service: ServiceUnderTest;
     let proxy: TcpProxy;

@@ -1,4 +1,12 @@
-import type { Dialect, Execute, StatementResult, Parameter, Rows } from '../dialect';
+import {
+  PLAIN_SESSION,
+  type Dialect,
+  type Execute,
+  type Parameter,
+  type Rows,
+  type StatementResult,
+} from '../dialect';
+import { dataSourceOf } from '../tenantry.data-source';
 
 interface Many {
   readonly length: number;
@@ -18,10 +26,20 @@ type Callback = (error: (Error & { readonly errno?: number }) | null, raw: Raw) 
 interface Connection {
   execute(sql: string, parameters: readonly Parameter[], done: Callback): void;
   query(sql: string, parameters: readonly Parameter[], done: Callback): void;
+  destroy(): void;
 }
 
 /** Too many prepared statements on the server, another server behind the proxy, an altered table: its text can still be sent. */
 const UNPREPARED: ReadonlySet<number | undefined> = new Set([1461, 1243, 1615]);
+
+/** Of the isolation level there are two names; MariaDB has had both since 11.1. */
+const SESSION_VARIABLES = `SHOW SESSION VARIABLES
+  WHERE Variable_name IN ('innodb_lock_wait_timeout', 'tx_isolation', 'transaction_isolation')`;
+/** For locks of rows and of tables. A level that is set together with them holds for the next transaction. */
+const SET_WAITS = `SET @tenantry_row_wait = @@innodb_lock_wait_timeout, @tenantry_table_wait = @@lock_wait_timeout,
+  SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1`;
+const RESTORE_WAITS =
+  'SET SESSION innodb_lock_wait_timeout = @tenantry_row_wait, SESSION lock_wait_timeout = @tenantry_table_wait';
 
 export const MYSQL: Dialect = {
   bigint: 'bigint',
@@ -55,12 +73,27 @@ export const MYSQL: Dialect = {
     const connection = (await runner.connect()) as Partial<Connection>;
     return connection.execute ? executeOn(connection as Connection) : null;
   },
-  // Sessions of a host's own DataSource may default to another level.
-  isolationFor: async (runner) => {
-    const rows = (await runner.query(
-      "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')",
-    )) as { Value: string }[];
-    return rows.every((row) => row.Value === 'READ-COMMITTED') ? undefined : 'READ COMMITTED';
+  unitSession: async (runner) => {
+    const rows = (await runner.query(SESSION_VARIABLES)) as { Variable_name: string; Value: string }[];
+    const wait = rows.find(({ Variable_name: name }) => name === 'innodb_lock_wait_timeout');
+    const [isolation] = rows.filter((row) => row !== wait);
+    const { isolationLevel } = dataSourceOf(runner).options;
+    if (Number(wait?.Value) <= 1 && isolation?.Value === 'READ-COMMITTED' && !isolationLevel)
+      return PLAIN_SESSION;
+    return {
+      begin: async (unit) => {
+        await unit.query(`${SET_WAITS}, @@${isolation?.Variable_name} = 'READ-COMMITTED'`);
+        // With a level of the DataSource, TypeORM would set that one.
+        await unit.startTransaction(isolationLevel && 'READ COMMITTED');
+      },
+      end: async (unit) => {
+        const connection = (await unit.connect()) as Connection;
+        // No one waits for it: statements on a connection run in order, so whoever gets it next comes after this one.
+        connection.query(RESTORE_WAITS, [], (error) => {
+          if (error) connection.destroy();
+        });
+      },
+    };
   },
   poolState: ({ driver }) => {
     const { pool } = driver as unknown as { pool: PrivatePool };

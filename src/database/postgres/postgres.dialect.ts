@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Pool, PoolClient } from 'pg';
-import { afterByRowValues, raiseByReturning, type Dialect, type Execute } from '../dialect';
+import { afterByRowValues, PLAIN_SESSION, raiseByReturning, type Dialect, type Execute } from '../dialect';
 import { UNPREPARED_IN_TRANSACTION } from '../retry-policy';
+import { dataSourceOf } from '../tenantry.data-source';
 
 /** The statement was forgotten, or its table altered: its text can still be sent. */
 const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '0A000']);
 
 /** Names of prepared statements, by their texts. */
 const NAMES = new LRUCache<string, string>({ max: 2000 });
+
+const SESSION_AS_WANTED = `SELECT current_setting('default_transaction_isolation') = 'read committed'
+  AND setting::int BETWEEN 1 AND 1000 AS wanted FROM pg_settings WHERE name = 'lock_timeout'`;
+/** Two statements in one message. They end with the transaction. */
+const SET_FOR_TRANSACTION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '1s'";
 
 export const POSTGRES: Dialect = {
   bigint: 'bigint',
@@ -30,10 +36,16 @@ export const POSTGRES: Dialect = {
   forceIndex: () => '',
   after: afterByRowValues,
   preparing: async (runner) => executeOn((await runner.connect()) as PoolClient, runner.isTransactionActive),
-  // Sessions of a host's own DataSource may default to another level.
-  isolationFor: async (runner) => {
-    const [row] = (await runner.query('SHOW default_transaction_isolation')) as Record<string, string>[];
-    return row?.default_transaction_isolation === 'read committed' ? undefined : 'READ COMMITTED';
+  unitSession: async (runner) => {
+    const [row] = (await runner.query(SESSION_AS_WANTED)) as { readonly wanted: boolean }[];
+    if (row?.wanted && !dataSourceOf(runner).options.isolationLevel) return PLAIN_SESSION;
+    return {
+      begin: async (unit) => {
+        await unit.startTransaction();
+        await unit.query(SET_FOR_TRANSACTION);
+      },
+      end: () => Promise.resolve(),
+    };
   },
   poolState: ({ driver }) => {
     const { master: pool } = driver as unknown as { master: Pool };

@@ -1,4 +1,4 @@
-import { afterByRowValues, raiseByReturning, type Dialect } from '../dialect';
+import { afterByRowValues, PLAIN_SESSION, raiseByReturning, type Dialect } from '../dialect';
 import type { SqliteDriver } from './sqlite.driver';
 
 export const SQLITE: Dialect = {
@@ -33,7 +33,7 @@ export const SQLITE: Dialect = {
     const isPlainRead = !isTransactionActive && statement.startsWith('SELECT');
     return Promise.resolve(isPlainRead ? read : null);
   },
-  isolationFor: () => Promise.resolve(undefined),
+  unitSession: () => Promise.resolve(PLAIN_SESSION),
   poolState: ({ driver }) => {
     const { held, waiting } = (driver as SqliteDriver).writers;
     return { limit: 1, used: held, idle: 1 - held, waiting };
