@@ -154,9 +154,10 @@ export class TenantryModule extends ConfigurableModuleClass implements OnModuleI
 
   /**
    * A `TenantBoundRepository` for each of the host's own entities, injected with `@InjectTenantBound(OrderEntity)`. Each
-   * must have a column `tenantId`, and be among the entities of the DataSource that Tenantry works on.
+   * must have a column `tenantId`, and be among the entities of the DataSource that Tenantry works on. One with
+   * `autoLoadEntities` gets them by this; `dataSource` is its name, if it has one.
    */
-  static forFeature(entities: readonly Type<TenantOwned>[]): DynamicModule {
-    return TenantBoundModule.of(entities);
+  static forFeature(entities: readonly Type<TenantOwned>[], dataSource?: string): DynamicModule {
+    return TenantBoundModule.of(entities, dataSource);
   }
 }

@@ -1,4 +1,6 @@
 import { Inject, Module, type DynamicModule, type Type } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { EntityManager } from 'typeorm';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { TenantryDataSource } from '../database/tenantry.data-source';
 import type { OpenUnit } from '../database/open-unit';
@@ -16,10 +18,10 @@ export type OtherRows = <O extends TenantOwned>(entity: Type<O>) => TenantRows<O
 /**
  * The door to a host's own table whose rows belong to tenants. There is no way in without a `RequestContext`.
  *
- * All writes hold the tenant as departments do: they raise the version of its tree first. So what a work finds out
- * about departments stays true until it is committed, a deleted tenant is refused, and a write is replayed after a
- * conflict or a lost connection without being done twice. The price: writes of one tenant, its departments' included,
- * go one after the other; tenants do not wait for each other.
+ * A write is replayed after a conflict or a lost connection without being done twice, and a deleted tenant is refused.
+ * All writes but an `insert` of `in(ctx)` hold the tenant as departments do: they raise the version of its tree first. So what
+ * a work finds out about departments stays true until it is committed. The price: such writes of one tenant, its
+ * departments' included, go one after the other; tenants do not wait for each other.
  */
 export class TenantBoundRepository<E extends TenantOwned> {
   readonly #unitOfWork: UnitOfWork;
@@ -36,20 +38,19 @@ export class TenantBoundRepository<E extends TenantOwned> {
   /** The tenant's rows. Every read is a statement of its own, every write a transaction of its own. */
   in(ctx: RequestContext): TenantRows<E> {
     RequestContext.require(ctx);
-    const entity = this.#entity;
+    const tableOf = ({ manager }: { readonly manager: EntityManager }) =>
+      new HostTable(manager, this.#entity, ctx);
     return new TenantRows({
-      metadata: this.#dataSource.getMetadata(entity),
-      read: (work) =>
-        this.#unitOfWork.withoutTransaction((manager) => work(new HostTable(manager, entity, ctx))),
-      write: (work) =>
-        this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) =>
-          work(new HostTable(unit.manager, entity, ctx)),
-        ),
+      metadata: this.#dataSource.getMetadata(this.#entity),
+      table: tableOf(this.#dataSource),
+      read: (work) => this.#unitOfWork.withoutTransaction((manager) => work(tableOf({ manager }))),
+      insert: (work) => this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) => work(tableOf(unit))),
+      write: (work) => this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) => work(tableOf(unit))),
     });
   }
 
   /**
-   * Runs `work` in one transaction while no one else writes to this tenant. It may run again after a conflict, so it
+   * Runs `work` in one transaction while no one else changes or deletes anything of this tenant. It may run again after a conflict, so it
    * must have no effects outside. Inside, use only the rows that it is given: whatever else writes, a service of this
    * library or `in(ctx)`, would wait for this transaction, and fails at once. With `once`
    * an equal request gets the first one's result, which must be JSON of at most 64 KB: what is not (a date, a bigint, a
@@ -80,7 +81,7 @@ export function rowsIn<O extends TenantOwned>(
   refuseUnowned(metadata);
   const table = new HostTable(manager, entity, ctx);
   const inside = <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => unit.call(() => work(table));
-  return new TenantRows({ metadata, read: inside, write: inside });
+  return new TenantRows({ metadata, table, read: inside, insert: inside, write: inside });
 }
 
 const tokens = new WeakMap<Type<TenantOwned>, symbol>();
@@ -100,7 +101,9 @@ export function InjectTenantBound(entity: Type<TenantOwned>): ParameterDecorator
 /** Tenant-bound repositories of a host's own entities. */
 @Module({})
 export class TenantBoundModule {
-  static of(entities: readonly Type<TenantOwned>[]): DynamicModule {
+  static of(entities: readonly Type<TenantOwned>[], dataSource?: string): DynamicModule {
+    // Only so that a DataSource with `autoLoadEntities` has them: repositories that know no tenant are not handed out.
+    TypeOrmModule.forFeature([...entities], dataSource);
     const providers = entities.map((entity) => ({
       provide: tenantBoundToken(entity),
       useFactory: (unitOfWork: UnitOfWork, dataSource: TenantryDataSource) =>

@@ -1,7 +1,8 @@
-import { FindOperator, type EntityMetadata, type FindOptionsWhere } from 'typeorm';
+import { FindOperator, type EntityMetadata, type FindOptionsWhere, type SelectQueryBuilder } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { countedColumn, type HostTable, type RowsWanted } from './host-table';
 import type { TenantOwned } from '../tenancy/tenant-bound';
+import { tenantColumn } from './tenant-bound.query-builder';
 
 /** Marks TypeORM's own objects, whichever copy of TypeORM has made them. */
 const TYPEORM = '@instanceof';
@@ -13,7 +14,9 @@ export type RowConditions<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 
 interface RowAccess<E extends TenantOwned> {
   readonly metadata: EntityMetadata;
+  readonly table: HostTable<E>;
   read<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T>;
+  insert<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T>;
   write<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T>;
 }
 
@@ -49,26 +52,36 @@ export class TenantRows<E extends TenantOwned> {
     return this.#read(where, (table, own) => table.exists(own));
   }
 
+  /**
+   * TypeORM's builder for what the other reads cannot say: joins, sums, pages. Each entity with a `tenantId` that it selects
+   * from or joins gives rows of this tenant alone, whatever its conditions are. It only reads, and each time from the database.
+   */
+  queryBuilder(alias: string): SelectQueryBuilder<E> {
+    return this.#access.table.queryBuilder(alias);
+  }
+
   /** Adds rows in one statement; gives the number that the database counted for the first of them, null if it counted none. */
   async insert(...rows: Partial<E>[]): Promise<number | null> {
     if (rows.length === 0) throw new Error('There is no row to insert.');
     const own = rows.map((row) => this.#checkedValues(row));
-    const first = await this.#write((table) => table.insert(...own));
+    this.#refuseOwnTable();
+    const [first] = await this.#access.insert((table) => table.insert(...own));
     const counted = countedColumn(this.#access.metadata);
     const isCounted = counted && own.every((row) => counted.getEntityValue(row) === undefined);
-    return isCounted ? first : null;
+    return first && isCounted ? Number(counted.getEntityValue(first)) : null;
   }
 
   /** Changes the rows that match, in one statement; gives their number. */
   async update(where: RowConditions<E>, values: Partial<E>): Promise<number> {
-    const own = checkedWhere(where);
+    const own = this.#checkedTarget(where);
     const ownValues = this.#checkedValues(values);
-    return this.#write((table) => table.update(own, ownValues));
+    return this.#access.write((table) => table.update(own, ownValues));
   }
 
+  /** Deletes the rows that match, in one statement; gives their number. Softly, if the entity has a `@DeleteDateColumn`. */
   async delete(where: RowConditions<E>): Promise<number> {
-    const own = checkedWhere(where);
-    return this.#write((table) => table.erase(own));
+    const own = this.#checkedTarget(where);
+    return this.#access.write((table) => table.delete(own));
   }
 
   async #read<T>(
@@ -80,18 +93,36 @@ export class TenantRows<E extends TenantOwned> {
   }
 
   /** Departments and accounts may be read next to the host's rows; their rules are in their services. */
-  #write<T>(work: (table: HostTable<E>) => Promise<T>): Promise<T> {
+  #refuseOwnTable(): void {
     const { name, tableName } = this.#access.metadata;
     if (tableName.startsWith(OWN_TABLES))
       throw new Error(`${name} is written by the services of Tenantry alone.`);
-    return this.#access.write(work);
+  }
+
+  /** Of a relation, a statement that writes sees the key alone: TypeORM would leave out the rest of the condition. */
+  #checkedTarget(where: RowConditions<E>): RowConditions<E> {
+    this.#refuseOwnTable();
+    const own = checkedWhere(where);
+    for (const { propertyPath, joinColumns } of this.#access.metadata.relations) {
+      const key = new Set(joinColumns.map(({ referencedColumn }) => referencedColumn?.propertyPath));
+      for (const each of [own].flat()) {
+        const value = (each as Readonly<Record<string, unknown>>)[propertyPath];
+        if (!isPlain(value)) continue;
+        const names = Object.keys(value);
+        if (names.length !== key.size || !names.every((name) => key.has(name)))
+          throw new Error(
+            `A condition on ${propertyPath} finds rows, but does not write them: name their keys.`,
+          );
+      }
+    }
+    return own;
   }
 
   /** Refuses values that would write another tenant in spite of the stamp: a relation on its column, or SQL. */
   #checkedValues(values: Partial<E>): QueryDeepPartialEntity<E> {
     const { metadata } = this.#access;
-    const own = copyOf(values);
-    const relation = metadata.findColumnWithPropertyName('tenantId')?.relationMetadata?.propertyName;
+    const own = copyOf({ ...values });
+    const relation = tenantColumn(metadata)?.relationMetadata?.propertyName;
     if (relation !== undefined && relation in own) {
       throw new Error(`${relation} cannot be written: the tenant of a row follows from the context.`);
     }
@@ -106,7 +137,7 @@ export class TenantRows<E extends TenantOwned> {
 
 /** Refuses an entity whose rows cannot be told apart by tenant. */
 export function refuseUnowned(metadata: EntityMetadata): void {
-  const column = metadata.findColumnWithPropertyName('tenantId');
+  const column = tenantColumn(metadata);
   if (!column) throw new Error(`${metadata.name} has no column for tenantId, so no tenant can own its rows.`);
   if (metadata.columns.some((each) => each !== column && each.databaseName === column.databaseName)) {
     throw new Error(`${metadata.name} has more than one property for the column of tenantId.`);
@@ -129,7 +160,10 @@ function refuseOddWhere(where: unknown): void {
   for (const each of alternatives) {
     if (!isPlain(each)) throw new Error('A condition is a plain object, or a list of such objects.');
     for (const [property, value] of Object.entries(each)) {
-      if (value === undefined) throw new Error(`The condition on ${property} has no value.`);
+      if (value === undefined || (isPlain(value) && Object.keys(value).length === 0))
+        throw new Error(`The condition on ${property} has no value.`);
+      // TypeORM 0.3 leaves such a condition out.
+      if (value === null) throw new Error(`The condition on ${property} is null; IsNull() is a condition.`);
       if (isPlain(value)) refuseOddWhere(value);
       else if (isOfTypeorm(value)) refuseOddOperator(property, value);
     }

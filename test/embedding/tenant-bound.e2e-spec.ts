@@ -1,8 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { Brackets, In, Like, MoreThan, Not, Raw, type FindOptionsWhere } from 'typeorm';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  Brackets,
+  In,
+  IsNull,
+  Like,
+  MoreThan,
+  Not,
+  Raw,
+  SelectQueryBuilder,
+  type FindOptionsWhere,
+} from 'typeorm';
+import type { QueryResultCache } from 'typeorm/cache/QueryResultCache.js';
+import type { QueryResultCacheOptions } from 'typeorm/cache/QueryResultCacheOptions.js';
 import {
   TenantryDept,
   DeptService,
+  entitiesFor,
   InjectTenantBound,
   IdempotentRequest,
   TenantBoundRepository,
@@ -11,14 +26,36 @@ import {
   TenantService,
   type RequestContext,
 } from '../../src/index';
-import { HeaderResolver, Host, system } from '../support/host';
-import { CurrencyEntity, LineEntity, OrderEntity } from '../support/host-tables';
+import { HeaderResolver, Host, hostDataSource, system } from '../support/host';
+import { ContractEntity, CurrencyEntity, LineEntity, OrderEntity } from '../support/host-tables';
 import { aTenantRow } from '../support/seeds';
+import { onPostgres } from '../support/test-database';
 import { deferred } from '../support/until';
 
 @Injectable()
 class OrderService {
   constructor(@InjectTenantBound(OrderEntity) readonly orders: TenantBoundRepository<OrderEntity>) {}
+}
+
+/** A cache of TypeORM's that never forgets. */
+class EternalCache implements QueryResultCache {
+  readonly #kept = new Map<string, QueryResultCacheOptions>();
+
+  getFromCache({ identifier, query }: QueryResultCacheOptions) {
+    return Promise.resolve(this.#kept.get(identifier ?? query!));
+  }
+
+  storeInCache(options: QueryResultCacheOptions) {
+    this.#kept.set(options.identifier ?? options.query!, options);
+    return Promise.resolve();
+  }
+
+  isExpired = () => false;
+  connect = () => Promise.resolve();
+  disconnect = () => Promise.resolve();
+  synchronize = () => Promise.resolve();
+  clear = () => Promise.resolve();
+  remove = () => Promise.resolve();
 }
 
 const principalResolver = new HeaderResolver();
@@ -27,19 +64,27 @@ const tenantry = () => TenantryModule.forRoot({ principalResolver, userDirectory
 describe('a tenant-bound repository', () => {
   let host: Host;
   let orders: TenantBoundRepository<OrderEntity>;
+  let lines: TenantBoundRepository<LineEntity>;
+  let contracts: TenantBoundRepository<ContractEntity>;
   let own: RequestContext;
   let foreign: RequestContext;
 
   beforeAll(async () => {
-    host = await Host.start({
-      imports: [
-        tenantry(),
-        TenantryModule.forFeature([OrderEntity]),
-        TenantryModule.forFeature([LineEntity]),
-      ],
-      providers: [OrderService],
-    });
+    host = await Host.start(
+      {
+        imports: [
+          tenantry(),
+          TenantryModule.forFeature([OrderEntity]),
+          TenantryModule.forFeature([LineEntity, ContractEntity]),
+        ],
+        providers: [OrderService],
+      },
+      // So that every test of this file fails that is answered from it.
+      { options: { cache: { alwaysEnabled: true, provider: () => new EternalCache() } } },
+    );
     ({ orders } = host.app.get(OrderService));
+    lines = host.app.get(tenantBoundToken(LineEntity));
+    contracts = host.app.get(tenantBoundToken(ContractEntity));
   });
   beforeEach(async () => {
     own = system(await aTenantRow(host.dataSource));
@@ -55,6 +100,7 @@ describe('a tenant-bound repository', () => {
     host.dataSource.manager.find(OrderEntity, {
       where: { tenantId: ctx.tenantId },
       order: { orderId: 'ASC' },
+      cache: false,
     });
   const titles = (rows: OrderEntity[]) => rows.map(({ title }) => title);
 
@@ -124,6 +170,8 @@ describe('a tenant-bound repository', () => {
       ['an alternative that is none', [{ amount: 1 }, null]],
       ['nothing', null],
       ['a value that is not there', { orderId: undefined }],
+      ['null', { orderId: null }],
+      ['a relation of which nothing is said', { lines: {} }],
     ])('a condition that is %s is refused', async (_, where) => {
       const rows = orders.in(own);
       for (const name of ['find', 'findOne', 'count', 'exists', 'delete'] as const) {
@@ -164,6 +212,213 @@ describe('a tenant-bound repository', () => {
     });
   });
 
+  describe('entities with more than columns', () => {
+    it('hooks of an entity run before a row is inserted, changed, and after it is read, and leave its tenant alone', async () => {
+      const rows = contracts.in(own);
+      const contractId = (await rows.insert({ title: 'lease' }))!;
+      const inserted = { hooksRun: 'insert lease', status: 'new', tenantId: own.tenantId, loads: 1 };
+      expect(await rows.findOne({ contractId })).toMatchObject(inserted);
+      await rows.update({ contractId }, { status: 'signed' });
+      expect(await rows.update({ contractId }, { title: 'sale' })).toBe(1);
+      const updated = { hooksRun: 'update sale', title: 'sale', status: 'signed', tenantId: own.tenantId };
+      expect(await rows.findOne({ contractId })).toMatchObject(updated);
+      expect(await contracts.in(system()).count()).toBe(0);
+    });
+
+    it('a subscriber is told the id of an inserted row', async () => {
+      const heard: unknown[] = [];
+      const subscriber = {
+        listenTo: () => OrderEntity,
+        afterInsert: ({ entity }: { entity: OrderEntity }) =>
+          void heard.push(Object.fromEntries(Object.entries(entity))),
+      };
+      host.dataSource.subscribers.push(subscriber);
+      try {
+        const orderId = await orders.in(own).insert({ title: 'd', amount: 4 }, { title: 'e', amount: 5 });
+        const { tenantId } = own;
+        expect(heard).toEqual([
+          { orderId, tenantId, title: 'd', amount: 4 },
+          { orderId: orderId! + 1, tenantId, title: 'e', amount: 5 },
+        ]);
+      } finally {
+        host.dataSource.subscribers.splice(host.dataSource.subscribers.indexOf(subscriber), 1);
+      }
+    });
+
+    it('a deleted row of an entity with a date of deletion stays in the table, and is read no more', async () => {
+      const rows = contracts.in(own);
+      await rows.insert({ title: 'lease' }, { title: 'sale' });
+      await contracts.in(foreign).insert({ title: 'lease' });
+      expect(await rows.delete({ title: 'lease' })).toBe(1);
+      expect(await rows.delete({ title: 'lease' })).toBe(0);
+      expect((await rows.find()).map(({ title }) => title)).toEqual(['sale']);
+      expect([await rows.count(), await rows.exists({ title: 'lease' })]).toEqual([1, false]);
+      const all = await rows.queryBuilder('c').withDeleted().orderBy('c.contractId').getMany();
+      expect(all).toMatchObject([{ deletedAt: expect.any(Date) as Date }, { deletedAt: null }]);
+      expect(await contracts.in(foreign).count()).toBe(1);
+    });
+
+    it('a deleted row of an entity with a date of deletion comes back by an update of that date', async () => {
+      const rows = contracts.in(own);
+      await rows.insert({ title: 'lease' });
+      await rows.delete({});
+      await rows.update({ deletedAt: Not(IsNull()) }, { deletedAt: null });
+      expect(await rows.count()).toBe(1);
+    });
+
+    it('a relation gives rows of its own tenant alone, in conditions and when it is eager', async () => {
+      const [ownOrder] = await stored(own);
+      const [foreignOrder] = await stored(foreign);
+      const rows = contracts.in(own);
+      await rows.insert({ title: 'own', orderId: ownOrder!.orderId });
+      await rows.insert({ title: 'stolen', order: foreignOrder! }, { title: 'none' });
+      const found = await rows.find({}, { order: { contractId: 'ASC' }, limit: 9 });
+      expect(found.map(({ order }) => order?.title ?? null)).toEqual(['a', null, null]);
+      expect(found[1]!.orderId).toBe(foreignOrder!.orderId);
+      const titlesOf = async (where: FindOptionsWhere<ContractEntity>) =>
+        (await rows.find(where)).map(({ title }) => title);
+      expect(await titlesOf({ order: { title: 'a' } })).toEqual(['own']);
+      expect(await titlesOf({ order: { amount: foreignOrder!.amount } })).toEqual([]);
+      expect(await rows.count({ order: { title: 'a' } })).toBe(1);
+      expect(await rows.exists({ order: { amount: foreignOrder!.amount } })).toBe(false);
+      expect(await rows.findOne({ title: 'own' })).toMatchObject({ order: { title: 'a' } });
+    });
+
+    it('a relation to many rows gives a row once, and counts rows of its own tenant alone', async () => {
+      const { orderId } = (await stored(own))[0]!;
+      await lines.in(own).insert({ orderId }, { orderId });
+      await lines.in(foreign).insert({ orderId });
+      const rows = orders.in(own);
+      expect(await rows.find({ lines: { lineId: MoreThan(0) } }, { limit: 5 })).toHaveLength(1);
+      expect(await rows.count({ lines: { orderId } })).toBe(1);
+      expect(await rows.find({ lines: MoreThan(1) })).toHaveLength(1);
+      expect(await rows.find({ lines: MoreThan(2) })).toHaveLength(0);
+    });
+
+    it('a write takes of a relation its key alone, and refuses other conditions on it', async () => {
+      const { orderId } = (await stored(own))[0]!;
+      const rows = contracts.in(own);
+      await rows.insert({ title: 'lease', orderId });
+      expect(await rows.update({ order: { orderId } }, { title: 'sale' })).toBe(1);
+      for (const order of [{ title: 'a' }, { orderId, title: 'b' }]) {
+        await expect(rows.update({ order }, { title: 'x' })).rejects.toThrow('A condition on order');
+        await expect(rows.delete({ order })).rejects.toThrow('A condition on order');
+      }
+      expect(await rows.delete([{ order: { orderId } }, { title: 'x' }])).toBe(1);
+    });
+  });
+
+  describe('a query builder', () => {
+    type Builder = SelectQueryBuilder<OrderEntity>;
+    const builder = () => orders.in(own).queryBuilder('c');
+
+    it.each<[string, (c: Builder) => unknown]>([
+      ['nothing', (c) => c],
+      ['where', (c) => c.where('1 = 1')],
+      ['orWhere', (c) => c.where('c.amount = 1').orWhere('1 = 1')],
+      ['an OR in a text', (c) => c.andWhere('c.amount = 1 OR 1 = 1').orWhere('c.amount > 0')],
+      ['where of another tenant', (c) => c.where({ tenantId: foreign.tenantId }).orWhere('1 = 1')],
+      ['brackets', (c) => c.where(new Brackets((w) => w.where('1 = 1').orWhere('1 = 1')))],
+      [
+        'options of find',
+        (c) => c.setFindOptions({ where: [{ tenantId: Not('1') }, { amount: MoreThan(0) }] }),
+      ],
+      ['options of find, twice', (c) => c.where('1 = 1').setFindOptions({}).orWhere('1 = 1')],
+      ['ids', (c) => c.where('1 = 0').orWhereInIds([1, 2, 3, 4, 5, 6, 7, 8, 9]).orWhere('1 = 1')],
+      ['a clone', (c) => c.clone().where('1 = 1')],
+      ['a copy by the class of TypeORM', (c) => new SelectQueryBuilder<OrderEntity>(c).where('1 = 1')],
+      ['a page', (c) => c.orWhere('1 = 1').skip(0).take(50)],
+      ['a page of joined rows', (c) => c.leftJoinAndSelect('c.lines', 'l').orWhere('1 = 1').take(50)],
+      ['an order', (c) => c.orWhere('1 = 1').orderBy('c.amount')],
+      ['parameters', (c) => c.where('1 = 1').setParameters({ tenantId: foreign.tenantId })],
+    ])('a query builder reads the rows of its tenant after %s', async (_, change) => {
+      const changed = change(builder()) as Builder;
+      const read = async () => [...new Set((await changed.getMany()).map(({ tenantId }) => tenantId))];
+      expect(await read()).toEqual([own.tenantId]);
+      // Again: what has run once is bound still.
+      expect(await read()).toEqual([own.tenantId]);
+      expect((await changed.getManyAndCount())[0]).toHaveLength(3);
+      expect(changed.getQuery()).toContain(own.tenantId);
+      expect(await changed.getRawMany()).toHaveLength(3);
+      expect(await changed.clone().where('c.amount = 9').getExists()).toBe(false);
+      expect(await changed.clone().where('1 = 1').orWhere('c.amount = 9').getCount()).toBe(3);
+    });
+
+    it('a query builder joins rows of its tenant alone, also as entities, subqueries, and in copies', async () => {
+      const { orderId } = (await stored(own))[0]!;
+      await lines.in(own).insert({ orderId }, { orderId });
+      await lines.in(foreign).insert({ orderId });
+      const joined: ((c: Builder) => Builder)[] = [
+        (c) => c.leftJoinAndSelect('c.lines', 'l'),
+        (c) => c.innerJoinAndSelect('c.lines', 'l', 'l.lineId > 0 OR 1 = 1'),
+        (c) => c.leftJoinAndMapMany('c.lines', LineEntity, 'l', 'l.orderId = c.orderId OR 1 = 0'),
+        (c) => c.innerJoinAndMapMany('c.lines', 'host_line', 'l', 'l.order_id = c.order_id'),
+        (c) => c.setFindOptions({ relations: { lines: true } }),
+        (c) => c.setFindOptions({ relations: { lines: true }, relationLoadStrategy: 'query' }),
+        (c) => new SelectQueryBuilder(c.leftJoinAndSelect('c.lines', 'l')),
+        (c) => c.leftJoinAndSelect('c.lines', 'l').take(3).orderBy('l.lineId'),
+      ];
+      for (const join of joined) {
+        const found = await join(builder()).andWhere('c.orderId = :orderId', { orderId }).getOne();
+        expect([join.toString(), found!.lines!.length]).toEqual([join.toString(), 2]);
+      }
+      const sums = await builder()
+        .select('COUNT(*)', 'lines')
+        .innerJoin((sub) => sub.select('l.orderId', 'id').from(LineEntity, 'l'), 's', 's.id = c.orderId')
+        .addSelect(
+          (sub) => sub.select('COUNT(*)').from(LineEntity, 'l').where('1 = 1').orWhere('1 = 1'),
+          'all',
+        )
+        .where((sub) => `c.orderId IN ${sub.subQuery().select('x.orderId').from(LineEntity, 'x').getQuery()}`)
+        .getRawOne<object>();
+      expect(Object.values(sums!).map(Number)).toEqual([2, 2]);
+      const { n } = (await builder()
+        .from(LineEntity, 'f')
+        .select('COUNT(*)', 'n')
+        .getRawOne<{ n: unknown }>())!;
+      // Three orders of the tenant, with two lines each.
+      expect(Number(n)).toBe(6);
+    });
+
+    it('a query builder pages and sums, as libraries of hosts do', async () => {
+      const query = builder().where('c.amount > :least', { least: 0 }).orderBy('c.amount', 'DESC');
+      expect(titles(await query.clone().take(2).skip(1).getMany())).toEqual(['c', 'b']);
+      const counted = await host.dataSource
+        .createQueryBuilder()
+        .select('COUNT(*)', 'n')
+        .from(`(${query.clone().orderBy().getQuery()})`, 'page')
+        .setParameters(query.getParameters())
+        .getRawOne<{ n: unknown }>();
+      expect(Number(counted!.n)).toBe(3);
+      const { sum } = (await query
+        .clone()
+        .orderBy()
+        .select('SUM(c.amount)', 'sum')
+        .getRawOne<{ sum: unknown }>())!;
+      expect(Number(sum)).toBe(6);
+    });
+
+    it('a query builder is part of its transaction', async () => {
+      const kept = await orders.transaction(own, async (rows) => {
+        await rows.insert({ title: 'd', amount: 4 });
+        expect(await rows.queryBuilder('c').getCount()).toBe(4);
+        return { query: rows.queryBuilder('c') };
+      });
+      await expect(kept.query.getMany()).rejects.toThrow('released');
+    });
+
+    it('a query builder neither writes nor answers from a cache', async () => {
+      for (const name of ['insert', 'update', 'delete', 'softDelete', 'restore'] as const)
+        expect(() => builder()[name]()).toThrow('only reads');
+      expect(() => builder().relation('lines')).toThrow('only reads');
+      expect(() => builder().loadAllRelationIds()).toThrow('only reads');
+      expect(() => builder().setFindOptions({ loadRelationIds: true })).toThrow('only reads');
+      for (const setting of [true, 1000, 'name'] as never[])
+        expect(() => builder().cache(setting)).toThrow('not answered from a cache');
+      expect(await builder().cache(false).getCount()).toBe(3);
+    });
+  });
+
   it.each([undefined, null, {}, '000000'])(
     'a tenant-bound repository has no door without a context (%p)',
     async (ctx) => {
@@ -178,6 +433,29 @@ describe('a tenant-bound repository', () => {
     await expect(orders.transaction(made as never, (rows) => rows.find())).rejects.toThrow('RequestContext');
     await expect(host.app.get(DeptService).get(made as never, 1)).rejects.toThrow('RequestContext');
     await expect(host.app.get(TenantService).get(made as never, '1')).rejects.toThrow('RequestContext');
+  });
+
+  it('an entity of forFeature is loaded by a DataSource that loads entities by itself', async () => {
+    const typeorm = TypeOrmModule.forRootAsync({
+      name: 'loading',
+      useFactory: () => ({
+        ...host.dataSource.options,
+        entities: [...entitiesFor(onPostgres ? 'postgres' : 'mysql')],
+        autoLoadEntities: true,
+        name: 'loading',
+      }),
+      dataSourceFactory: (options) =>
+        Promise.resolve(hostDataSource(host.database.url, { entities: options!.entities })),
+    });
+    const root = { principalResolver, userDirectory: 'none', dataSource: 'loading' } as const;
+    const feature = TenantryModule.forFeature([OrderEntity, LineEntity], 'loading');
+    const module = { module: OrderService, imports: [typeorm, TenantryModule.forRoot(root), feature] };
+    const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+    const loaded = app.get<TenantBoundRepository<OrderEntity>>(tenantBoundToken(OrderEntity), {
+      strict: false,
+    });
+    expect(await loaded.in(own).count()).toBe(3);
+    await app.close();
   });
 
   it('a tenant-bound repository is not there for an entity that no tenant can own', async () => {
@@ -206,8 +484,7 @@ describe('a tenant-bound repository', () => {
         expect(await rows.findOne({ orderId: made })).toMatchObject({ title: 'd' });
         return made;
       });
-      const lines = await host.dataSource.manager.findBy(LineEntity, { tenantId: own.tenantId });
-      expect(lines).toMatchObject([{ orderId }]);
+      expect(await lines.in(own).find()).toMatchObject([{ orderId }]);
     });
 
     describe('that a client wants done once', () => {
@@ -300,6 +577,20 @@ describe('a tenant-bound repository', () => {
       });
       await deletion;
       expect(events).toEqual(['ordered', 'deleted']);
+    });
+
+    it('a tenant-bound transaction does not confirm a department that is deleted', async () => {
+      const depts = host.app.get(DeptService);
+      const deptId = await depts.create(own, {});
+      const ask = () =>
+        orders.transaction(own, async (_, of) => {
+          const live = { deptId, delFlag: '0' };
+          const rows = of(TenantryDept);
+          return [await rows.exists(live), await rows.count(live), (await rows.find(live)).length];
+        });
+      expect(await ask()).toEqual([true, 1, 1]);
+      await depts.delete(own, [deptId]);
+      expect(await ask()).toEqual([false, 0, 0]);
     });
 
     it('a tenant-bound transaction leaves what the library has rules for to its services', async () => {

@@ -1,8 +1,13 @@
 import {
+  AfterLoad,
+  BeforeInsert,
+  BeforeUpdate,
   Column,
+  DeleteDateColumn,
   Entity,
   JoinColumn,
   ManyToOne,
+  OneToMany,
   PrimaryColumn,
   PrimaryGeneratedColumn,
   Table,
@@ -29,6 +34,9 @@ export class OrderEntity implements TenantOwned {
 
   @Column({ type: 'integer' })
   amount!: number;
+
+  @OneToMany(() => LineEntity, ({ order }) => order)
+  lines?: LineEntity[];
 }
 
 @Entity('host_line')
@@ -41,6 +49,59 @@ export class LineEntity implements TenantOwned {
 
   @Column({ name: 'order_id', type: 'integer' })
   orderId!: number;
+
+  @ManyToOne(() => OrderEntity, ({ lines }) => lines, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'order_id' })
+  order?: OrderEntity;
+}
+
+/** What entities of hosts have beside columns: hooks, a date of deletion, an eager relation, a default of the class. */
+@Entity('host_contract')
+export class ContractEntity implements TenantOwned {
+  @PrimaryGeneratedColumn({ name: 'contract_id' })
+  contractId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @Column({ type: 'varchar', length: 64 })
+  title!: string;
+
+  @Column({ type: 'varchar', length: 64 })
+  status = 'new';
+
+  @Column({ name: 'hooks_run', type: 'varchar', length: 64 })
+  hooksRun!: string;
+
+  @Column({ name: 'order_id', type: 'integer', nullable: true })
+  orderId!: number | null;
+
+  @ManyToOne(() => OrderEntity, { eager: true, createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'order_id' })
+  order?: OrderEntity | null;
+
+  @DeleteDateColumn({ name: 'deleted_at' })
+  deletedAt!: Date | null;
+
+  loads = 0;
+
+  @BeforeInsert()
+  beforeInsert(): void {
+    this.hooksRun = `insert ${this.title}`;
+    // As hosts do that find the tenant elsewhere.
+    this.tenantId = '000000';
+  }
+
+  @BeforeUpdate()
+  beforeUpdate(): void {
+    this.hooksRun = `update ${this.title}`;
+    this.tenantId = '000000';
+  }
+
+  @AfterLoad()
+  afterLoad(): void {
+    this.loads += 1;
+  }
 }
 
 @Entity('host_user')
@@ -80,7 +141,14 @@ export class VisitEntity implements TenantOwned {
   at!: Date;
 }
 
-export const hostEntities = [OrderEntity, LineEntity, HostUserEntity, CurrencyEntity, VisitEntity];
+export const hostEntities = [
+  OrderEntity,
+  LineEntity,
+  ContractEntity,
+  HostUserEntity,
+  CurrencyEntity,
+  VisitEntity,
+];
 
 const key = (name: string) => ({
   name,
@@ -102,6 +170,12 @@ export class HostTables1800000000000 implements MigrationInterface {
     const tables = {
       host_order: [key('order_id'), text('tenant_id'), text('title'), number('amount')],
       host_line: [key('line_id'), text('tenant_id'), number('order_id')],
+      host_contract: [
+        key('contract_id'),
+        ...['tenant_id', 'title', 'status', 'hooks_run'].map(text),
+        { ...number('order_id'), isNullable: true },
+        { name: 'deleted_at', type: onPostgres ? 'timestamp' : 'datetime', isNullable: true },
+      ],
       host_user: [key('user_id'), text('tenant_id'), number('dept_id')],
       host_currency: [{ ...text('code'), isPrimary: true }],
       host_visit: [key('visit_id'), text('tenant_id'), number('dept_id'), time('at')],
@@ -111,7 +185,14 @@ export class HostTables1800000000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const name of ['host_order', 'host_line', 'host_user', 'host_currency', 'host_visit'])
+    for (const name of [
+      'host_order',
+      'host_line',
+      'host_contract',
+      'host_user',
+      'host_currency',
+      'host_visit',
+    ])
       await runner.dropTable(name);
   }
 }

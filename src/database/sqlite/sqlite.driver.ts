@@ -1,6 +1,11 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ColumnType, QueryResult, QueryRunner } from 'typeorm';
+import {
+  QueryRunnerAlreadyReleasedError,
+  type ColumnType,
+  type QueryResult,
+  type QueryRunner,
+} from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
@@ -168,9 +173,12 @@ class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async release(): Promise<void> {
     if (this.#release) await this.rollbackTransaction().catch(() => undefined);
     await super.release();
+    this.isReleased = true;
   }
 
   override async query(sql: string, parameters?: unknown[], structured?: boolean): Promise<QueryResult> {
+    // As the runners of other databases do: who has it still is not part of its transaction any more.
+    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
     if (!this.isTransactionActive) this.file.refuseMoved();
     if (!this.isTransactionActive && READS.test(sql)) {
       return (await this.reads.query(sql, parameters, structured)) as QueryResult;
