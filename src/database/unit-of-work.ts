@@ -82,11 +82,12 @@ export class UnitOfWork {
   /**
    * Runs `lock`, then `work`, in one transaction. `lock` must begin with the write that all units on the same
    * data have in common: on one server it is the lock, on a cluster it is what certification collides on. `key`
-   * names that data: in this process its units queue for each other before they take a connection. A unit of an idempotent
+   * names that data: in this process its units queue for each other before they take a connection. With null, a unit waits
+   * for none, and `lock` is only a check. A unit of an idempotent
    * request gives what it gave the first time, which must be JSON of at most 64 KB. Events are emitted after COMMIT,
    * before the next unit of the same key begins.
    */
-  async run<T>(key: string, lock: Lock, work: Work<T>, request?: IdempotentRequest): Promise<T> {
+  async run<T>(key: string | null, lock: Lock, work: Work<T>, request?: IdempotentRequest): Promise<T> {
     if (this.#around.getStore()?.isOpen) throw new Error(INSIDE);
     const budget = new RetryBudget();
     const arrived = performance.now();
@@ -101,6 +102,7 @@ export class UnitOfWork {
       this.events.emit(done.events);
       return done.result;
     };
+    if (key === null) return inTurn();
     // A unit that was begun inside another of its key would otherwise wait for ever, and the other for it.
     const ms = request ? REPEAT_WAIT_MS : budget.left;
     return this.#queues.runExclusive(key, inTurn, { ms, refusal: () => this.#refuseInQueue() });
@@ -191,10 +193,11 @@ export class UnitOfWork {
         return unanswered;
       } catch (error) {
         await abandon(runner);
-        // The same key in another tenant's queue, at the same time: the next try finds its record.
-        throw request && isDuplicate(error)
-          ? new Interrupted('conflict', error)
-          : asInterruption(error, unanswered !== undefined);
+        const mayBeDone = unanswered !== undefined;
+        // The same key in another tenant's queue, or an earlier try that was still being committed: the next finds its record.
+        throw (request || mayBeDone) && isDuplicate(error)
+          ? new Interrupted('conflict', error, mayBeDone)
+          : asInterruption(error, mayBeDone);
       } finally {
         await session?.end(runner);
         await runner.release();

@@ -19,21 +19,32 @@ export async function raiseTreeVersion(
 ): Promise<void> {
   const { manager } = unit;
   const { versions } = unit.part(ChangeLog);
-  const dataSource = dataSourceOf(manager);
-  const dialect = dialectOf(dataSource);
-  const table = tableName(dataSource, 'tenantry_tenant');
-  const live = `tenant_id = ${dialect.place(1)} AND del_flag = '0'`;
-  if (versions.has(tenantId)) {
-    // The unit itself may have deleted the tenant since.
-    const { rows } = await runPrepared(manager, `SELECT 1 AS one FROM ${table} WHERE ${live}`, [tenantId]);
-    if (rows.length === 0) throw goneTenant(tenantId, callerTenantId);
-    return;
-  }
+  // The unit itself may have deleted the tenant since.
+  if (versions.has(tenantId)) return requireTenant(unit, tenantId, callerTenantId);
+  const { table, live, dialect } = tenantTable(unit);
   const { set, end } = dialect.raise('tree_ver');
   const raise = `UPDATE ${table} SET ${set} WHERE ${live}${end}`;
   const version = raisedTo(await runPrepared(manager, raise, [tenantId]));
   if (version === null) throw goneTenant(tenantId, callerTenantId);
   versions.set(tenantId, version);
+}
+
+async function requireTenant(unit: OpenUnit, tenantId: string, callerTenantId: string): Promise<void> {
+  const { table, live } = tenantTable(unit);
+  const { rows } = await runPrepared(unit.manager, `SELECT 1 AS one FROM ${table} WHERE ${live}`, [tenantId]);
+  if (rows.length === 0) throw goneTenant(tenantId, callerTenantId);
+}
+
+function tenantTable({ manager }: OpenUnit) {
+  const dataSource = dataSourceOf(manager);
+  const dialect = dialectOf(dataSource);
+  const live = `tenant_id = ${dialect.place(1)} AND del_flag = '0'`;
+  return { table: tableName(dataSource, 'tenantry_tenant'), live, dialect };
+}
+
+/** What a unit begins with that needs the tenant to be there, and waits for no other. */
+export function tenantCheck({ tenantId, callerTenantId }: RequestContext) {
+  return (unit: OpenUnit): Promise<void> => requireTenant(unit, tenantId, callerTenantId);
 }
 
 /** What every unit that writes to a tenant begins with. */

@@ -6,7 +6,7 @@ import { TenantryDataSource } from '../database/tenantry.data-source';
 import type { OpenUnit } from '../database/open-unit';
 import { UnitOfWork } from '../database/unit-of-work';
 import { RequestContext } from '../tenancy/request-context';
-import { treeLock } from '../journal/tree-lock';
+import { tenantCheck, treeLock } from '../journal/tree-lock';
 import { HostTable } from './host-table';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 import { refuseUnowned, TenantRows } from './tenant-rows.repository';
@@ -44,7 +44,8 @@ export class TenantBoundRepository<E extends TenantOwned> {
       metadata: this.#dataSource.getMetadata(this.#entity),
       table: tableOf(this.#dataSource),
       read: (work) => this.#unitOfWork.withoutTransaction((manager) => work(tableOf({ manager }))),
-      insert: (work) => this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) => work(tableOf(unit))),
+      // A new row alone depends on nothing that another write could change, so it waits for none.
+      insert: (work) => this.#unitOfWork.run(null, tenantCheck(ctx), (unit) => work(tableOf(unit))),
       write: (work) => this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) => work(tableOf(unit))),
     });
   }

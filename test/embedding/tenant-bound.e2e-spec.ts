@@ -29,8 +29,10 @@ import {
 import { HeaderResolver, Host, hostDataSource, system } from '../support/host';
 import { ContractEntity, CurrencyEntity, LineEntity, OrderEntity } from '../support/host-tables';
 import { aTenantRow } from '../support/seeds';
-import { onPostgres } from '../support/test-database';
-import { deferred } from '../support/until';
+import { onPostgres, onServer } from '../support/test-database';
+import { nextCommits } from '../support/commit-faults';
+import { isWaitingForLock } from '../support/lock-waits';
+import { deferred, until } from '../support/until';
 
 @Injectable()
 class OrderService {
@@ -591,6 +593,51 @@ describe('a tenant-bound repository', () => {
       expect(await ask()).toEqual([true, 1, 1]);
       await depts.delete(own, [deptId]);
       expect(await ask()).toEqual([false, 0, 0]);
+    });
+
+    it('an insert alone does not wait for a transaction of its tenant', async () => {
+      const began = deferred();
+      const inserted = deferred();
+      // Begun outside of the transaction, as another request would.
+      const insertion = began.promise
+        .then(() => orders.in(own).insert({ title: 'd', amount: 4 }))
+        .then(() => {
+          inserted.resolve();
+        });
+      const running = orders.transaction(own, async (rows) => {
+        const before = await rows.count();
+        began.resolve();
+        // SQLite has one writer at a time.
+        if (onServer) await inserted.promise;
+        return before;
+      });
+      expect(await running).toBe(3);
+      await insertion;
+      expect((await stored(own)).length).toBe(4);
+    });
+
+    it('an insert alone is done once when the answer to its COMMIT is lost, also while that is under way', async () => {
+      nextCommits(host.dataSource, 'unheard');
+      await orders.in(own).insert({ title: 'unheard', amount: 0 });
+      const { dataSource } = host;
+      const create = dataSource.createQueryRunner.bind(dataSource);
+      let committing: Promise<void> | undefined;
+      dataSource.createQueryRunner = (mode) => {
+        dataSource.createQueryRunner = create;
+        const runner = create(mode);
+        const [commit, release] = [runner.commitTransaction.bind(runner), runner.release.bind(runner)];
+        runner.rollbackTransaction = runner.release = () => Promise.resolve();
+        runner.commitTransaction = () => {
+          const triedAgain = onServer ? until(() => isWaitingForLock(dataSource)) : Promise.resolve();
+          committing = triedAgain.then(commit).then(release);
+          return Promise.reject(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+        };
+        return runner;
+      };
+      const orderId = (await orders.in(own).insert({ title: 'under way', amount: 0 }))!;
+      await committing;
+      expect(titles(await stored(own))).toEqual(['a', 'b', 'c', 'unheard', 'under way']);
+      expect(await orders.in(own).findOne({ orderId })).toMatchObject({ title: 'under way' });
     });
 
     it('a tenant-bound transaction leaves what the library has rules for to its services', async () => {
