@@ -147,6 +147,12 @@ export class ScopedTable<E extends ObjectLiteral> {
     return row?.max == null ? null : Number(row.max);
   }
 
+  async sum(column: keyof E & string, where: Where<E>): Promise<number> {
+    const name = new SqlStatement(this.#metadata).name(column);
+    const [row] = await this.#select(`SUM(${name}) AS sum`, where);
+    return Number(row?.sum ?? 0);
+  }
+
   /** Adds rows, all with the same fields, in one statement; gives the id that the database made for the first of them. */
   async insert(...rows: Values<E>[]): Promise<number> {
     return firstIdOf(this.#dialect, await this.#insert(rows), rows.length);

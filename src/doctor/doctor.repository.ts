@@ -49,6 +49,9 @@ function numbers(row: Readonly<Record<string, string | number | null>>, of: 'is'
   return `${String(used)} used, ${String(reserved)} reserved and a total of ${total === null ? 'none' : String(total)}`;
 }
 
+/** Not what a host's DataSource may have cached. */
+const FRESH = { cache: false };
+
 type Path = Pick<TenantryDept, 'ancestors' | 'depth'> & typeof RAISED;
 
 /** The departments of a tenant. */
@@ -59,7 +62,7 @@ const deptTree = (tenantId: string) => ({
   async find(manager: EntityManager): Promise<StoredNode[]> {
     const select = { deptId: true, parentId: true, ancestors: true, depth: true } as const;
     const where = { tenantId, ...LIVE };
-    const rows = await manager.find(TenantryDept, { select, where, order: { deptId: 1 } });
+    const rows = await manager.find(TenantryDept, { select, where, order: { deptId: 1 }, ...FRESH });
     return rows.map(({ deptId: key, parentId, ...path }) => ({ ...path, key, parent: parentId || null }));
   },
   update: (manager: EntityManager, key: StoredNode['key'], path: Path) =>
@@ -73,7 +76,7 @@ const TENANT_TREE: StoredTree = {
   tenantId: PLATFORM_TENANT,
   async find(manager) {
     const select = { id: true, tenantId: true, tenantParent: true, ancestors: true, depth: true } as const;
-    const rows = await manager.find(TenantryTenant, { select, where: LIVE, order: { id: 1 } });
+    const rows = await manager.find(TenantryTenant, { select, where: LIVE, order: { id: 1 }, ...FRESH });
     return rows.map(({ tenantId: key, tenantParent: parent, ...path }) => ({ ...path, key, parent }));
   },
   update: (manager, key, path) => manager.update(TenantryTenant, { tenantId: String(key) }, path),
@@ -149,19 +152,20 @@ export class DoctorRepository {
       if (!raised.affected)
         await manager.insert(TenantryQuota, { ...counter, total: null, used: 0, reserved: 0, lastSeq: 0 });
       const active = { ...counter, state: 'active' } as const;
-      const tenant = await manager.findOneBy(TenantryTenant, { tenantId });
+      const entries = new ScopedTable(manager, TenantryQuotaEntry);
+      const tenant = await manager.findOne(TenantryTenant, { where: { tenantId }, ...FRESH });
       await manager.update(TenantryQuota, counter, {
         total: isContractQuota(kind) ? (tenant?.quota[kind] ?? 0) : null,
-        used: (await manager.sum(TenantryQuotaEntry, 'amount', counter)) ?? 0,
-        reserved: (await manager.sum(TenantryReservation, 'amount', active)) ?? 0,
-        lastSeq: (await manager.maximum(TenantryQuotaEntry, 'seq', counter)) ?? 1,
+        used: await entries.sum('amount', counter),
+        reserved: await new ScopedTable(manager, TenantryReservation).sum('amount', active),
+        lastSeq: (await entries.maximum('seq', (seq) => seq, counter)) ?? 1,
       });
     });
   }
 
   async findMenusBeyondParent(): Promise<string[]> {
     const select = { tenantId: true, tenantParent: true, menuIds: true } as const;
-    const tenants = await this.#dataSource.manager.find(TenantryTenant, { select, where: LIVE });
+    const tenants = await this.#dataSource.manager.find(TenantryTenant, { select, where: LIVE, ...FRESH });
     const menus = new Map(tenants.map((tenant) => [tenant.tenantId, new Set(menusOf(tenant))]));
     return tenants.flatMap((tenant) => {
       const { tenantId, tenantParent } = tenant;

@@ -17,6 +17,7 @@ import type { QueryResultCacheOptions } from 'typeorm/cache/QueryResultCacheOpti
 import {
   TenantryDept,
   DeptService,
+  Doctor,
   entitiesFor,
   InjectTenantBound,
   IdempotentRequest,
@@ -593,6 +594,16 @@ describe('a tenant-bound repository', () => {
       expect(await ask()).toEqual([true, 1, 1]);
       await depts.delete(own, [deptId]);
       expect(await ask()).toEqual([false, 0, 0]);
+    });
+
+    it('the doctor does not examine what a host has cached', async () => {
+      const deptId = await host.app.get(DeptService).create(own, {});
+      const examine = async () => (await host.app.get(Doctor).examine()).findings;
+      expect(await examine()).toEqual([]);
+      await host.dataSource.manager.update(TenantryDept, { deptId }, { ancestors: '0,7' });
+      expect(await examine()).toEqual([expect.stringContaining(`department ${deptId}`)]);
+      await host.dataSource.manager.update(TenantryDept, { deptId }, { ancestors: '0' });
+      expect(await examine()).toEqual([]);
     });
 
     it('an insert alone does not wait for a transaction of its tenant', async () => {
