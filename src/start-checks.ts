@@ -1,5 +1,5 @@
-import { Injectable, Scope, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { Injectable, Scope, type OnModuleInit, type Type } from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef, ModulesContainer, type NestContainer } from '@nestjs/core';
 import * as typeorm from 'typeorm';
 import type { DataSource } from 'typeorm';
 import { SUPPORTED_TYPES } from './database/dialects';
@@ -20,14 +20,10 @@ export class StartChecks implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     const problem =
-      (this.#hasRoutes ? this.#routesProblem() : null) ??
+      (hasRoutes(this.modules) ? this.#routesProblem() : null) ??
       dataSourceProblem(this.dataSource) ??
       (await missingTable(this.dataSource));
     if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
-  }
-
-  get #hasRoutes(): boolean {
-    return [...this.modules.values()].some(({ metatype }) => routeModules.includes(metatype));
   }
 
   #routesProblem(): string | null {
@@ -39,6 +35,46 @@ export class StartChecks implements OnModuleInit {
       ? null
       : `its routes need the Express adapter, not ${adapter}.`;
   }
+}
+
+function hasRoutes(modules: ModulesContainer): boolean {
+  return [...modules.values()].some(({ metatype }) => routeModules.includes(metatype));
+}
+
+/** Stops the start of a host that keeps answers of all routes without their caller: it would show a tenant to another. */
+@Injectable()
+export class CacheCheck implements OnModuleInit {
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly moduleRef: ModuleRef,
+  ) {}
+
+  onModuleInit(): void {
+    const cache = hasRoutes(this.modules) ? this.#globalInterceptors().find(isCacheWithoutCaller) : undefined;
+    if (cache)
+      throw new Error(
+        `Tenantry cannot start: ${cache.constructor.name} stands before all routes and would give one caller the answers of ` +
+          'another; give it a trackBy with the caller in its key, or use it on single controllers.',
+      );
+  }
+
+  /** Nest's own configuration alone knows those of `useGlobalInterceptors`, and nothing that is injected leads to it. */
+  #globalInterceptors(): object[] {
+    const { applicationConfig } = Reflect.get(this.moduleRef, 'container') as NestContainer;
+    const ofRequests = applicationConfig?.getGlobalRequestInterceptors() ?? [];
+    return [
+      ...(applicationConfig?.getGlobalInterceptors() ?? []),
+      ...ofRequests.map(({ metatype }) => (metatype as Type).prototype as object),
+    ];
+  }
+}
+
+/** Of @nestjs/cache-manager: what its `trackBy` gives as the key of an answer is the address. A subclass may have another. */
+function isCacheWithoutCaller(interceptor: object): boolean {
+  let cache: object | undefined;
+  for (let each: object | null = interceptor; each; each = Object.getPrototypeOf(each) as object | null)
+    if (Object.hasOwn(each, 'trackBy') && Object.hasOwn(each, 'isRequestCacheable')) cache = each;
+  return cache !== undefined && Reflect.get(cache, 'trackBy') === Reflect.get(interceptor, 'trackBy');
 }
 
 /** Apart from the others: what is made from request-scoped options is not there at the start, and checks nothing. */

@@ -34,7 +34,7 @@ import { QuotaKeeping } from './tenant/quota/quota-cleaner';
 import { QuotaKinds } from './tenant/quota/quota-kinds';
 import { Clock, SystemClock } from './time/clock';
 import { ZonedTime } from './time/zoned-time';
-import { ScopeCheck, StartChecks } from './start-checks';
+import { CacheCheck, ScopeCheck, StartChecks } from './start-checks';
 import { Doctor } from './doctor/doctor';
 import { optionsProblem, type TenantryExtras, type TenantryOptions } from './tenantry-options';
 import { TenantryTransaction } from './tenantry-transaction';
@@ -81,6 +81,7 @@ function fromOptions<T>(
     UnitOfWork,
     StartChecks,
     ScopeCheck,
+    CacheCheck,
     Cleanup,
     TenantryTransaction,
     Doctor,

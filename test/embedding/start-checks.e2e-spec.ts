@@ -1,8 +1,21 @@
-import { Injectable, Module, Scope, type CanActivate, type DynamicModule } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import {
+  Injectable,
+  Module,
+  Scope,
+  type CallHandler,
+  type CanActivate,
+  type DynamicModule,
+  type ExecutionContext,
+  type NestInterceptor,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import type { Request } from 'express';
+import type { Observable } from 'rxjs';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import {
   DeptService,
@@ -23,6 +36,37 @@ class HostModule {}
 
 const principalResolver = new HeaderResolver();
 const right = { principalResolver, userDirectory: 'none' } as const;
+
+/** As that of @nestjs/cache-manager: its key is the address. */
+@Injectable()
+class CacheInterceptor implements NestInterceptor {
+  trackBy(context: ExecutionContext): string | undefined {
+    return this.isRequestCacheable() ? context.switchToHttp().getRequest<Request>().url : undefined;
+  }
+
+  isRequestCacheable(): boolean {
+    return true;
+  }
+
+  intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle();
+  }
+}
+
+class GetCache extends CacheInterceptor {
+  override isRequestCacheable(): boolean {
+    return false;
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class CacheOfRequest extends CacheInterceptor {}
+
+class CacheByCaller extends CacheInterceptor {
+  override trackBy(): string {
+    return 'with the caller';
+  }
+}
 
 /** Says to Nest that it is the adapter of Fastify. */
 class OtherAdapter extends ExpressAdapter {
@@ -71,6 +115,8 @@ describe('a host that cannot work with the library', () => {
     readonly adapter?: AbstractHttpAdapter;
     readonly isMigrated?: boolean;
     readonly tenantry?: DynamicModule;
+    readonly providers?: Provider[];
+    readonly interceptors?: NestInterceptor[];
   }
 
   /** What the start ends with. */
@@ -80,6 +126,8 @@ describe('a host that cannot work with the library', () => {
     adapter = new ExpressAdapter(),
     isMigrated = true,
     tenantry = TenantryModule.forRoot(options as TenantryOptions),
+    providers = [],
+    interceptors = [],
   }: Parts = {}): Promise<string> {
     await dataSource.initialize();
     opened.push(dataSource);
@@ -88,10 +136,12 @@ describe('a host that cannot work with the library', () => {
       useFactory: () => dataSource.options,
       dataSourceFactory: () => Promise.resolve(dataSource),
     });
-    const app = await NestFactory.create({ module: HostModule, imports: [typeorm, tenantry] }, adapter, {
-      logger: false,
-      abortOnError: false,
-    });
+    const app = await NestFactory.create(
+      { module: HostModule, imports: [typeorm, tenantry], providers },
+      adapter,
+      { logger: false, abortOnError: false },
+    );
+    app.useGlobalInterceptors(...interceptors);
     try {
       await app.init();
       return 'it starts';
@@ -131,6 +181,20 @@ describe('a host that cannot work with the library', () => {
     );
     expect(await told({ strictInput: 'off' })).toMatch(/strictInput must be true or false, not off/);
     expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is not a guard/);
+  });
+
+  it('a host is told that a cache for all routes must know the caller', async () => {
+    const told = (name: string) =>
+      `Tenantry cannot start: ${name} stands before all routes and would give one caller the answers of another; give it a trackBy with the caller in its key, or use it on single controllers.`;
+    const registered = (useClass: Type) => ({ providers: [{ provide: APP_INTERCEPTOR, useClass }] });
+    expect(await start(registered(CacheInterceptor))).toBe(told('CacheInterceptor'));
+    expect(await start(registered(GetCache))).toBe(told('GetCache'));
+    expect(await start(registered(CacheOfRequest))).toBe(told('CacheOfRequest'));
+    expect(await start({ interceptors: [new CacheInterceptor()] })).toBe(told('CacheInterceptor'));
+    expect(await start({ interceptors: [new CacheByCaller()] })).toBe('it starts');
+    expect(await start(registered(CacheByCaller))).toBe('it starts');
+    const tenantry = TenantryModule.forRoot({ ...right, controllers: false });
+    expect(await start({ tenantry, ...registered(CacheInterceptor) })).toBe('it starts');
   });
 
   it('a host is told that guards and options cannot depend on a request', async () => {
