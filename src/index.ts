@@ -1,6 +1,7 @@
 // The modules, and what a host tells them.
 export { DeptModule, DeptServicesModule } from './dept/dept.module';
-export type { HttpStatusMode } from './web/envelope';
+export type { AnswerForm, Envelope, HttpStatusMode } from './web/envelope';
+export type { Authorize } from './web/roles.guard';
 export { TenantServicesModule, TenantModule } from './tenant/tenant.module';
 export { TenantryModule } from './tenantry.module';
 export type { TenantryExtras, TenantryOptions } from './tenantry-options';

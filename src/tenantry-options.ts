@@ -6,8 +6,9 @@ import type { UserDirectory } from './tenancy/tenant-access';
 import type { CeilingOptions } from './tenant/ceilings';
 import type { QuotaKind } from './tenant/quota/quota-kinds';
 import type { Clock } from './time/clock';
-import { HTTP_STATUS_MODES, type HttpStatusMode } from './web/envelope';
+import { HTTP_STATUS_MODES, type AnswerForm, type HttpStatusMode } from './web/envelope';
 import { LANGUAGES, type Language } from './web/request';
+import type { Authorize } from './web/roles.guard';
 
 /** What a host tells the library. */
 export interface TenantryOptions {
@@ -22,10 +23,17 @@ export interface TenantryOptions {
    * classes or instances. Default: none.
    */
   readonly guards?: readonly (CanActivate | Type<CanActivate>)[];
+  /**
+   * Whether a caller whose role allows an operation may do it: asked for every operation, by its id in the OpenAPI document. False is
+   * a 403; an exception is answered as those of guards. Default: the role is enough.
+   */
+  readonly authorize?: Authorize;
   /** Of messages, where the caller's `Accept-Language` prefers neither. Default `zh`. */
   readonly language?: Language;
   /** Default `match-code`. */
   readonly httpStatusMode?: HttpStatusMode;
+  /** The form of answers, successes and refusals, for clients that know another than `{ code, msg, data }`. Default: as it is. */
+  readonly envelope?: AnswerForm;
   /**
    * Whether fields and parameters that an operation does not know are refused, where the caller's `Prefer` says nothing. Default
    * `false`: they are ignored, and the header `X-Ignored-Fields` names them.
@@ -75,6 +83,9 @@ export function optionsProblem(options: Partial<TenantryOptions>): string | null
     return `httpStatusMode must be one of ${HTTP_STATUS_MODES.join(', ')}, not ${httpStatusMode as string}.`;
   if (strictInput !== undefined && typeof strictInput !== 'boolean')
     return `strictInput must be true or false, not ${String(strictInput)}.`;
+  for (const name of ['authorize', 'envelope'] as const)
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      return `${name} must be a function.`;
   const other = guards.findIndex((guard) => !isGuard(guard));
   return other === -1 ? null : `guards[${other}] is not a guard.`;
 }

@@ -22,7 +22,7 @@ import { ChangeCursors } from './journal/change-cursor';
 import { ChangeReader } from './journal/change-reader.repository';
 import { WebhookSettings } from './changes/webhook/webhook-sender';
 import { documentSecurity } from './web/organisation-controller';
-import { StatusPolicy } from './web/envelope';
+import { setEnvelope, StatusPolicy } from './web/envelope';
 import { setDefaultLanguage } from './web/request';
 import { HostRefusals } from './web/refusal-responses';
 import { HostGuards } from './web/roles.guard';
@@ -105,8 +105,8 @@ function fromOptions<T>(
     fromOptions(ZonedTime, ({ timeZone }) => new ZonedTime(timeZone ?? 'Asia/Shanghai')),
     {
       provide: HostGuards,
-      useFactory: ({ guards = [] }: Partial<TenantryOptions>, moduleRef: ModuleRef) =>
-        new HostGuards(guards, moduleRef),
+      useFactory: ({ guards = [], authorize }: Partial<TenantryOptions>, moduleRef: ModuleRef) =>
+        new HostGuards(guards, authorize, moduleRef),
       inject: [MODULE_OPTIONS_TOKEN, ModuleRef],
     },
     fromOptions(StatusPolicy, ({ httpStatusMode }) => new StatusPolicy(httpStatusMode ?? 'match-code')),
@@ -151,6 +151,7 @@ export class TenantryModule extends ConfigurableModuleClass implements OnModuleI
     if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
     setDefaultLanguage(this.host, this.options.language ?? 'zh');
     setStrictInput(this.host, this.options.strictInput ?? false);
+    setEnvelope(this.host, this.options.envelope);
   }
 
   /**

@@ -7,7 +7,7 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { Request, Response } from 'express';
+import type { Express, Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { detailsIn, type ErrorRow, type Refusal } from '../errors/refusal';
 import type { Language } from './request';
@@ -32,6 +32,25 @@ export function failure(refusal: Refusal, requestId: string, language: Language)
   const { row, details } = refusal;
   const data = { reason: row.reason, requestId, ...detailsIn(language, details) };
   return { code: row.status, msg: row[language], data };
+}
+
+/** What a host makes of every answer, at once. */
+export type AnswerForm = (answer: Envelope<unknown>, request: Request) => unknown;
+
+const FORM = 'tenantry envelope';
+
+/** Sets the form of answers that a host has chosen; it is a setting of the Express application. */
+export function setEnvelope({ httpAdapter }: Partial<HttpAdapterHost>, form: AnswerForm | undefined): void {
+  httpAdapter?.getInstance<Partial<Express>>().set?.(FORM, form);
+}
+
+/** An answer as it is sent. */
+export function inForm(answer: Envelope<unknown>, request: Request): unknown {
+  const form = request.app.get(FORM) as AnswerForm | undefined;
+  if (!form) return answer;
+  const formed = form(answer, request);
+  if (formed === undefined) throw new Error('The option envelope has given nothing.');
+  return formed;
 }
 
 /** Headers that a refusal carries beside its envelope. */
@@ -134,7 +153,7 @@ export function releaseAnswer(response: Response): void {
 
 /** What is sent is a text by now. Interceptors of a host see an object: some of them fail at anything else. */
 interface SentEnvelope {
-  readonly seen: Envelope<unknown>;
+  readonly seen: unknown;
   readonly sent: string;
 }
 
@@ -143,23 +162,23 @@ function enveloped(request: Request, response: Response, result: unknown): SentE
   if (request.method === 'GET' || request.method === 'HEAD') {
     // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
     delete request.headers['cache-control'];
-    return tagged(response, result ?? null);
+    return tagged(request, response, result ?? null);
   }
   if (result instanceof Created || result instanceof Changed) response.setHeader('ETag', result.tag);
-  if (result instanceof Changed) return answerOf(null);
-  if (!(result instanceof Created)) return answerOf(result ?? null);
+  if (result instanceof Changed) return answerOf(request, null);
+  if (!(result instanceof Created)) return answerOf(request, result ?? null);
   // Below the path that was called, so that it stays right where a host has moved the routes.
   const [path = ''] = request.originalUrl.split('?');
   response.setHeader('Location', `${path.replace(/\/+$/, '')}/${result.id}`);
-  return answerOf(result.data);
+  return answerOf(request, result.data);
 }
 
 /**
  * What was read, under a strong entity tag: the revision of the row that it shows, or a hash of its text. Express answers
  * 304 by itself when the client has it already.
  */
-function tagged(response: Response, data: unknown): SentEnvelope {
-  const answer = answerOf(data);
+function tagged(request: Request, response: Response, data: unknown): SentEnvelope {
+  const answer = answerOf(request, data);
   const revision = revisionOf(data);
   const hash = () => `"${createHash('sha1').update(answer.sent).digest('base64url')}"`;
   response.setHeader('Cache-Control', 'private, no-cache');
@@ -167,7 +186,7 @@ function tagged(response: Response, data: unknown): SentEnvelope {
   return answer;
 }
 
-function answerOf(data: unknown): SentEnvelope {
-  const seen = success(data);
+function answerOf(request: Request, data: unknown): SentEnvelope {
+  const seen = inForm(success(data), request);
   return { seen, sent: JSON.stringify(seen) };
 }

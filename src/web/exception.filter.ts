@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
-import { failure, refusalHeaders, releaseAnswer, StatusPolicy } from './envelope';
+import { failure, inForm, refusalHeaders, releaseAnswer, StatusPolicy, type Envelope } from './envelope';
 import { hasBrokenOff, hasPassedGuards, isFailure, languageOf, noteRefusal, requestIdOf } from './request';
 
 /** The only catch: every error becomes the envelope, and an unforeseen one becomes a logged 500. */
@@ -37,7 +37,17 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
     response
       .status(this.statuses.statusFor(refusal.row.status))
       .type('json')
-      .json(failure(refusal, requestId, languageOf(request)));
+      .json(this.#inForm(failure(refusal, requestId, languageOf(request)), request));
+  }
+
+  /** A form of the host that fails must not hide the refusal. */
+  #inForm(answer: Envelope<object>, request: Request): unknown {
+    try {
+      return inForm(answer, request);
+    } catch (err) {
+      this.#logger.error({ requestId: requestIdOf(request), err }, 'the option envelope failed');
+      return answer;
+    }
   }
 }
 

@@ -12,7 +12,7 @@ import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
 import { EVERY_SUCCESS, headers, refusalResponses } from './refusal-responses';
 import { documentsInput } from './input';
-import { AllowRoles } from './roles.guard';
+import { AllowRoles, OperationId } from './roles.guard';
 import { schemaClass, schemaRef, stem } from './schema-names';
 
 /** Media types, and what a file looks like in each. */
@@ -61,6 +61,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
+    OperationId(id),
     ...(tellsChangeCursor ? [SetMetadata(TELLS_CHANGE_CURSOR, true)] : []),
     ApiOperation({
       operationId: id,

@@ -11,19 +11,34 @@ import { Reflector, type ModuleRef } from '@nestjs/core';
 import type { Request } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
+import type { Principal } from '../tenancy/principal';
 import { callerOf, forgetCaller, PrincipalResolver } from '../tenancy/principal-resolver';
+import { RequestContext } from '../tenancy/request-context';
 import { requireRole, type Role } from '../tenancy/roles';
-import { keepCheck, notePassedGuards } from './request';
+import { keepCheck, notePassedGuards, requestIdOf } from './request';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
+/** The name of an operation in documents, by which a host may allow it. */
+export const OperationId = Reflector.createDecorator<string>();
 
-/** Guards of a host that run before ours on Tenantry's controllers. Classes are made by Nest, when they are first needed. */
+/** Whether a host allows an operation to a caller whose role does. */
+export type Authorize = (
+  ctx: RequestContext,
+  operationId: string,
+  request: Request & { readonly user?: unknown },
+) => boolean | Promise<boolean>;
+
+/**
+ * What a host has before Tenantry's controllers: guards, which run before ours, and `authorize`, which is asked after our role check.
+ * Guards that are classes are made by Nest, when they are first needed.
+ */
 export class HostGuards implements OnModuleInit {
   #guards: readonly CanActivate[] = [];
 
   constructor(
     private readonly guards: readonly (CanActivate | Type<CanActivate>)[],
+    private readonly allows: Authorize | undefined,
     private readonly moduleRef: ModuleRef,
   ) {}
 
@@ -37,6 +52,12 @@ export class HostGuards implements OnModuleInit {
       const answer = guard.canActivate(context);
       if (!(await (isObservable(answer) ? lastValueFrom(answer) : answer))) throw new ForbiddenException();
     }
+  }
+
+  async authorize(principal: Principal, operationId: string, request: Request): Promise<void> {
+    if (!this.allows) return;
+    const ctx = RequestContext.of(principal, requestIdOf(request));
+    if (!(await this.allows(ctx, operationId, request))) throw AuthErrors.ROLE();
   }
 
   /** The host's own instance, where it has one. */
@@ -89,8 +110,10 @@ export class RolesGuard implements CanActivate {
     await this.hostGuards.admit(context);
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
-    const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
+    const handler = context.getHandler();
+    const allowed = this.reflector.get(AllowRoles, handler) as readonly Role[] | undefined;
     requireRole(principal.roles, allowed ?? []);
+    await this.hostGuards.authorize(principal, this.reflector.get(OperationId, handler), request);
     notePassedGuards(request, true);
   }
 }

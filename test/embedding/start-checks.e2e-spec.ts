@@ -180,6 +180,8 @@ describe('a host that cannot work with the library', () => {
       /one of match-code, always-200, not always-201/,
     );
     expect(await told({ strictInput: 'off' })).toMatch(/strictInput must be true or false, not off/);
+    expect(await told({ authorize: true })).toMatch(/authorize must be a function/);
+    expect(await told({ envelope: 'rest' })).toMatch(/envelope must be a function/);
     expect(await told({ guards: [undefined] })).toMatch(/guards\[0\] is not a guard/);
   });
 

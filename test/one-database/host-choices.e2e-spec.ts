@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Injectable, Module, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import {
+  HttpException,
+  Injectable,
+  Logger,
+  Module,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
 import type { Request } from 'express';
 import { of } from 'rxjs';
@@ -16,11 +23,12 @@ import {
   TenantryModule,
   TenantService,
   UserDirectory,
+  type AnswerForm,
   type Principal,
   type RequestContext,
   type TenantryOptions,
 } from '../../src/index';
-import { aDept } from '../../src/server/testing';
+import { aDept, type Answer } from '../../src/server/testing';
 import { expectRefused } from '../support/refusals';
 import { HeaderResolver, Host, system } from '../support/host';
 import { HostUserEntity } from '../support/host-tables';
@@ -229,6 +237,109 @@ describe('a host chooses', () => {
       expect((await anonymous.get(DEPTS, { 'x-key': 'right' })).status).toBe(200);
       expectRefused(await anonymous.post(DEPTS, {}, { 'x-key': 'right' }), 403, 'ROLE_REQUIRED');
       expect(app.get(Doorbell).rung).toBe(3);
+    });
+  });
+
+  it('a host chooses who may do what, by the names of operations', async () => {
+    const asked: string[] = [];
+    const CODES: Record<string, string> = { listDepts: 'system:dept:list', createDept: 'system:dept:add' };
+    const tenantry = TenantryModule.forRoot({
+      principalResolver,
+      userDirectory: 'none',
+      authorize: async (ctx, operationId, request) => {
+        asked.push(`${ctx.tenantId} ${ctx.username} ${operationId}`);
+        await nextTurn();
+        if (operationId === 'deleteDepts') throw new HttpException({ code: 402, message: 'not paid' }, 200);
+        return String(request.headers['x-codes'])
+          .split(' ')
+          .includes(CODES[operationId] ?? 'nothing');
+      },
+    });
+    await during({ imports: [tenantry] }, async (host) => {
+      const may = (codes: string) => host.as({ username: 'ann' }).with({ 'x-codes': codes });
+      expect((await may('system:dept:add').post(DEPTS, {})).status).toBe(200);
+      expect((await may('system:dept:list').get(DEPTS)).status).toBe(200);
+      expectRefused(await may('system:dept:list').post(DEPTS, {}), 403, 'ROLE_REQUIRED');
+      expectRefused(await may('system:dept:list').get('/system/tenant-api'), 403, 'ROLE_REQUIRED');
+      expectRefused(await may('').delete(`${DEPTS}/1`), 402, 'HTTP_402');
+      const names = 'createDept listDepts createDept listTenants deleteDepts'.split(' ');
+      expect(asked).toEqual(names.map((name) => `000000 ann ${name}`));
+      const member = host.as({ roles: ['member'] }).with({ 'x-codes': 'system:dept:add' });
+      expectRefused(await member.post(DEPTS, {}), 403, 'ROLE_REQUIRED');
+      expectRefused(await host.anonymous.get(DEPTS), 401, 'TOKEN_MISSING');
+      expect(asked).toHaveLength(names.length);
+    });
+  });
+
+  describe('of another form of answers', () => {
+    const ofHost: AnswerForm = ({ code, msg, data }, request) => ({
+      data,
+      code,
+      message: msg,
+      path: request.path,
+    });
+    const json = ({ status, text }: Answer): [number, unknown] => [status, JSON.parse(text)];
+
+    it.each(['match-code', 'always-200'] as const)(
+      'a host chooses another form of all answers: %s',
+      async (httpStatusMode) => {
+        const options = { userDirectory: 'none', envelope: ofHost, httpStatusMode } as const;
+        const tenantry = TenantryModule.forRoot({ principalResolver, ...options });
+        await during({ imports: [tenantry] }, async (host) => {
+          const api = host.as();
+          const made = await api.post(DEPTS, { deptName: 'a' });
+          const done = { data: null, code: 200, message: '操作成功', path: DEPTS };
+          expect(json(made)).toEqual([200, done]);
+          const at = made.headers.location!;
+          const read = await api.get(at);
+          expect(json(read)).toMatchObject([200, { data: { deptName: 'a' }, code: 200, path: at }]);
+          const tree = await api.get(`${DEPTS}/tree`);
+          for (const [path, answer] of [[at, read] as const, [`${DEPTS}/tree`, tree] as const])
+            expect((await api.get(path, { 'if-none-match': String(answer.headers.etag) })).status).toBe(304);
+          const status = (code: number) => (httpStatusMode === 'always-200' ? 200 : code);
+          expect(json(await api.get(`${DEPTS}/999`))).toMatchObject([
+            status(404),
+            { data: { reason: 'DEPT_NOT_FOUND' }, code: 404, message: expect.any(String) as string },
+          ]);
+          expect(json(await host.anonymous.get(DEPTS))).toMatchObject([
+            status(401),
+            { data: { reason: 'TOKEN_MISSING' }, code: 401, path: DEPTS },
+          ]);
+          const file = '{"path":"a/b"}\n{"path":"c"}\n';
+          const type = { 'content-type': 'application/x-ndjson' };
+          const report = { data: { created: 2 }, code: 200, path: `${DEPTS}/import` };
+          const tried = await api.post(`${DEPTS}/import?dryRun=true`, file, type);
+          expect(json(tried)).toMatchObject([200, report]);
+          const { data } = JSON.parse(tried.text) as { data: { lines: object[] } };
+          expect(data.lines).toHaveLength(2);
+          expect(json(await api.post(`${DEPTS}/import`, file, type))).toMatchObject([200, report]);
+          expect((await api.get(`${DEPTS}/export`)).text).toMatch(/^\{"path":"a"/);
+        });
+      },
+    );
+
+    it('a host may encrypt answers, and one that fails to form them is told in the log', async () => {
+      const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+      const envelope: AnswerForm = ({ code, data }, { headers }) => {
+        if (headers['x-form'] === 'none') return undefined;
+        if (headers['x-form'] === 'broken') throw new Error('a bug of the host');
+        return { sealed: Buffer.from(JSON.stringify({ code, data })).toString('base64') };
+      };
+      const tenantry = TenantryModule.forRoot({ principalResolver, userDirectory: 'none', envelope });
+      await during({ imports: [tenantry] }, async (host) => {
+        const open = ({ text }: Answer): unknown =>
+          JSON.parse(Buffer.from((JSON.parse(text) as { sealed: string }).sealed, 'base64').toString());
+        const type = { 'content-type': 'application/x-ndjson' };
+        const tried = await host.as().post(`${DEPTS}/import?dryRun=true`, '{"path":"a"}\n', type);
+        expect(open(tried)).toMatchObject({ code: 200, data: { created: 1, lines: [{ line: 1 }] } });
+        expect(open(await host.anonymous.get(DEPTS))).toMatchObject({ data: { reason: 'TOKEN_MISSING' } });
+        for (const form of ['none', 'broken']) {
+          expectRefused(await host.as().get(DEPTS, { 'x-form': form }), 500, 'INTERNAL_ERROR');
+          expectRefused(await host.anonymous.get(DEPTS, { 'x-form': form }), 401, 'TOKEN_MISSING');
+        }
+        expect(errors).toHaveBeenCalledWith(expect.anything(), 'the option envelope failed');
+      });
+      errors.mockRestore();
     });
   });
 

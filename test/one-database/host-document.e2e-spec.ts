@@ -11,7 +11,7 @@ import {
   SwaggerModule,
   type OpenAPIObject,
 } from '@nestjs/swagger';
-import { RequireMenu, TenantryModule, TenantScoped, UsesQuota } from '../../src/index';
+import { RequireMenu, TenantryModule, TenantScoped, UsesQuota, type Envelope } from '../../src/index';
 import { reasonsIn } from '../../src/web/refusal-responses';
 import { HeaderResolver, Host } from '../support/host';
 
@@ -163,6 +163,23 @@ describe("a host's own OpenAPI document", () => {
     expect(responses('/compiled')).toMatchObject({ 201: schema('TenantDto'), 401: {}, 403: {} });
     expect(document.paths['/host/reports/compiled']!.post).toMatchObject({ summary: 'Of a comment' });
     expect(Object.keys(document.paths['/host']!.get!.responses)).toEqual(['200']);
+  });
+
+  it('a document of a host is put into another form of answers by the lines of the guide', () => {
+    const rename = (_: string, part: unknown): unknown => {
+      if (Array.isArray(part)) return part.map((each) => (each === 'msg' ? 'message' : (each as unknown)));
+      const { code, msg, data } = (part ?? {}) as Partial<Envelope<unknown>>;
+      return code && msg ? { data, code, message: msg } : part;
+    };
+    const text = JSON.stringify(document);
+    expect(text).toContain('"msg"');
+    const renamed = JSON.stringify(JSON.parse(text, rename));
+    expect(renamed).not.toContain('"msg"');
+    const { schemas } = (JSON.parse(renamed) as OpenAPIObject).components!;
+    expect(schemas!.TenantryDeptEnvelope).toMatchObject({
+      properties: { data: {}, code: {}, message: {} },
+      required: expect.arrayContaining(['data', 'code', 'message']) as string[],
+    });
   });
 
   it('a document of a host names the security scheme of the host, and no other', () => {

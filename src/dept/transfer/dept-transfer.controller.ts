@@ -1,5 +1,5 @@
-import { Get, Post, Res, type StreamableFile } from '@nestjs/common';
-import type { Response } from 'express';
+import { Get, Post, Req, Res, type StreamableFile } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
@@ -74,7 +74,9 @@ export class DeptTransferController {
     @Ctx() ctx: RequestContext,
     @QueryParams() { dryRun }: ImportQuery,
     @DeptFileBody() file: DeptFile,
+    @Req() request: Request,
   ): Promise<ImportReportDto | StreamableFile> {
-    return dryRun ? streamReport(await this.transfer.dryRun(ctx, file)) : this.transfer.import(ctx, file);
+    if (!dryRun) return this.transfer.import(ctx, file);
+    return streamReport(await this.transfer.dryRun(ctx, file), request);
   }
 }

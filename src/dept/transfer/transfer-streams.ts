@@ -1,8 +1,8 @@
 import { finished, Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { StreamableFile } from '@nestjs/common';
-import type { Response } from 'express';
-import { success } from '../../web/envelope';
+import type { Request, Response } from 'express';
+import { inForm, success } from '../../web/envelope';
 import { TimeSlices } from '../../time/time-slices';
 import type { ExportQuery, ImportReportDto } from './dept-transfer.dto';
 import type { ExportedDept, FileFormat } from './file-format';
@@ -52,9 +52,18 @@ export async function streamFile(
   return file;
 }
 
-/** Sends the envelope of a report in parts: 20,000 lines as one text would block the event loop. */
-export function streamReport({ lines = [], ...counts }: ImportReportDto): StreamableFile {
-  const [head = '', tail = ''] = JSON.stringify(success({ ...counts, lines: [] })).split(/(?<=\[)(?=\])/);
+/** Stands for the lines of a report; no text of a client is among them. */
+const LINES = '\0lines';
+
+/**
+ * Sends the envelope of a report in parts: 20,000 lines as one text would block the event loop. A host may have a form of answers in
+ * which the lines are not found, such as an encrypted one: then it is the report itself.
+ */
+export function streamReport(report: ImportReportDto, request: Request): StreamableFile | ImportReportDto {
+  const { lines = [], ...counts } = report;
+  const form = JSON.stringify(inForm(success({ ...counts, lines: [LINES] }), request));
+  const [head = '', tail = '', ...others] = form.split(JSON.stringify(LINES));
+  if (tail === '' || others.length > 0) return report;
   async function* chunks(): AsyncGenerator<Buffer> {
     yield Buffer.from(head);
     for (let at = 0; at < lines.length; at += REPORT_LINES) {
