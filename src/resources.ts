@@ -1,7 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import { CHANGES, WEBHOOKS } from './changes/journal.module';
 import { TenantryCommit } from './database/commit-log';
-import { describeColumnsFor } from './database/entity-columns';
 import { migrations as common } from './database/migrations/index';
 import { DEPTS } from './dept/dept.module';
 import { TenantryChange } from './journal/change-log';
@@ -24,7 +23,7 @@ export const allResources: readonly Resource[] = Object.values(resources);
 export const serviceModules = [...new Set(allResources.map(({ services }) => services))];
 export const routeModules = [...new Set(allResources.map(({ routes }) => routes))];
 
-/** Every entity of the library; a host on MySQL, MariaDB or SQLite adds them to its own DataSource. */
+/** Every entity of the library, for every database; a host adds them to its own DataSource. */
 export const entities = [
   ...allResources.flatMap((resource) => resource.entities ?? []),
   TenantryCommit,
@@ -34,8 +33,7 @@ export const entities = [
 /** The history of the library's tables, for every database; a host adds it to its own DataSource. */
 export const migrations = [...common, ...allResources.flatMap((resource) => resource.migrations ?? [])];
 
-/** All entities for a DataSource of any type that the library works on: PostgreSQL has other types of columns. */
-export function entitiesFor(type: DataSourceOptions['type']): typeof entities {
-  describeColumnsFor(type, entities);
+/** @deprecated `entities` are for every database. */
+export function entitiesFor(_type: DataSourceOptions['type']): typeof entities {
   return entities;
 }

@@ -93,7 +93,7 @@ export function dataSourceProblem(
   dataSource: Pick<DataSource, 'options' | 'driver' | 'hasMetadata'>,
 ): string | null {
   const { options, driver } = dataSource;
-  const { type, entityPrefix, synchronize } = options;
+  const { type, entityPrefix } = options;
   if (type === 'better-sqlite3') {
     if (!('writers' in driver)) return 'on SQLite, make the DataSource with SqliteDataSource of tenantry.';
     // Only 0.3 has it. npm cannot tell: on the other databases 0.3 is supported.
@@ -103,8 +103,6 @@ export function dataSourceProblem(
   }
   if (entityPrefix !== undefined && entityPrefix !== '')
     return `the DataSource has the entityPrefix ${entityPrefix}, but its tables keep their names.`;
-  if (synchronize)
-    return 'the DataSource has the option synchronize, which would change its tables; run its migrations instead.';
   const missing = entities.find((entity) => !dataSource.hasMetadata(entity));
   return missing ? `add the entities of tenantry to the DataSource: ${missing.name} is missing.` : null;
 }

@@ -12,7 +12,7 @@ import { DiscoveryModule, HttpAdapterHost, ModuleRef, ModulesContainer } from '@
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
 import { boundTo, TenantryDataSource } from './database/tenantry.data-source';
 import { Cleanup } from './database/cleanup';
-import { keepTimesInUtc } from './database/entity-columns';
+import { keepTimesInUtc } from './database/mysql/host-time-zone';
 import { UnitOfWork } from './database/unit-of-work';
 import { DomainEvents, EventSubscriber } from './database/domain-events';
 import { Meter, SilentMeter } from './database/meter';

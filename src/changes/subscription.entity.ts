@@ -1,10 +1,10 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Stamped } from '../database/audited';
-import { ascii, id, text, toTenant } from '../database/columns';
+import { BY_MIGRATIONS, ascii, id, instant, text, toTenant } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 
 /** An address of a tenant that its changes are sent to. */
-@Entity('tenantry_webhook')
+@Entity('tenantry_webhook', BY_MIGRATIONS)
 @Index('ix_webhook_tenant', ['tenantId', 'webhookId'])
 export class TenantryWebhook extends Stamped implements TenantOwned {
   @PrimaryColumn({ name: 'webhook_id', type: 'bigint', transformer: id })
@@ -30,7 +30,7 @@ export class TenantryWebhook extends Stamped implements TenantOwned {
 }
 
 /** One try to send one message to a webhook. Kept for 30 days. */
-@Entity('tenantry_webhook_delivery')
+@Entity('tenantry_webhook_delivery', BY_MIGRATIONS)
 @Index('ix_delivery_webhook', ['webhookId', 'deliveryId'])
 @Index('ix_delivery_message', ['webhookId', 'messageId'])
 export class TenantryDelivery implements TenantOwned {
@@ -52,12 +52,12 @@ export class TenantryDelivery implements TenantOwned {
   @Column({ name: 'duration_ms', type: 'integer' }) durationMs!: number;
 
   @Index('ix_delivery_expiry')
-  @Column({ name: 'sent_at', type: 'datetime', precision: 3 })
+  @Column({ name: 'sent_at', ...instant })
   sentAt!: Date;
 }
 
 /** How far a webhook, or a handler of the host, has come in the journal of one tenant. */
-@Entity('tenantry_change_position')
+@Entity('tenantry_change_position', BY_MIGRATIONS)
 export class TenantryPosition {
   /** The tenant whose journal it is; a webhook of another tenant may follow the platform's. */
   @PrimaryColumn({ type: 'varchar', length: 20, ...ascii }) journal!: string;
@@ -79,16 +79,16 @@ export class TenantryPosition {
   @Column({ type: 'integer' }) seq!: number;
   /** Failed tries of the next entry. */
   @Column({ type: 'integer' }) attempts!: number;
-  @Column({ name: 'failing_since', type: 'datetime', precision: 3, nullable: true })
+  @Column({ name: 'failing_since', ...instant, nullable: true })
   failingSince!: Date | null;
   /** The next try is not before that. */
-  @Column({ name: 'retry_at', type: 'datetime', precision: 3, nullable: true }) retryAt!: Date | null;
+  @Column({ name: 'retry_at', ...instant, nullable: true }) retryAt!: Date | null;
 }
 
 /** Which process serves a subscription. A process that dies leaves it to others when it expires. */
-@Entity('tenantry_lease')
+@Entity('tenantry_lease', BY_MIGRATIONS)
 export class TenantryLease {
   @PrimaryColumn({ type: 'varchar', length: 80, ...ascii }) name!: string;
   @Column({ type: 'varchar', length: 36, ...ascii }) owner!: string;
-  @Column({ name: 'expires_at', type: 'datetime', precision: 3 }) expiresAt!: Date;
+  @Column({ name: 'expires_at', ...instant }) expiresAt!: Date;
 }

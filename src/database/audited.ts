@@ -1,18 +1,18 @@
 import { Column } from 'typeorm';
-import { ascii, text } from './columns';
+import { ascii, instant, text } from './columns';
 
 /** Who made a row and who changed it last. */
 export abstract class Stamped {
   @Column({ name: 'create_by', type: 'varchar', length: 64, ...text })
   createBy!: string;
 
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 })
+  @Column({ name: 'create_time', ...instant })
   createTime!: Date;
 
   @Column({ name: 'update_by', type: 'varchar', length: 64, ...text })
   updateBy!: string;
 
-  @Column({ name: 'update_time', type: 'datetime', precision: 3, nullable: true })
+  @Column({ name: 'update_time', ...instant, nullable: true })
   updateTime!: Date | null;
 
   /** Raised by every change of the row: what a conditional change is held against. */

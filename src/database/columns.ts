@@ -8,6 +8,22 @@ import {
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
+/** Of an entity whose table only migrations change: the `synchronize` and `migration:generate` of a host leave it alone. */
+export const BY_MIGRATIONS = { synchronize: false } as const;
+
+/**
+ * A time. Every database has a type for `Date`; that of the column is what the migrations gave it. A host may have given the driver of
+ * PostgreSQL a parser of its own: for numbers, or for objects of a library.
+ */
+export const instant = {
+  type: Date,
+  precision: 3,
+  transformer: {
+    to: (value: unknown) => value,
+    from: (value: unknown) => (value == null || value instanceof Date ? value : new Date(Number(value))),
+  },
+} as const;
+
 /** For codes and paths: one byte a character keeps their index keys short, and equality is to the byte. */
 export const ascii = { charset: 'ascii', collation: 'ascii_bin' } as const;
 

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, LessThan, PrimaryColumn, type EntityManager } from 'typeorm';
 import { daysBefore } from '../time/clock';
 import { removeSome } from './cleanup';
-import { ascii, text } from './columns';
+import { BY_MIGRATIONS, ascii, instant, text } from './columns';
 import { IdempotencyErrors } from './database.errors';
 import type { IdempotentRequest } from './idempotent-request';
 import { ScopedTable } from './scoped-table';
@@ -14,21 +14,21 @@ const RULE = 'The result of a transaction that takes effect once must be JSON';
  * One row per committed unit of work, written in its own transaction. When the answer to a COMMIT is lost,
  * the row tells whether it happened. Rows older than a day are removed.
  */
-@Entity('tenantry_unit')
+@Entity('tenantry_unit', BY_MIGRATIONS)
 export class TenantryCommit {
   /** Made from a client's Idempotency-Key where there is one. */
   @PrimaryColumn({ name: 'unit_id', type: 'varchar', length: 36, ...ascii })
   unitId!: string;
 
   @Index('ix_unit_created')
-  @Column({ name: 'created_at', type: 'datetime', precision: 3 })
+  @Column({ name: 'created_at', ...instant })
   createdAt!: Date;
 
   @Column({ name: 'body_hash', type: 'varchar', length: 64, nullable: true, ...ascii })
   bodyHash!: string | null;
 
   /** JSON of up to 64 KB: what the request with that key is answered. */
-  @Column({ type: 'mediumtext', nullable: true, ...text })
+  @Column({ type: 'text', nullable: true, ...text })
   result!: string | null;
 }
 

@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { columnOf, comesAsItIs, fromUtcText } from './columns';
+import { columnOf, comesAsItIs, fromUtcText, instant } from './columns';
 import { firstIdOf, type Dialect, type StatementResult } from './dialect';
 import { dialectOf } from './dialects';
 import { SqlStatement, type Named, type Where } from './sql-statement';
@@ -275,7 +275,7 @@ class RowShape {
   private constructor(metadata: EntityMetadata, columns: readonly ColumnMetadata[]) {
     const dataSource = dataSourceOf(metadata);
     const { timesAsText } = dialectOf(dataSource);
-    const isText = ({ type }: ColumnMetadata) => timesAsText && type === 'datetime';
+    const isText = ({ type }: ColumnMetadata) => timesAsText && type === instant.type;
     const escape = (name: string) => dataSource.driver.escape(name);
     this.sql = columns
       .map((column) => {

@@ -1,6 +1,6 @@
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Audited, STAMPS } from '../database/audited';
-import { ascii, id, text, toTenant } from '../database/columns';
+import { BY_MIGRATIONS, ascii, id, text, toTenant } from '../database/columns';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 import type { TreeRow } from '../database/tree-table';
 import { namesOf, type ClientFields } from '../resource/fields';
@@ -9,7 +9,7 @@ import type { CreateDeptDto, DeptDto } from './dept.dto';
 /** Parent id of a top-level department. */
 export const ROOT_ID = 0;
 
-@Entity('tenantry_dept')
+@Entity('tenantry_dept', BY_MIGRATIONS)
 @Index('ix_dept_subtree', ['tenantId', 'delFlag', 'ancestors', 'orderNum', 'deptId'])
 @Index('ix_dept_children', ['tenantId', 'delFlag', 'parentId', 'orderNum', 'deptId'])
 @Index('ix_dept_sibling', ['tenantId', 'delFlag', 'parentId', 'deptName', 'deptId'])

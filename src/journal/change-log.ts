@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type EntityManager } from 'typeorm';
-import { ascii, id, text, toTenant } from '../database/columns';
+import { BY_MIGRATIONS, ascii, id, instant, text, toTenant } from '../database/columns';
 import type { UnitPart } from '../database/open-unit';
 import { ScopedTable } from '../database/scoped-table';
 
@@ -22,7 +22,7 @@ const BATCH = 200;
  * changed afterwards. A tenant's entries are in the order of their commits, because its version is raised under its lock.
  * What happens to tenants stands in the journal of the platform, whose version is the lock of the tenants' tree.
  */
-@Entity('tenantry_change')
+@Entity('tenantry_change', BY_MIGRATIONS)
 @Index('ix_change_resource', ['tenantId', 'kind', 'resourceId', 'version', 'seq'])
 @Index('ix_change_time', ['tenantId', 'happenedAt'])
 @Index('ix_change_expiry', ['happenedAt'])
@@ -44,11 +44,11 @@ export class TenantryChange {
   @Column({ type: 'varchar', length: 16, ...ascii }) operation!: ChangeOperation | 'begun';
   @Column({ name: 'resource_id', type: 'varchar', length: 20, ...ascii }) resourceId!: string;
   /** Of a tenant: its path with its own code, `,0,000000,100001,`; of one that has moved, the old path, `;` and the new one. */
-  @Column({ type: 'mediumtext', nullable: true, ...ascii }) lineage!: string | null;
+  @Column({ type: 'text', nullable: true, ...ascii }) lineage!: string | null;
   /** JSON of `ChangedFields`. */
-  @Column({ type: 'mediumtext', ...text }) fields!: string;
+  @Column({ type: 'text', ...text }) fields!: string;
   @Column({ name: 'changed_by', type: 'varchar', length: 64, ...text }) by!: string;
-  @Column({ name: 'happened_at', type: 'datetime', precision: 3 }) happenedAt!: Date;
+  @Column({ name: 'happened_at', ...instant }) happenedAt!: Date;
   @Column({ name: 'request_id', type: 'varchar', length: 64, nullable: true, ...ascii })
   requestId!: string | null;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Audited } from '../database/audited';
-import { ascii, text } from '../database/columns';
+import { BY_MIGRATIONS, ascii, text } from '../database/columns';
 import type { TreeRow } from '../database/tree-table';
 import { namesOf, type ClientFields } from '../resource/fields';
 import type { RuleView, TenantDto } from './tenant-view.dto';
@@ -22,16 +22,16 @@ export class QuotaColumns {
 
 /** Opaque texts: 64 KB each does not fit into MySQL's TEXT, by one byte. */
 export class RuleColumns {
-  @Column({ name: 'rule_model_zr', type: 'mediumtext', nullable: true, ...text }) modelZr!: string | null;
-  @Column({ name: 'rule_model_pf', type: 'mediumtext', nullable: true, ...text }) modelPf!: string | null;
-  @Column({ name: 'rule_model_ed', type: 'mediumtext', nullable: true, ...text }) modelEd!: string | null;
-  @Column({ name: 'rule_catalog_zr', type: 'mediumtext', nullable: true, ...text }) catalogZr!: string | null;
-  @Column({ name: 'rule_catalog_pf', type: 'mediumtext', nullable: true, ...text }) catalogPf!: string | null;
-  @Column({ name: 'rule_catalog_ed', type: 'mediumtext', nullable: true, ...text }) catalogEd!: string | null;
-  @Column({ name: 'rule_catalog_rw', type: 'mediumtext', nullable: true, ...text }) catalogRw!: string | null;
+  @Column({ name: 'rule_model_zr', type: 'text', nullable: true, ...text }) modelZr!: string | null;
+  @Column({ name: 'rule_model_pf', type: 'text', nullable: true, ...text }) modelPf!: string | null;
+  @Column({ name: 'rule_model_ed', type: 'text', nullable: true, ...text }) modelEd!: string | null;
+  @Column({ name: 'rule_catalog_zr', type: 'text', nullable: true, ...text }) catalogZr!: string | null;
+  @Column({ name: 'rule_catalog_pf', type: 'text', nullable: true, ...text }) catalogPf!: string | null;
+  @Column({ name: 'rule_catalog_ed', type: 'text', nullable: true, ...text }) catalogEd!: string | null;
+  @Column({ name: 'rule_catalog_rw', type: 'text', nullable: true, ...text }) catalogRw!: string | null;
 }
 
-@Entity('tenantry_tenant')
+@Entity('tenantry_tenant', BY_MIGRATIONS)
 @Index('ix_tenant_path', ['ancestors'])
 @Index('ix_tenant_children', ['tenantParent', 'id'])
 @Index('ix_tenant_end', ['endTime', 'id'])
@@ -62,7 +62,7 @@ export class TenantryTenant extends Audited implements TreeRow {
   /** Limit on the number of accounts; -1 is unlimited. */
   @Column({ name: 'account_count', type: 'integer' }) accountCount!: number;
   /** Authorised menus, as they were sent. */
-  @Column({ name: 'menu_ids', type: 'mediumtext', ...ascii }) menuIds!: string;
+  @Column({ name: 'menu_ids', type: 'text', ...ascii }) menuIds!: string;
   @Column(() => QuotaColumns, { prefix: false }) quota!: QuotaColumns;
   @Column(() => RuleColumns, { prefix: false }) rule!: RuleColumns;
   /** Raised as the first statement of every structural write to this tenant's trees. */

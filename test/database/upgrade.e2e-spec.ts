@@ -11,6 +11,7 @@ import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { HandClock } from '../support/hand-clock';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { schemaChanges } from '../support/schema-changes';
 import { emptyDatabase, onInnodb, onPostgres } from '../support/test-database';
 
 const FOLDER = join(__dirname, 'filled-by-0.1');
@@ -90,8 +91,7 @@ if (onPostgres) {
     afterAll(() => service.stop());
 
     it('a database of 0.1 gets the schema of this version, and the doctor finds nothing wrong', async () => {
-      const { upQueries } = await service.dataSource.driver.createSchemaBuilder().log();
-      expect(upQueries.map(({ query }) => query)).toEqual([]);
+      expect(await schemaChanges(service.dataSource)).toEqual([]);
       expect(await new ServiceDoctor(service.dataSource).examine()).toMatchObject({
         findings: [],
         notes: [],
@@ -166,8 +166,7 @@ if (onPostgres) {
     await dataSource.runMigrations();
     expect((await recordedMigrations(dataSource)).slice(10)).toEqual(listedMigrations(dataSource));
     expect(await accounts()).toEqual(before);
-    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-    expect(upQueries.map(({ query }) => query)).toEqual([]);
+    expect(await schemaChanges(dataSource)).toEqual([]);
     expect(await new Doctor(dataSource).examine()).toMatchObject({ findings: [], notes: [] });
     await dataSource.destroy();
     await breakOnPurpose(database);

@@ -8,7 +8,7 @@ import {
   DeptListService,
   DeptService,
   Doctor,
-  entitiesFor,
+  entities,
   migrations,
   PrincipalResolver,
   tenantBoundToken,
@@ -76,7 +76,7 @@ describe('a host that has its own ways with the driver of PostgreSQL', () => {
     const dataSource = await new DataSource({
       type: 'postgres',
       url: database.url,
-      entities: [...entitiesFor('postgres'), InvoiceEntity, NoteEntity],
+      entities: [...entities, InvoiceEntity, NoteEntity],
       migrations,
     }).initialize();
     await dataSource.runMigrations();

@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Request } from 'express';
 import { DataSource } from 'typeorm';
 import {
-  entitiesFor,
+  entities,
   migrations,
   PrincipalResolver,
   RequestContext,
@@ -33,7 +33,7 @@ export class HeaderResolver extends PrincipalResolver {
 /** The host's DataSource: its own tables beside those of the library, and options of its driver. */
 export function hostDataSource(url: string, options: object = {}): DataSource {
   const tables = {
-    entities: [...entitiesFor(onPostgres ? 'postgres' : 'mysql'), ...hostEntities],
+    entities: [...entities, ...hostEntities],
     migrations: [...migrations, HostTables1800000000000],
     ...options,
   };

@@ -28,8 +28,7 @@ async function main() {
     }
   }
 
-  const { entitiesFor, migrations, SqliteDataSource, TenantryModule } = tenantry;
-  const entities = entitiesFor(database);
+  const { entities, migrations, SqliteDataSource, TenantryModule } = tenantry;
   const options = { entities, migrations, ...(snakeCase && { namingStrategy: new SnakeNaming() }) };
   const dataSource =
     database === 'sqlite'

@@ -1,4 +1,4 @@
-import { entitiesFor, migrations, SqliteDataSource } from 'tenantry';
+import { entities, migrations, SqliteDataSource } from 'tenantry';
 import { DataSource } from 'typeorm';
 import { OrderEntity } from './orders/order.entity.js';
 import { PlatformTables1800000000000 } from './platform.migration.js';
@@ -10,7 +10,7 @@ export async function openDatabase(
 ): Promise<DataSource> {
   const type = typeOf(url);
   const tables = {
-    entities: [...entitiesFor(type), StaffEntity, OrderEntity],
+    entities: [...entities, StaffEntity, OrderEntity],
     migrations: [...migrations, PlatformTables1800000000000],
   };
   const dataSource =

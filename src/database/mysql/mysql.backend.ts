@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { SslOptions } from 'mysql2';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
-import type { DataSource } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
-import { DescribedDataSource } from '../entity-columns';
 import { readAuthorities, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
 import { SilenceLimit } from '../silence-limit';
@@ -22,7 +21,7 @@ export class MysqlBackend implements Backend {
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     const { host, port, username, password, database } = this.location;
     const silence = new SilenceLimit();
-    const dataSource = new DescribedDataSource({
+    const dataSource = new DataSource({
       ...commonOptions,
       ...tables,
       ...{ host, port, username, password, database },

@@ -1,10 +1,9 @@
 import { Socket } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { Client } from 'pg';
-import type { DataSource } from 'typeorm';
+import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
-import { DescribedDataSource } from '../entity-columns';
 import { readAuthorities, untilReachable } from '../server-start';
 import { SilenceLimit } from '../silence-limit';
 
@@ -26,7 +25,7 @@ export class PostgresBackend implements Backend {
     const { host, port, username, password, database, schema } = this.location;
     const silence = new SilenceLimit();
     const stream = () => silence.watch(new Socket());
-    const dataSource = new DescribedDataSource({
+    const dataSource = new DataSource({
       ...commonOptions,
       ...tables,
       ...{ type: 'postgres', host, port, username, password, database },

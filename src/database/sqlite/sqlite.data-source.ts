@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DataSource, DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { evenly, retry } from '../../concurrency/retry';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
-import { DescribedDataSource } from '../entity-columns';
 import { faultOf } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
 import { SqliteDriver } from './sqlite.driver';
@@ -25,7 +24,7 @@ export interface SqliteDataSourceOptions extends Pick<
  * A SQLite file as the library needs it: TypeORM's own driver gives all callers one transaction, this one gives each
  * its own. The schema comes from migrations alone.
  */
-export class SqliteDataSource extends DescribedDataSource {
+export class SqliteDataSource extends DataSource {
   constructor(options: SqliteDataSourceOptions) {
     super({
       ...options,

@@ -1,11 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import {
-  QueryRunnerAlreadyReleasedError,
-  type ColumnType,
-  type QueryResult,
-  type QueryRunner,
-} from 'typeorm';
+import { QueryRunnerAlreadyReleasedError, type QueryResult, type QueryRunner } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
@@ -14,12 +9,6 @@ import type { Rows } from '../dialect';
 import { BUDGET_MS } from '../retry-policy';
 import { SqliteConnection } from './sqlite.connection';
 import { StatementTurns } from './statement-turns';
-
-/** SQLite's only 64-bit auto-increment is called INTEGER, and its texts have one length. */
-const OWN_TYPES = new Map<unknown, string>([
-  ['bigint', 'integer'],
-  ['mediumtext', 'text'],
-]);
 
 const READS = /^\s*(SELECT|EXPLAIN)\b/i;
 
@@ -46,8 +35,6 @@ export class SqliteDriver extends BetterSqlite3Driver {
   #path = '';
   #inode: bigint | undefined;
 
-  override supportedDataTypes: ColumnType[] = [...this.supportedDataTypes, 'mediumtext'];
-
   /** How many write, and wait for that. */
   get writers(): Pick<Mutex, 'held' | 'waiting'> {
     return this.#mutex;
@@ -63,8 +50,9 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return this.#turns.run(() => reader.prepare(sql).all(...values) as Rows);
   }
 
+  /** SQLite's only 64-bit auto-increment is called INTEGER. */
   override normalizeType(column: Parameters<BetterSqlite3Driver['normalizeType']>[0]): string {
-    return OWN_TYPES.get(column.type) ?? super.normalizeType(column);
+    return column.type === 'bigint' ? 'integer' : super.normalizeType(column);
   }
 
   /** Leaves everything in the file itself, for those who copy it: after closing alone it was still in the -wal file. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Audited } from '../../database/audited';
-import { ascii, id, text, toTenant } from '../../database/columns';
+import { BY_MIGRATIONS, ascii, id, instant, text, toTenant } from '../../database/columns';
 import { usernameKey } from '../../tenancy/account-name';
 import type { TenantOwned } from '../../tenancy/tenant-bound';
 import { TenantryTenant } from '../../tenant/tenant.entity';
 
 /** A user of a tenant, who may sign in and belong to a department. */
-@Entity('tenantry_account')
+@Entity('tenantry_account', BY_MIGRATIONS)
 @Index('ux_account_username', ['tenantId', 'username', 'nameKey'], { unique: true })
 @Index('ux_account_username_key', ['tenantId', 'usernameKey', 'nameKey'], { unique: true })
 @Index('ix_account_members', ['tenantId', 'delFlag', 'deptId', 'userId'])
@@ -44,27 +44,27 @@ export class AccountEntity extends Audited implements TenantOwned {
  * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. It has no foreign key to its
  * tenant: to check it MySQL would wait for every structural write of the tenant.
  */
-@Entity('tenantry_session')
+@Entity('tenantry_session', BY_MIGRATIONS)
 @Index('ix_session_user', ['tenantId', 'userId'])
 export class SessionEntity implements TenantOwned {
   @PrimaryColumn({ name: 'session_id', type: 'varchar', length: 36, ...ascii }) sessionId!: string;
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
   @Column({ name: 'user_id', type: 'bigint', transformer: id }) userId!: number;
   @Column({ name: 'refresh_hash', type: 'varchar', length: 64, ...ascii }) refreshHash!: string;
-  @Column({ name: 'created_at', type: 'datetime', precision: 3 }) createdAt!: Date;
+  @Column({ name: 'created_at', ...instant }) createdAt!: Date;
 
   @Index('ix_session_expires')
-  @Column({ name: 'expires_at', type: 'datetime', precision: 3 })
+  @Column({ name: 'expires_at', ...instant })
   expiresAt!: Date;
   /** Signed out, or ended because an old token was used again. */
-  @Column({ name: 'ended_at', type: 'datetime', precision: 3, nullable: true }) endedAt!: Date | null;
+  @Column({ name: 'ended_at', ...instant, nullable: true }) endedAt!: Date | null;
 }
 
 /**
  * A wrong password: for which account, from which client, and when. Written alike for names that exist and names that do
  * not. The account is a hash: people type passwords where the name belongs.
  */
-@Entity('tenantry_failed_sign_in')
+@Entity('tenantry_failed_sign_in', BY_MIGRATIONS)
 @Index('ix_failed_sign_in_account', ['accountHash', 'client', 'failedAt'])
 export class FailedSignInEntity {
   /** Made before the row is written: a second try to write it changes nothing. */
@@ -74,7 +74,7 @@ export class FailedSignInEntity {
   @Column({ type: 'varchar', length: 45, ...ascii }) client!: string;
 
   @Index('ix_failed_sign_in_time')
-  @Column({ name: 'failed_at', type: 'datetime', precision: 3 })
+  @Column({ name: 'failed_at', ...instant })
   failedAt!: Date;
 }
 

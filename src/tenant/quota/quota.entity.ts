@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ascii, id, text } from '../../database/columns';
+import { BY_MIGRATIONS, ascii, id, instant, text } from '../../database/columns';
 import type { TenantOwned } from '../../tenancy/tenant-bound';
 
 /**
@@ -7,7 +7,7 @@ import type { TenantOwned } from '../../tenancy/tenant-bound';
  * a cluster what two of them collide on. The three tables have no foreign key to the tenant: to check it MySQL would wait for
  * every structural write of the tenant.
  */
-@Entity('tenantry_quota')
+@Entity('tenantry_quota', BY_MIGRATIONS)
 export class TenantryQuota implements TenantOwned {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
   @PrimaryColumn({ type: 'varchar', length: 64, ...ascii }) kind!: string;
@@ -25,7 +25,7 @@ export const QUOTA_OPERATIONS = ['use', 'commit', 'refund', 'month'] as const;
 export type QuotaOperation = (typeof QUOTA_OPERATIONS)[number];
 
 /** The ledger: one row for each time that something was spent or given back. The sum of its amounts is what is used. */
-@Entity('tenantry_quota_entry')
+@Entity('tenantry_quota_entry', BY_MIGRATIONS)
 @Index('ux_quota_entry_key', ['tenantId', 'kind', 'key'], { unique: true })
 @Index('ix_quota_entry_refunds', ['tenantId', 'kind', 'ofKey'])
 export class TenantryQuotaEntry implements TenantOwned {
@@ -46,14 +46,14 @@ export class TenantryQuotaEntry implements TenantOwned {
   @Column({ name: 'create_by', type: 'varchar', length: 64, ...text }) createBy!: string;
 
   @Index('ix_quota_entry_time')
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 })
+  @Column({ name: 'create_time', ...instant })
   createTime!: Date;
 }
 
 export type ReservationState = 'active' | 'committed' | 'released' | 'expired';
 
 /** A part of a quota that is kept for someone until it is spent, given back, or runs out. */
-@Entity('tenantry_quota_reservation')
+@Entity('tenantry_quota_reservation', BY_MIGRATIONS)
 @Index('ix_reservation_state', ['state', 'expiresAt'])
 export class TenantryReservation implements TenantOwned {
   @PrimaryColumn({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
@@ -61,7 +61,7 @@ export class TenantryReservation implements TenantOwned {
   @PrimaryColumn({ name: 'entry_key', type: 'varchar', length: 255, ...text }) key!: string;
   @Column({ type: 'bigint', transformer: id }) amount!: number;
   @Column({ type: 'varchar', length: 10, ...ascii }) state!: ReservationState;
-  @Column({ name: 'expires_at', type: 'datetime', precision: 3 }) expiresAt!: Date;
+  @Column({ name: 'expires_at', ...instant }) expiresAt!: Date;
   @Column({ name: 'create_by', type: 'varchar', length: 64, ...text }) createBy!: string;
-  @Column({ name: 'create_time', type: 'datetime', precision: 3 }) createTime!: Date;
+  @Column({ name: 'create_time', ...instant }) createTime!: Date;
 }
