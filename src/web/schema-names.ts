@@ -1,5 +1,12 @@
 import type { Type } from '@nestjs/common';
-import { ApiProperty, ApiSchema, DECORATORS, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
+import * as swagger from '@nestjs/swagger';
+import { ApiProperty, ApiSchema, getSchemaPath, type ApiPropertyOptions } from '@nestjs/swagger';
+
+// Without it, a class of the library would fail while it is loaded, with an error that does not say why.
+if (!('DECORATORS' in swagger)) throw new Error('Tenantry needs @nestjs/swagger 11.4.4 or later.');
+
+/** The names under which Swagger keeps what its decorators say. */
+export const { DECORATORS } = swagger;
 
 /** In a document schemas carry this prefix, because a host may have a class `TenantDto` of its own. */
 export const SCHEMA_PREFIX = 'Tenantry';

@@ -1,6 +1,7 @@
-import { DECORATORS, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { CHANGE_KINDS } from '../journal/change-log';
 import { ROLES } from '../tenancy/roles';
+import { DECORATORS } from './schema-names';
 
 /**
  * What documents say of a field that is read, where its type in TypeScript does not say it all. Not `@ApiProperty`: that

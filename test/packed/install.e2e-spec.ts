@@ -100,9 +100,13 @@ describe('the package', () => {
     });
 
     /** Runs Node.js in the host and gives what it printed, also when it failed. */
-    async function runNode(args: string[], url = ''): Promise<{ stdout: string; stderr: string }> {
+    async function runNode(
+      args: string[],
+      url = '',
+      cwd = host,
+    ): Promise<{ stdout: string; stderr: string }> {
       const env = { PATH: process.env.PATH, DATABASE_URL: url };
-      return promisify(execFile)(process.execPath, args, { cwd: host, env }).catch(
+      return promisify(execFile)(process.execPath, args, { cwd, env }).catch(
         (error: unknown) => error as { stdout: string; stderr: string },
       );
     }
@@ -136,6 +140,20 @@ describe('the package', () => {
       const said = sentenceIn(await runNode(args));
       expect(said).toContain(`${part} needs `);
       expect(said).toContain(` ${name}@${service.dependencies[name]}`);
+    });
+
+    it('a platform serves with class-validator 0.14 as well', () => {
+      install(host, 'class-validator@0.14');
+      expect(runHost(host, { database: 'mysql', type: 'commonjs', url: database.url })).toContain('Sales');
+    });
+
+    it('a platform is told in one sentence that its Swagger is too old', async () => {
+      const older = emptyHost('older');
+      install(older, ...NEST, 'reflect-metadata', 'rxjs', '@nestjs/typeorm@11', 'typeorm@1');
+      const parts = ['@nestjs/swagger@11.4.3', 'class-validator', 'class-transformer', tarball];
+      run('npm', ['install', '--legacy-peer-deps', '--no-audit', '--no-fund', ...parts], older);
+      const { stderr } = await runNode(['-e', "require('reflect-metadata'); require('tenantry')"], '', older);
+      expect(sentenceIn({ stderr })).toBe('Tenantry needs @nestjs/swagger 11.4.4 or later.');
     });
 
     it('a platform is told all that the service needs', async () => {
