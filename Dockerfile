@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY src/server/package.json ./src/server/
 RUN npm ci
-COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY nest-cli.json tsconfig.json tsconfig.build.json declarations.mjs ./
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
-import { copyPlatform, install, packTarball, runHost, type HostShape } from '../support/packed';
+import { compile, copyPlatform, install, packTarball, runHost, type HostShape } from '../support/packed';
 import { itIsAPlatform } from '../support/platform-rules';
 import { urlOfServer } from '../support/server-of-run';
 
@@ -84,4 +84,17 @@ describe.each([
       await drop();
     }
   });
+});
+
+it('a host on Nest 12 compiles with the module system of Node 16, and with all declarations checked', () => {
+  const folder = folderOf(12);
+  install(folder, '@types/express');
+  const host = copyPlatform();
+  writeFileSync(join(host, 'package.json'), '{"type":"module"}');
+  symlinkSync(join(folder, 'node_modules'), join(host, 'node_modules'));
+  const options = join(host, 'tsconfig.json');
+  const text = readFileSync(options, 'utf8').replace('"nodenext"', '"node16"');
+  writeFileSync(options, text.replace('"skipLibCheck": true', '"skipLibCheck": false'));
+  compile(host);
+  rmSync(host, { recursive: true });
 });
