@@ -10,7 +10,7 @@ import type { RefusalFactory } from '../errors/refusal';
 import type { Role } from '../tenancy/roles';
 import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
-import { EVERY_SUCCESS, headers, refusalResponses } from './refusal-responses';
+import { headers, refusalResponses } from './refusal-responses';
 import { documentsInput } from './input';
 import { AllowRoles, OperationId } from './roles.guard';
 import { schemaClass, schemaRef, stem } from './schema-names';
@@ -57,7 +57,14 @@ export function Operation(options: OperationOptions): MethodDecorator {
   const { id, summary, description, roles, body, upload, file, refusals } = options;
   const { creates, tellsTag, replays, tellsChangeCursor, callbacks } = options;
   const envelope = envelopeOf(options);
-  const refused = refusalResponses(refusals, roles.length === 0);
+  const told = [
+    ...(creates ? (['Location'] as const) : []),
+    ...(tellsTag ? (['ETag'] as const) : []),
+    ...(replays ? (['Idempotent-Replayed'] as const) : []),
+    ...(tellsChangeCursor ? (['X-Change-Cursor'] as const) : []),
+    ...(file ? (['Content-Disposition'] as const) : []),
+  ];
+  const refused = refusalResponses(id, refusals, roles.length === 0);
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
@@ -76,14 +83,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ApiResponse({
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,
-      headers: {
-        ...headers(...EVERY_SUCCESS),
-        ...(creates && headers('Location')),
-        ...(tellsTag && headers('ETag')),
-        ...(replays && headers('Idempotent-Replayed')),
-        ...(tellsChangeCursor && headers('X-Change-Cursor')),
-        ...(file && headers('Content-Disposition')),
-      },
+      ...(told.length > 0 && { headers: headers(...told) }),
       content: file ? contentOf(file) : { 'application/json': { schema: schemaRef(envelope) } },
     }),
     ...[...refused].map(([status, answer]) => ApiResponse({ status, ...answer })),

@@ -49,7 +49,7 @@ export function headers(...names: (keyof typeof HEADERS)[]): Record<string, Head
   return Object.fromEntries(names.map((name) => [name, HEADERS[name]]));
 }
 
-/** The headers of every success. */
+/** The headers of every success. The document of a host does not repeat them for each operation. */
 export const EVERY_SUCCESS = ['X-Request-Id', 'X-Ignored-Fields'] as const;
 
 const RATE_LIMIT_HEADERS = headers('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
@@ -75,12 +75,39 @@ const INPUT = rowsOf([HttpErrors.INVALID, HttpErrors.MALFORMED]);
 /** What an operation may answer that wants a token. */
 const ACCESS = rowsOf([...Object.values(AuthErrors), ...Object.values(NOT_SERVED)]);
 
-/** The refusals of an operation, by status; `default` are those that have nothing to do with it. */
+type Refusals = ReadonlyMap<number | 'default', ResponseObject>;
+
+const wholes = new Map<string, Refusals>();
+
+/**
+ * The refusals that are an operation's own, by status, and one answer for all others. For the document of a host, in which
+ * no two operations can share an answer: there they are as short as they can be. The document of the service has them whole.
+ */
 export function refusalResponses(
+  operationId: string,
   factories: readonly RefusalFactory[],
   isOpen: boolean,
-): ReadonlyMap<number | 'default', ResponseObject> {
-  const own = [...INPUT, ...(isOpen ? [] : ACCESS), ...rowsOf(factories)];
+): Refusals {
+  const own = rowsOf(factories);
+  wholes.set(operationId, byStatus([...INPUT, ...(isOpen ? [] : ACCESS), ...own]));
+  const brief = (description: string) => ({
+    description,
+    content: { 'application/json': { schema: schemaRef(RefusalEnvelope) } },
+  });
+  const found = new Map<number | 'default', ResponseObject>([['default', brief('Any other refusal')]]);
+  for (const { status } of own) {
+    const reasons = own.filter((row) => row.status === status).map(({ reason }) => `\`${reason}\``);
+    found.set(status, brief([...new Set(reasons)].join(', ')));
+  }
+  return found;
+}
+
+/** All refusals of an operation by status, with what each means, headers and examples; `default` are those of any operation. */
+export function wholeRefusals(operationId: string | undefined): Refusals | undefined {
+  return wholes.get(operationId ?? '');
+}
+
+function byStatus(own: readonly ErrorRow[]): Refusals {
   const found = new Map<number | 'default', ResponseObject>([['default', describe(DEFAULT)]]);
   for (const status of new Set(own.map((row) => row.status).sort())) {
     const rows = [...own, ...DEFAULT].filter((row) => row.status === status);

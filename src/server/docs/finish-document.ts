@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { headers } from '../../web/refusal-responses';
+import { EVERY_SUCCESS, headers, wholeRefusals } from '../../web/refusal-responses';
 
 type PathItem = OpenAPIObject['paths'][string];
 export type Operation = NonNullable<PathItem['get']>;
@@ -63,7 +63,8 @@ function finishPath(item: PathItem, usualSecurity: string): PathItem {
 
 function finishOperation(method: string, operation: Operation, usualSecurity: string): Operation {
   const { requestBody, security = [], parameters: own = [], responses, callbacks, ...rest } = operation;
-  const { 200: success, ...refusals } = responses;
+  const { 200: success, ...brief } = responses;
+  const whole = wholeRefusals(operation.operationId);
   const isRead =
     method === 'get' && JSON_TYPE in ((success as { content?: object } | undefined)?.content ?? {});
   const isReplayed = own.some((parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key');
@@ -79,20 +80,30 @@ function finishOperation(method: string, operation: Operation, usualSecurity: st
     ...(requestBody && { requestBody: finishBody(requestBody) }),
     ...(JSON.stringify(security) !== usualSecurity && { security }),
     responses: {
-      ...(success && { 200: withHeaders(success, isRead && 'ETag', isReplayed && 'Idempotent-Replayed') }),
+      ...(success && {
+        200: withHeaders(success, whole ? EVERY_SUCCESS : [], [
+          ...(isRead ? (['ETag'] as const) : []),
+          ...(isReplayed ? (['Idempotent-Replayed'] as const) : []),
+        ]),
+      }),
       ...(isRead && { 304: NOT_MODIFIED }),
-      ...refusals,
+      ...(whole ? Object.fromEntries(whole) : brief),
     },
     ...(callbacks && { callbacks }),
   };
 }
 
+type HeaderNames = Parameters<typeof headers>;
+
 function withHeaders(
   answer: ResponseObject,
-  ...names: (Parameters<typeof headers>[0] | false)[]
+  first: readonly HeaderNames[0][],
+  last: HeaderNames,
 ): ResponseObject {
   if ('$ref' in answer) return answer;
-  return { ...answer, headers: { ...answer.headers, ...headers(...names.filter((name) => name !== false)) } };
+  const { description, headers: own, ...rest } = answer;
+  const all = { ...headers(...first), ...own, ...headers(...last) };
+  return { description, ...(Object.keys(all).length > 0 && { headers: all }), ...rest };
 }
 
 /** A body has one example, which needs no name. */

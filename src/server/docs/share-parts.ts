@@ -15,7 +15,7 @@ type Schema = Exclude<
 >;
 type Schemas = Record<string, Schema>;
 
-/** Keeps once, and refers to, what several operations say; in the document of a host each operation is complete by itself. */
+/** Keeps once, and refers to, what several operations say; in the document of a host there is no place to keep it. */
 export function shareParts(document: OpenAPIObject): OpenAPIObject {
   const { components = {} } = document;
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
