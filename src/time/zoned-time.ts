@@ -32,8 +32,7 @@ export class ZonedTime {
 
   format(instant: Date): string {
     const time = instant.getTime();
-    const isRegular = time >= REGULAR_FROM && time < REGULAR_UNTIL;
-    const offset = isRegular ? this.#offsetOn(Math.floor(time / DAY_MS)) : null;
+    const offset = this.#regularOffset(time);
     if (offset === null) return this.#calendar.format(instant);
     return new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');
   }
@@ -59,6 +58,12 @@ export class ZonedTime {
     return instant && this.format(instant);
   }
 
+  /** How far the zone is from UTC at this time; null where only the calendar knows. */
+  #regularOffset(time: number): number | null {
+    const isRegular = time >= REGULAR_FROM && time < REGULAR_UNTIL;
+    return isRegular ? this.#offsetOn(Math.floor(time / DAY_MS)) : null;
+  }
+
   /** Remembered, because a list holds thousands of times and the calendar costs much more than the rest. */
   #offsetOn(day: number): number | null {
     const known = this.#offsets.get(day);
@@ -72,9 +77,10 @@ export class ZonedTime {
 
   /** When clocks of the zone show this; `wall` is what they show, as if it were UTC. */
   #instantOf(wall: number): number {
-    const near = wall - this.#offsetAt(wall);
+    const offsetAt = (time: number): number => this.#regularOffset(time) ?? this.#offsetAt(time);
+    const near = wall - offsetAt(wall);
     // Beyond the year 9999 there is no such text to read.
-    return Number.isNaN(near) ? near : wall - this.#offsetAt(near);
+    return Number.isNaN(near) ? near : wall - offsetAt(near);
   }
 
   #offsetAt(time: number): number {
