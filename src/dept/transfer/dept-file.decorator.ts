@@ -6,7 +6,7 @@ import { HttpErrors } from '../../errors/http.errors';
 import { isUtf8Type, languageOf, wrongType } from '../../web/request';
 import { noteUnknown } from '../../web/unknown-names';
 import { FORMATS, type FileFormat } from './file-format';
-import { MAX_BYTES, type DeptFile } from './read-file';
+import { IMPORT_LIMITS, type DeptFile } from './read-file';
 
 /** The format that the header `Accept` prefers. */
 export const AcceptedFormat = createParamDecorator((_: unknown, context: ExecutionContext): FileFormat => {
@@ -28,7 +28,7 @@ export const DeptFileBody = createParamDecorator(
     const { 'content-encoding': encoding = 'identity', 'content-type': type } = request.headers;
     if (!format || !isUtf8Type(type)) throw wrongType(FORMATS.flatMap(({ sentAs }) => sentAs));
     if (encoding !== 'identity') throw HttpErrors.MEDIA_TYPE({ fields: [ENCODED] });
-    if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) throw HttpErrors.TOO_LARGE();
+    if (Number(request.headers['content-length'] ?? 0) > IMPORT_LIMITS.bytes) throw HttpErrors.TOO_LARGE();
     const hash = createHash('sha256');
     return {
       format,

@@ -1,5 +1,5 @@
 import { validateSync } from 'class-validator';
-import type { Bilingual } from '../../errors/refusal';
+import type { Bilingual, FieldProblem } from '../../errors/refusal';
 import { MAX_DEPTH } from '../../database/tree-path';
 import { isText } from '../../web/field-rules';
 import { CreateDeptDto } from '../dept.dto';
@@ -51,19 +51,28 @@ const BAD_PATH: Bilingual = {
 /** Checks the values of one line by the rules of a body; gives its problems when it is not valid. Null means the default. */
 export function readLine(line: number, values: Readonly<Record<string, unknown>>): DeptLine | LineProblem[] {
   const place = placeOf(values.path);
-  const fields: Partial<Record<DeptDetail, unknown>> = {};
-  for (const field of DEPT_DETAILS) {
-    const value = values[field];
-    if (value === undefined) continue;
-    fields[field] = value === null ? DEPT_DEFAULTS[field] : typeof value === 'string' ? value.trim() : value;
-  }
+  const { fields, problems: wrong } = checkFields(values, DEPT_DETAILS);
   const problems: LineProblem[] = place ? [] : [{ line, field: 'path', message: BAD_PATH }];
-  const sent: object = Object.assign(new CreateDeptDto(), fields);
-  for (const { property: field, contexts } of validateSync(sent, { stopAtFirstError: true })) {
-    const messages = Object.values<Bilingual>(contexts ?? {});
-    problems.push(...messages.map((message) => ({ line, field, message, path: place?.path })));
+  problems.push(...wrong.map((problem) => ({ ...problem, line, path: place?.path })));
+  return place && problems.length === 0 ? { line, ...place, fields } : problems;
+}
+
+/** Fields of a department by the rules of a body, and what is wrong with them. Null means the default. */
+export function checkFields<K extends keyof DeptFields>(
+  values: Readonly<Partial<Record<string, unknown>>>,
+  names: readonly K[],
+): { readonly fields: Partial<Pick<DeptFields, K>>; readonly problems: readonly FieldProblem[] } {
+  const fields: Partial<Record<K, unknown>> = {};
+  for (const name of names) {
+    const value = values[name];
+    if (value === undefined) continue;
+    fields[name] = value === null ? DEPT_DEFAULTS[name] : typeof value === 'string' ? value.trim() : value;
   }
-  return place && problems.length === 0 ? { line, ...place, fields: fields as DeptLine['fields'] } : problems;
+  const sent: object = Object.assign(new CreateDeptDto(), fields);
+  const problems = validateSync(sent, { stopAtFirstError: true }).flatMap(({ property: field, contexts }) =>
+    Object.values<Bilingual>(contexts ?? {}).map((message) => ({ field, message })),
+  );
+  return { fields: fields as Partial<Pick<DeptFields, K>>, problems };
 }
 
 function placeOf(path: unknown): Pick<DeptLine, 'path' | 'parentPath' | 'step' | 'depth'> | null {

@@ -6,12 +6,12 @@ import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
 import type { LockedDeptTree } from '../locked-dept-tree';
 import { applyImport } from './apply-import';
-import type { LineProblem } from './dept-line';
+import type { DeptLine, LineProblem } from './dept-line';
 import type { ImportReportDto } from './dept-transfer.dto';
 import { DeptExport } from './export-depts';
-import type { ExportedDept } from './file-format';
+import { DEPT_LINE, type ExportedDept } from './file-format';
 import { countOutcomes, planImport, reportLines, type ImportPlan } from './import-plan';
-import { readFile, type DeptFile, type FileContent } from './read-file';
+import { readFile, type DeptFile } from './read-file';
 
 /** How many problems of a file one refusal names. */
 const MAX_PROBLEMS = 1000;
@@ -39,7 +39,7 @@ export class DeptTransferService {
   /** Creates and changes departments as a file says: all of it, or nothing. */
   import(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
     return this.#inTurn(ctx, async () => {
-      const { lines, problems, isWhole } = await readFile(file, MAX_PROBLEMS);
+      const { lines, problems, isWhole } = await readFile(file, DEPT_LINE, { maxProblems: MAX_PROBLEMS });
       if (!isWhole) refuseProblems(problems);
       // What is wrong with the other lines is told at the same time, as a dry run tells it.
       if (problems.length > 0)
@@ -59,7 +59,7 @@ export class DeptTransferService {
   /** Tells what `import` would do with every line, and changes nothing. */
   dryRun(ctx: RequestContext, file: DeptFile): Promise<ImportReportDto> {
     return this.#inTurn(ctx, async () => {
-      const { lines, problems } = await readFile(file);
+      const { lines, problems } = await readFile(file, DEPT_LINE);
       const plan = await this.#plan(ctx, lines, problems);
       return reportLines(plan, [...problems, ...plan.problems], file.language);
     });
@@ -67,8 +67,8 @@ export class DeptTransferService {
 
   #plan(
     ctx: RequestContext,
-    lines: FileContent['lines'],
-    refused: FileContent['problems'],
+    lines: readonly DeptLine[],
+    refused: readonly LineProblem[],
   ): Promise<ImportPlan> {
     return planImport(lines, (names) => this.depts.in(ctx).findNamed(names), refused);
   }

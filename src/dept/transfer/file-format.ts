@@ -12,8 +12,16 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** A valid line, or its problems; null when it holds no department. */
-export type ReadLine = DeptLine | LineProblem[] | null;
+/** What the lines of a file are read as. */
+export interface LineKind<L extends object> {
+  /** A table must have a column with one of these names. */
+  readonly key: readonly string[];
+  /** A valid line, or its problems. */
+  read(line: number, values: Readonly<Record<string, unknown>>): L | LineProblem[];
+}
+
+/** Lines of an import. */
+export const DEPT_LINE: LineKind<DeptLine> = { key: ['path'], read: readLine };
 
 export interface FileFormat {
   readonly type: string;
@@ -24,8 +32,11 @@ export interface FileFormat {
   /** Whether it is for spreadsheets: it may begin with a byte order mark, and quotes may hold line breaks. */
   readonly isTable: boolean;
   format(dept: ExportedDept, withIds: boolean): string;
-  /** Makes the function that reads one file, line by line. */
-  reader(unknown?: CheckName): (line: TextLine) => ReadLine;
+  /** Makes the function that reads one file, line by line; it gives null for a line that holds no department. */
+  reader<L extends object>(
+    kind: LineKind<L>,
+    unknown?: CheckName,
+  ): (line: TextLine) => L | LineProblem[] | null;
 }
 
 /** What is wrong with a name that a file should not have; null where it is ignored. */
@@ -44,10 +55,10 @@ const BROKEN_QUOTES: Bilingual = {
   zh: '引号未闭合，或位置不正确',
   en: 'has an unclosed quote, or a quote in the wrong place',
 };
-const BAD_HEAD: Bilingual = {
-  zh: '首行必须为列名，须包含 path，且列名不能重复',
-  en: 'must name the columns, path among them, each only once',
-};
+const badHead = (key: readonly string[]): Bilingual => ({
+  zh: `首行必须为列名，须包含 ${key.join(' 或 ')}，且列名不能重复`,
+  en: `must name the columns, ${key.join(' or ')} among them, each only once`,
+});
 const WRONG_WIDTH: Bilingual = { zh: '列数与首行不一致', en: 'has more or fewer cells than the first line' };
 
 const ndjson: FileFormat = {
@@ -63,14 +74,16 @@ const ndjson: FileFormat = {
     return `{${members.join(',')}}\n`;
   },
   reader:
-    (unknown) =>
+    (kind, unknown) =>
     ({ line, text }) => {
       const values = parseObject(text);
       if (!values) return [{ line, field: 'line', message: brokenJson(text) }];
       const odd = unknownNames(line, Object.keys(values), unknown);
-      const read = readLine(line, values);
+      const read = kind.read(line, values);
       if (odd.length === 0) return read;
-      return Array.isArray(read) ? [...odd, ...read] : odd.map((each) => ({ ...each, path: read.path }));
+      if (Array.isArray(read)) return [...odd, ...read];
+      const { path } = read as Pick<LineProblem, 'path'>;
+      return odd.map((each) => ({ ...each, path }));
     },
 };
 
@@ -123,7 +136,7 @@ const csv: FileFormat = {
         return typeof value === 'string' ? guarded(value) : value;
       }),
     ),
-  reader(unknown) {
+  reader(kind, unknown) {
     let head: readonly CsvCell[] | undefined;
     return (text) => {
       const { line } = text;
@@ -131,14 +144,14 @@ const csv: FileFormat = {
       if (isBlank(cells)) return null;
       if (!head) {
         head = cells.map((cell) => cell?.trim() ?? null);
-        if (!isHead(head)) throw new BrokenFile(line, BAD_HEAD);
+        if (!isHead(head, kind.key)) throw new BrokenFile(line, badHead(kind.key));
         const names = head.filter((name) => name !== null);
         const odd = unknownNames(line, names, unknown);
         return odd.length === 0 ? null : odd;
       }
       if (cells.length !== head.length) return [{ line, field: 'line', message: WRONG_WIDTH }];
       const values = head.map((column, index) => [column ?? '', toValue(column, cells[index] ?? null)]);
-      return readLine(line, Object.fromEntries(values) as Record<string, unknown>);
+      return kind.read(line, Object.fromEntries(values) as Record<string, unknown>);
     };
   },
 };
@@ -146,9 +159,13 @@ const csv: FileFormat = {
 /** The formats that files may have, the default first. */
 export const FORMATS: readonly FileFormat[] = [ndjson, csv];
 
-function isHead(cells: readonly CsvCell[]): boolean {
+function isHead(cells: readonly CsvCell[], key: readonly string[]): boolean {
   const names = cells.filter((cell) => cell !== null);
-  return names.includes('path') && new Set(names).size === names.length && cells.length <= MAX_COLUMNS;
+  return (
+    key.some((name) => names.includes(name)) &&
+    new Set(names).size === names.length &&
+    cells.length <= MAX_COLUMNS
+  );
 }
 
 function toValue(column: CsvCell, cell: CsvCell): unknown {

@@ -4,9 +4,9 @@ import { HttpErrors } from '../../errors/http.errors';
 import type { Bilingual, FieldProblem } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import type { Language } from '../../web/request';
-import { BrokenFile, type DeptLine, type LineProblem } from './dept-line';
+import { BrokenFile, type LineProblem } from './dept-line';
 import { utf8Length } from '../../web/text-position';
-import type { CheckName, FileFormat, TextLine } from './file-format';
+import type { CheckName, FileFormat, LineKind, TextLine } from './file-format';
 
 /** A file of departments as it is sent. */
 export interface DeptFile {
@@ -20,21 +20,26 @@ export interface DeptFile {
   readonly unknown?: CheckName;
 }
 
-export const MAX_BYTES = 16 * 1024 * 1024;
-const MAX_DEPTS = 20_000;
-/** Blank lines and line breaks in quotes included. */
-const MAX_LINES = 100_000;
+/** How large a file may be. */
+export interface FileLimits {
+  readonly bytes: number;
+  readonly depts: number;
+  /** Blank lines and line breaks in quotes included. */
+  readonly lines: number;
+}
+
+export const IMPORT_LIMITS: FileLimits = { bytes: 16 * 1024 * 1024, depts: 20_000, lines: 100_000 };
 export const MAX_LINE_LENGTH = 65_536;
 /** How many bytes are decoded at once. */
 const PART = 16 * 1024;
 
-const TOO_MANY: FieldProblem = {
+const tooMany = ({ depts, lines }: FileLimits): FieldProblem => ({
   field: 'body',
   message: {
-    zh: `最多 ${MAX_DEPTS} 个部门、${MAX_LINES} 行`,
-    en: `must have at most ${MAX_DEPTS} departments and ${MAX_LINES} lines`,
+    zh: `最多 ${depts} 个部门、${lines} 行`,
+    en: `must have at most ${depts} departments and ${lines} lines`,
   },
-};
+});
 const BYTE_ORDER_MARK = '\ufeff';
 const NOT_UTF8: Bilingual = { zh: '不是 UTF-8 编码', en: 'is not UTF-8' };
 const SECOND_MARK: Bilingual = {
@@ -46,38 +51,39 @@ const TOO_LONG: Bilingual = {
   en: `is longer than ${MAX_LINE_LENGTH} characters, or has an unclosed quote`,
 };
 
-export interface FileContent {
-  readonly lines: readonly DeptLine[];
+export interface FileContent<L> {
+  readonly lines: readonly L[];
   readonly problems: readonly LineProblem[];
   /** Whether all of it was read: what seems to be missing may stand in the rest. */
   readonly isWhole: boolean;
 }
 
 /** Reads a file while it arrives; stops at a limit, or when it has found so many problems. */
-export async function readFile(
-  { format, body, unknown }: DeptFile,
-  maxProblems = Infinity,
-): Promise<FileContent> {
+export async function readFile<L extends object>(
+  { format, body, unknown }: Pick<DeptFile, 'format' | 'body' | 'unknown'>,
+  kind: LineKind<L>,
+  { maxProblems = Infinity, limits = IMPORT_LIMITS }: { maxProblems?: number; limits?: FileLimits } = {},
+): Promise<FileContent<L>> {
   const slices = new TimeSlices();
   const splitter = new LineSplitter(format.isTable);
-  const read = format.reader(unknown);
-  const lines: DeptLine[] = [];
+  const read = format.reader(kind, unknown);
+  const lines: L[] = [];
   const problems: LineProblem[] = [];
   let count = 0;
   try {
-    for await (const text of decode(body, splitter)) {
+    for await (const text of decode(body, splitter, limits.bytes)) {
       for (const each of splitter.push(text)) {
         if (slices.isOver) await slices.next();
         if (each.text.startsWith(BYTE_ORDER_MARK)) throw new BrokenFile(each.line, SECOND_MARK);
         const line = read(each);
         if (!line) continue;
         count += 1;
-        if (count > MAX_DEPTS) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
+        if (count > limits.depts) throw HttpErrors.INVALID({ fields: [tooMany(limits)] });
         if (Array.isArray(line)) problems.push(...line);
         else lines.push(line);
         if (problems.length >= maxProblems) return { lines, problems, isWhole: false };
       }
-      if (splitter.breaks > MAX_LINES) throw HttpErrors.INVALID({ fields: [TOO_MANY] });
+      if (splitter.breaks > limits.lines) throw HttpErrors.INVALID({ fields: [tooMany(limits)] });
     }
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
@@ -88,14 +94,18 @@ export async function readFile(
 }
 
 /** The text of a file in parts of a bounded size, without a byte order mark; null at its end. `lines` has all parts before. */
-async function* decode(body: DeptFile['body'], lines: LineSplitter): AsyncGenerator<string | null, void> {
+async function* decode(
+  body: DeptFile['body'],
+  lines: LineSplitter,
+  maxBytes: number,
+): AsyncGenerator<string | null, void> {
   const broken = (): BrokenFile => new BrokenFile(lines.breaks + 1, NOT_UTF8);
   let size = 0;
   let isFirst = true;
   let cut = Buffer.alloc(0);
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw HttpErrors.TOO_LARGE();
+    if (size > maxBytes) throw HttpErrors.TOO_LARGE();
     for (let at = 0; at < chunk.length; at += PART) {
       const bytes = Buffer.concat([cut, chunk.subarray(at, at + PART)]);
       const whole = bytes.subarray(0, bytes.length - cutOff(bytes));
