@@ -39,6 +39,8 @@ export {
   PastDeptListQuery,
   RestoreDeptDto,
 } from './dept/history/dept-history.dto';
+export { DeptAdoption, type AdoptionReport } from './dept/transfer/dept-adoption.service';
+export { toAdoptedDept, type AdoptedDept, type ColumnNames } from './dept/transfer/adoption-plan';
 export { DeptTransferService } from './dept/transfer/dept-transfer.service';
 export {
   CreateDeptDto,

@@ -3,9 +3,13 @@ import { CHANGES, WEBHOOKS } from './changes/journal.module';
 import { TenantryCommit } from './database/commit-log';
 import { migrations as common } from './database/migrations/index';
 import { DEPTS } from './dept/dept.module';
+import { DeptService } from './dept/dept.service';
+import { DeptAdoption } from './dept/transfer/dept-adoption.service';
 import { TenantryChange } from './journal/change-log';
 import type { Resource } from './resource/resource';
+import { QuotaService } from './tenant/quota/quota.service';
 import { ENTITLEMENTS, QUOTAS, TENANTS } from './tenant/tenant.module';
+import { TenantService } from './tenant/tenant.service';
 
 /** The resources of the library, in the order in which a person meets them. A new one is added here. */
 export const resources = {
@@ -15,6 +19,14 @@ export const resources = {
   quotas: QUOTAS,
   changes: CHANGES,
   webhooks: WEBHOOKS,
+};
+
+/** The services that a host's transaction offers, under these names. */
+export const inTransaction = {
+  depts: DeptService,
+  deptAdoption: DeptAdoption,
+  tenants: TenantService,
+  quotas: QuotaService,
 };
 
 export const allResources: readonly Resource[] = Object.values(resources);

@@ -6,9 +6,8 @@ import type { OpenUnit } from './database/open-unit';
 import { UnitOfWork } from './database/unit-of-work';
 import { RequestContext } from './tenancy/request-context';
 import { treeLock } from './journal/tree-lock';
-import type { Resource } from './resource/resource';
 import { rowsIn, type OtherRows } from './resource/tenant-bound.repository';
-import { resources } from './resources';
+import { inTransaction } from './resources';
 
 /** A service whose methods need no context any more. */
 export type InUnit<S> = {
@@ -17,20 +16,11 @@ export type InUnit<S> = {
     : never;
 };
 
-type Resources = typeof resources;
-
-/** The services of the resources, by the names that the list gives them. */
 type ServicesInUnit = {
-  readonly [
-    K in keyof Resources as Resources[K] extends { inTransaction: Type } ? K : never
-  ]: Resources[K] extends {
-    inTransaction: Type<infer S>;
-  }
-    ? InUnit<S>
-    : never;
+  readonly [K in keyof typeof inTransaction]: InUnit<InstanceType<(typeof inTransaction)[K]>>;
 };
 
-/** What happens together, or not at all: `depts`, `tenants`, `quotas`. It can be used until the work that it was given to is done. */
+/** What happens together, or not at all: `depts`, `deptAdoption`, `tenants`, `quotas`. It can be used until the work that it was given to is done. */
 export interface TenantryUnit extends ServicesInUnit {
   /** The tenant's rows in a table of the host. */
   readonly rows: OtherRows;
@@ -73,11 +63,10 @@ export class TenantryTransaction {
   }
 
   #services(ctx: RequestContext): ServicesInUnit {
-    const offered = Object.entries<Resource>(resources).flatMap(([name, { inTransaction }]) =>
-      inTransaction
-        ? [[name, withContext(this.moduleRef.get<object>(inTransaction, { strict: false }), ctx)]]
-        : [],
-    );
+    const offered = Object.entries<Type<object>>(inTransaction).map(([name, service]) => [
+      name,
+      withContext(this.moduleRef.get(service, { strict: false }), ctx),
+    ]);
     return Object.fromEntries(offered) as ServicesInUnit;
   }
 }

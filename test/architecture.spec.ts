@@ -115,6 +115,7 @@ describe('the source', () => {
       'changes/webhook/webhook.repository.ts',
       'database/cleanup.ts',
       'database/commit-log.ts',
+      'dept/locked-dept-tree.ts',
       'doctor/doctor.repository.ts',
       'journal/change-log.ts',
       'journal/change-reader.repository.ts',

@@ -58,6 +58,8 @@ export interface Dialect {
   raise(column: string): { readonly set: string; readonly end: string };
   /** The ids of so many new rows, from what their INSERT gave; null where it gives only the first. */
   newIds(inserted: StatementResult, count: number): number[] | null;
+  /** Statements that make the ids of a table go on after the one in their first place; none where an INSERT with that id does. */
+  passIds(table: string, column: string): readonly string[];
   /** Makes the database count what a table holds, after many new rows; null where it knows without. */
   analyze(table: string): string | null;
   /** Stands after the name of a table, so that this index of it is used; `PRIMARY` is its key. */

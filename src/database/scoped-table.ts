@@ -174,6 +174,17 @@ export class ScopedTable<E extends ObjectLiteral> {
     await this.#insert(rows, named);
   }
 
+  /** Before rows are added that bring their ids, up to this one: the database will make ids beyond it. */
+  async passIds(last: number): Promise<void> {
+    const [column] = this.#metadata.generatedColumns;
+    const table = new SqlStatement(this.#metadata, '').table;
+    for (const sql of column ? this.#dialect.passIds(table, column.databaseName) : []) {
+      const statement = new SqlStatement(this.#metadata, '');
+      statement.placeOf(last);
+      await this.#run(statement, sql);
+    }
+  }
+
   async #insert(rows: readonly Values<E>[], named: Named = {}): Promise<StatementResult> {
     const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
     const columns = this.#metadata.columns.filter(

@@ -28,6 +28,8 @@ const ORDER_COLUMNS = ['orderNum', 'deptId'] as const;
 const ORDER = { orderNum: 'ASC', deptId: 'ASC' } as const;
 const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
 const CHILD_ORDER = { parentId: 'ASC', ...ORDER } as const;
+const SUBTREE = 'ix_dept_subtree';
+const IN_SUBTREE = ['ancestors', 'orderNum', 'deptId'] as const;
 const PAGE = 1000;
 /** The index is forced: in a tenant without levels MariaDB takes the one in the order of lists, and walks the whole tenant. */
 const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child:ix_dept_children
@@ -93,30 +95,41 @@ export class DeptReader implements DeptSource {
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
     const where = matching({ below: top ?? undefined });
-    return firstOf(this.#pages(where, TREE_ORDER, 'ix_dept_subtree', limit), limit);
+    return firstOf(this.#pages(DEPT_SHOWN, where, { order: TREE_ORDER, index: SUBTREE, limit }), limit);
+  }
+
+  async findIdsBelow(top: TreeNode): Promise<number[]> {
+    const found: number[] = [];
+    const options = { order: TREE_ORDER, index: SUBTREE, limit: Infinity };
+    // Large pages: the index has all of these columns.
+    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top }), options, 10_000))
+      for (const { deptId } of page) found.push(deptId);
+    return found;
   }
 
   /** The children of these departments, page by page. */
   async *childrenOf(parentIds: readonly number[], limit = Infinity): AsyncGenerator<DeptRow[]> {
+    const options = { order: CHILD_ORDER, index: 'ix_dept_children', limit };
     for (const chunk of chunksOf(parentIds))
-      yield* this.#pages({ ...LIVE, parentId: In(chunk) }, CHILD_ORDER, 'ix_dept_children', limit);
+      yield* this.#pages(DEPT_SHOWN, { ...LIVE, parentId: In(chunk) }, options);
   }
 
   /** Page by page: drivers turn the rows of one answer into objects in one go, and requests of others would wait for it. */
-  async *#pages(
+  async *#pages<C extends keyof DeptRow>(
+    columns: readonly C[],
     where: Where,
-    order: typeof TREE_ORDER | typeof CHILD_ORDER,
-    index: string,
-    limit: number,
-  ): AsyncGenerator<DeptRow[]> {
-    const columns = Object.keys(order) as (keyof typeof TREE_ORDER | keyof typeof CHILD_ORDER)[];
+    { order, index, limit }: Required<Pick<FindOptions<TenantryDept>, 'order' | 'index' | 'limit'>>,
+    size = PAGE,
+  ): AsyncGenerator<Pick<TenantryDept, C>[]> {
     for (let after: Key | null = null, left = limit; left > 0;) {
-      const most = Math.min(PAGE, left);
-      const options: FindOptions<TenantryDept> = { order, after, limit: most, index };
-      const page = await this.#depts.pick(where, DEPT_SHOWN, options);
+      const most = Math.min(size, left);
+      const page: Pick<TenantryDept, C>[] = await this.#depts.pick(where, columns, {
+        ...{ order, index, after },
+        limit: most,
+      });
       yield page;
-      const last = page.at(-1);
-      after = last ? columns.map((column) => last[column]) : null;
+      const last = page.at(-1) as Readonly<Record<string, string | number>> | undefined;
+      after = last ? Object.keys(order).map((column) => last[column] ?? '') : null;
       left = page.length === most ? left - most : 0;
     }
   }
@@ -136,7 +149,7 @@ export class DeptReader implements DeptSource {
     }
     const at = (keys: readonly Key[]): Promise<ListedDept[]> =>
       find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) }, BY_ID);
-    const keys = this.#keysIn(range ?? { where, index: 'ix_dept_subtree' });
+    const keys = this.#keysIn(range ?? { where, index: SUBTREE });
     return fillPage(keys, { at, idOf: ({ deptId }) => deptId }, after, limit);
   }
 
@@ -146,7 +159,7 @@ export class DeptReader implements DeptSource {
 
   /** The next departments of the whole tree, parents before their children. */
   findNextForFile(after: TreePlace | null, limit: number): Promise<FileDept[]> {
-    const options = { order: TREE_ORDER, after, limit, index: 'ix_dept_subtree' };
+    const options = { order: TREE_ORDER, after, limit, index: SUBTREE };
     return this.#depts.pick(LIVE, IN_FILES, options);
   }
 

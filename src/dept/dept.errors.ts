@@ -30,6 +30,9 @@ export const DeptErrors = Object.freeze({
   NOT_A_CHILD: refusal(409, 'DEPT_NOT_A_CHILD', { ids: [1] })
     .zh('部门不属于该上级部门')
     .en('The department has a different parent'),
+  TREE_NOT_EMPTY: refusal(409, 'DEPT_TREE_NOT_EMPTY')
+    .zh('该租户已有部门，只能向没有部门的租户接管部门')
+    .en('The tenant has departments: only one without any can adopt those of another system'),
   TOO_DEEP: refusal(400, 'DEPT_TOO_DEEP', { field: 'parentId' })
     .zh(`部门层级不能超过 ${MAX_DEPTH} 级`)
     .en(`The department tree can be at most ${MAX_DEPTH} levels deep`),

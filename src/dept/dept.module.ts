@@ -9,13 +9,22 @@ import { JOURNALLED_DEPT } from './locked-dept-tree';
 import { DeptAsOf } from './history/dept-as-of';
 import { DeptHistoryController } from './history/dept-history.controller';
 import { DeptHistory } from './history/dept-history.service';
+import { DeptAdoption } from './transfer/dept-adoption.service';
 import { DeptTransferController } from './transfer/dept-transfer.controller';
 import { DeptTransferService } from './transfer/dept-transfer.service';
 
 /** Departments without routes. */
 @Module({
-  providers: [DeptService, DeptListService, DeptTransferService, DeptHistory, DeptAsOf, DeptRepository],
-  exports: [DeptService, DeptListService, DeptTransferService, DeptHistory],
+  providers: [
+    DeptService,
+    DeptListService,
+    DeptTransferService,
+    DeptAdoption,
+    DeptHistory,
+    DeptAsOf,
+    DeptRepository,
+  ],
+  exports: [DeptService, DeptListService, DeptTransferService, DeptAdoption, DeptHistory],
 })
 export class DeptServicesModule {}
 
@@ -33,5 +42,4 @@ export const DEPTS = {
   services: DeptServicesModule,
   routes: DeptModule,
   journal: JOURNALLED_DEPT,
-  inTransaction: DeptService,
 } satisfies Resource;

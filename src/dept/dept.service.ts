@@ -37,6 +37,15 @@ export class DeptService {
     return this.asOf.read(ctx, asOf, async (depts) => toDeptDto(await existing(depts, deptId), this.time));
   }
 
+  /**
+   * The ids of a department and of all below it, itself first: what a data scope "this department and below" holds. Of more than
+   * 10,000 they come from several statements, which are of one moment inside a transaction.
+   */
+  async idsBelow(ctx: RequestContext, deptId: number): Promise<number[]> {
+    const depts = this.depts.in(ctx);
+    return [deptId, ...(await depts.findIdsBelow(await existing(depts, deptId)))];
+  }
+
   async create(ctx: RequestContext, dto: CreateDeptDto, once?: IdempotentRequest): Promise<number> {
     refuseForeignTenant(ctx, dto.tenantId);
     const create = async (tree: LockedDeptTree): Promise<number> => {

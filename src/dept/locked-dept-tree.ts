@@ -1,5 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { In } from 'typeorm';
+import type { STAMPS } from '../database/audited';
+import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
+import { ScopedTable } from '../database/scoped-table';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../database/tree-path';
@@ -25,6 +29,12 @@ const PAGE = 1000;
 
 export type DeptPlace = Place & Pick<TenantryDept, 'parentId'>;
 
+/** A department that brings its id, and what is known of who made and changed it. */
+export type AdoptedRow = DeptFields &
+  DeptPlace &
+  Pick<TenantryDept, 'deptId'> &
+  Partial<Pick<TenantryDept, (typeof STAMPS)[number]>>;
+
 const EVENTS = {
   created: DeptCreated,
   updated: DeptUpdated,
@@ -48,6 +58,7 @@ export const JOURNALLED_DEPT: Journalled<TenantryDept> = {
  * A tenant's departments inside a unit of work that locks their tree. Only it writes them.
  */
 export class LockedDeptTree {
+  readonly #unit: OpenUnit;
   readonly #depts: TenantBound<TenantryDept>;
   readonly #tree: TreeTable<TenantryDept>;
   readonly #rows: JournalledRows<TenantryDept>;
@@ -59,6 +70,7 @@ export class LockedDeptTree {
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
+    this.#unit = unit;
     this.#depts = new TenantBound(unit.manager, TenantryDept, ctx);
     this.#tree = new TreeTable(this.#depts);
     this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_DEPT, this.#depts);
@@ -112,6 +124,21 @@ export class LockedDeptTree {
   /** Adds departments in one statement; gives their ids in the same order. */
   addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
     return this.#rows.insert(...rows);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return !(await this.#depts.exists(LIVE));
+  }
+
+  /** Of these ids, the ones that departments have, of any tenant and deleted or not. */
+  findTaken(deptIds: readonly number[]): Promise<number[]> {
+    const all = new ScopedTable(this.#unit.manager, TenantryDept);
+    return inChunks(deptIds, (chunk) => all.distinctIds('deptId', { deptId: In([...chunk]) }, BY_ID));
+  }
+
+  /** Adds departments that bring their ids, parents before their children. */
+  adopt(rows: readonly AdoptedRow[]): Promise<void> {
+    return this.#rows.adopt(rows);
   }
 
   /** With a place, it moves there, with all below it. Gives the new revision. */

@@ -26,6 +26,8 @@ export interface ErrorRow extends Bilingual {
 export interface FieldProblem {
   /** Of a file: the line, from 1. */
   readonly line?: number;
+  /** Of many resources at once: the one. */
+  readonly id?: number | string;
   readonly field: string;
   readonly message: Bilingual;
 }
@@ -39,7 +41,7 @@ export interface RefusalDetails {
 
 /** What a refusal tells beside its reason, in one language. */
 interface DetailsInOneLanguage {
-  readonly fields?: readonly { readonly line?: number; readonly field: string; readonly message: string }[];
+  readonly fields?: readonly (Omit<FieldProblem, 'message'> & { readonly message: string })[];
   readonly ids?: readonly (number | string)[];
   readonly available?: number;
 }

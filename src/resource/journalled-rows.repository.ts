@@ -5,6 +5,8 @@ import { AuditStamp, type Audited } from '../database/audited';
 import type { DomainEvent } from '../database/domain-events';
 import { chunksOf } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
+import { Interrupted } from '../database/retrier';
+import { isDuplicate } from '../database/retry-policy';
 import type { ScopedTable } from '../database/scoped-table';
 import { padded } from '../database/sql-statement';
 import {
@@ -32,6 +34,9 @@ export interface Journalled<E extends Audited = Audited> {
   /** What is emitted after the COMMIT. `before` differs from `row` where it was updated or moved. */
   toEvent?(operation: ChangeOperation, ctx: RequestContext, row: E, before: E): DomainEvent;
 }
+
+/** How many rows that bring their ids one statement writes. */
+const BATCH = 100;
 
 type Values<E> = QueryDeepPartialEntity<E>;
 type Write<E> = (where: FindOptionsWhere<E>, values: Values<E>) => Promise<unknown>;
@@ -72,6 +77,32 @@ export class JournalledRows<E extends Audited> {
     for (const [index, row] of stamped.entries())
       this.#note('created', null, Object.assign({ [id]: ids[index] }, row) as unknown as E);
     return ids;
+  }
+
+  /**
+   * Adds rows that bring their ids, and their stamps where they have any. The one with the greatest id is the first: from then on
+   * the database makes ids beyond it, also for others.
+   */
+  async adopt(rows: readonly Values<E>[]): Promise<void> {
+    const created = Object.assign({ delFlag: '0' }, this.#audit.created());
+    const idOf = (row: Values<E>): number => Number(this.#idOf(row as unknown as E));
+    const write = async (batch: readonly Values<E>[]): Promise<void> => {
+      const stamped = batch.map((row) => Object.assign({}, created, row) as Values<E>);
+      if (stamped.length > 0) await this.table.insertAll(stamped, {});
+    };
+    const last = rows.reduce((greatest, row) => Math.max(greatest, idOf(row)), 0);
+    await this.table.passIds(last);
+    try {
+      await write(rows.filter((row) => idOf(row) === last));
+      for (const batch of chunksOf(rows, BATCH)) {
+        await write(batch.filter((row) => idOf(row) !== last));
+        for (const row of batch) this.#note('created', null, Object.assign({}, created, row) as unknown as E);
+        await yieldToEventLoop();
+      }
+    } catch (error) {
+      // Somebody else was about to take one of the ids: the next try finds it taken.
+      throw isDuplicate(error) ? new Interrupted('conflict', error) : error;
+    }
   }
 
   /** Gives the new revision. */

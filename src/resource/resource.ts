@@ -14,6 +14,4 @@ export interface Resource extends OwnTables {
   readonly routes: Type;
   /** How the journal keeps it; what has no entries there has none. */
   readonly journal?: Journalled;
-  /** The service that a host's transaction offers, under the name that the list gives. */
-  readonly inTransaction?: Type;
 }

@@ -61,7 +61,6 @@ export const TENANTS = {
   },
   entities: [TenantryTenant],
   journal: JOURNALLED_TENANT,
-  inTransaction: TenantService,
 } satisfies Resource;
 
 export const ENTITLEMENTS = {
@@ -79,5 +78,4 @@ export const QUOTAS = {
     description: 'What a tenant may use up: spend, reserve, commit, release and refund, each once per key.',
   },
   entities: [TenantryQuota, TenantryQuotaEntry, TenantryReservation],
-  inTransaction: QuotaService,
 } satisfies Resource;

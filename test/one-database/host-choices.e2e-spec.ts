@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   HttpException,
@@ -11,17 +13,21 @@ import { RouterModule } from '@nestjs/core';
 import type { Request } from 'express';
 import { of } from 'rxjs';
 import { In, type EntityManager } from 'typeorm';
+import * as library from '../../src/index';
 import {
   DeptListService,
   DeptModule,
   DeptService,
+  DeptServicesModule,
   DeptTransferService,
   FORMATS,
+  JournalServicesModule,
   PrincipalResolver,
   TenantListService,
   TenantModule,
   TenantryModule,
   TenantService,
+  TenantServicesModule,
   UserDirectory,
   type AnswerForm,
   type Principal,
@@ -353,5 +359,20 @@ describe('a host chooses', () => {
       expect([none, french]).toEqual([expect.stringMatching(/^[A-Z]/), none]);
       expect(chinese).not.toBe(none);
     });
+  });
+
+  it('the guide names every service that a host can inject, with all of its methods', () => {
+    const guide = readFileSync(join(__dirname, '..', '..', 'docs', 'embedding.md'), 'utf8').split('\n');
+    const exported = [DeptServicesModule, TenantServicesModule, JournalServicesModule].flatMap(
+      (module) => Reflect.getMetadata('exports', module) as (new () => object)[],
+    );
+    const services = exported.filter((service) => Object.values<unknown>(library).includes(service));
+    expect(services.length).toBeGreaterThan(8);
+    for (const { name, prototype } of services) {
+      const row = guide.find((line) => line.startsWith(`| \`${name}\``)) ?? '';
+      const methods = Object.getOwnPropertyNames(prototype).filter((method) => method !== 'constructor');
+      const missing = methods.filter((method) => !row.includes(`\`${method}\``));
+      expect([name, missing]).toEqual([name, []]);
+    }
   });
 });

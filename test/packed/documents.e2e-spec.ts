@@ -34,7 +34,7 @@ describe('the documents for hosts', () => {
     const port = await freePort();
     const database = await emptyDatabase();
     const all = DOCUMENTS.map(read).flatMap(snippets);
-    expect(all).toHaveLength(21);
+    expect(all).toHaveLength(25);
     all.forEach((text, index) => {
       const here = text.replace('listen(3000', `listen(${port}`).replace(DATABASE_URL, database.url);
       put(`snippet${index}.ts`, here);
@@ -55,10 +55,12 @@ describe('the documents for hosts', () => {
     await itServes(`snippet${indexOf('SqliteDataSource({')}.js`, port);
     await itServes(`snippet${indexOf(DATABASE_URL)}.js`, port);
     await database.drop();
-    const kit = `require('./dist/snippet${indexOf('TestService.start')}.js').test()`;
-    expect(execFileSync(process.execPath, ['-e', kit], { cwd: host, encoding: 'utf8' })).toMatch(
-      /^200 .*Sales/s,
-    );
+    const printed = (part: string, call: string): string => {
+      const script = `require('./dist/snippet${indexOf(part)}.js').${call}()`;
+      return execFileSync(process.execPath, ['-e', script], { cwd: host, encoding: 'utf8' });
+    };
+    expect(printed('TestService.start', 'test')).toMatch(/^200 .*Sales/s);
+    expect(printed('testHost()', 'testHost')).toBe('[ 1 ] 1\n');
     const client = indexOf('createTenantryClient');
     put(`snippet${client}.ts`, all[client]!.replace('body: { deptName }', 'body: { name: deptName }'));
     expect(() => {

@@ -55,6 +55,7 @@ export const MYSQL: Dialect = {
   returning: () => '',
   // The server gives this function's argument back as the id of an insert.
   raise: (column) => ({ set: `${column} = LAST_INSERT_ID(${column} + 1)`, end: '' }),
+  passIds: () => [],
   analyze: () => null,
   // On a cluster they have gaps.
   newIds: () => null,

@@ -8,6 +8,9 @@ import { dataSourceOf } from '../tenantry.data-source';
 /** The statement was forgotten, or its table altered: its text can still be sent. */
 const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '0A000']);
 
+/** So many ids are passed one by one, in one statement. */
+const FAR = 100_000;
+
 /** Names of prepared statements, by their texts. */
 const NAMES = new LRUCache<string, string>({ max: 2000 });
 
@@ -33,6 +36,15 @@ export const POSTGRES: Dialect = {
   analyze: (table) => `ANALYZE (SKIP_LOCKED) ${table}`,
   raise: raiseByReturning,
   newIds: ({ rows }) => rows.map(({ id }) => Number(id)),
+  passIds: (table, column) => {
+    const name = `pg_get_serial_sequence('${table.replaceAll("'", "''")}', '${column}')`;
+    const sequence = `(SELECT s, COALESCE(pg_sequence_last_value(s), 0) AS last FROM CAST(${name} AS regclass) s) q`;
+    return [
+      // It must not go back, and others may take ids between the look at it and the change; but not that many.
+      `SELECT setval(s, CAST($1 AS bigint)) FROM ${sequence} WHERE last + ${FAR} < CAST($1 AS bigint)`,
+      `SELECT COUNT(nextval(s)) FROM ${sequence}, generate_series(last + 1, CAST($1 AS bigint))`,
+    ];
+  },
   forceIndex: () => '',
   after: afterByRowValues,
   preparing: async (runner) => executeOn((await runner.connect()) as PoolClient, runner.isTransactionActive),

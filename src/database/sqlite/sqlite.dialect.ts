@@ -14,6 +14,7 @@ export const SQLITE: Dialect = {
   place: () => '?',
   returning: () => '',
   raise: raiseByReturning,
+  passIds: () => [],
   analyze: () => null,
   // An INSERT gives the id of the last row.
   newIds: ({ insertId }, count) => Array.from({ length: count }, (_, index) => insertId - count + 1 + index),
