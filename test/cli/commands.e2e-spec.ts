@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { TenantryDept } from '../../src/dept/dept.entity';
 import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import { aDept, aTenant } from '../../src/server/testing';
@@ -5,6 +7,7 @@ import { breakOnPurpose } from '../support/examined-databases';
 import { runCli } from '../support/run-cli';
 import { anAccount, aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { onPostgres } from '../support/test-database';
 
 describe('the command line', () => {
   const service = ServiceUnderTest.use();
@@ -34,6 +37,68 @@ describe('the command line', () => {
     const { out } = await cli(['tenant:list']);
     expect(out).toMatch(/^000000 .* ACTIVE +平台$/m);
     expect(out).toMatch(/ACTIVE {9}parent of one\n\d{6} .* DISABLED {9}only child\n/);
+  });
+
+  it('adopt takes over departments from a table or from a file, and names those that break a rule', async () => {
+    const { dataSource, database } = service;
+    const [one, other] = [await aTenantRow(dataSource), await aTenantRow(dataSource)];
+    const time = onPostgres ? 'timestamp' : 'datetime';
+    await dataSource.query(
+      `CREATE TABLE sys_dept (dept_id bigint PRIMARY KEY, pid bigint, ancestors varchar(50), dept_name varchar(30), order_num int,
+         leader varchar(20), status char(1), del_flag char(1), create_by varchar(64), create_time ${time}, update_time ${time})`,
+    );
+    const rows = ["(7101, 7100, '0', 'child', 2, NULL, '1', '0', 'ry', '2020-05-17 09:30:00', NULL)"];
+    rows.push(
+      "(7100, 0, 'x', '若依', 1, 'Li', '0', '0', 'ry', '2020-05-17 09:30:00', '2021-01-01 00:00:00')",
+    );
+    rows.push("(7102, 7100, '0', 'gone', 1, NULL, '0', '2', 'ry', '2020-05-17 09:30:00', NULL)");
+    await dataSource.query(`INSERT INTO sys_dept VALUES ${rows.join(', ')}`);
+    const adopt = (...args: string[]) => cli(['adopt', ...args]);
+    const fromTable = ['--tenant', one, '--table', 'sys_dept', '--map', 'parentId=pid'];
+
+    expect(await adopt(...fromTable, '--where', 'dept_id <> 7100')).toMatchObject({
+      code: 1,
+      out:
+        'wrong     department 7101: parentId is 7100, which is not among the departments\n' +
+        'Nothing was adopted: 1 problems found.\n',
+    });
+    const can = await adopt(...fromTable, '--dry-run');
+    expect(can).toMatchObject({ code: 0, out: '2 departments can be adopted, 1 deleted ones left out.\n' });
+    const were = await adopt(...fromTable);
+    expect(were).toMatchObject({ code: 0, out: '2 departments were adopted, 1 deleted ones left out.\n' });
+    const { data } = (await service.as({ tenantId: one }).get('/system/dept-api/7101')).body;
+    expect(data).toMatchObject({ ancestors: '0,7100', orderNum: 2, status: '1', createBy: 'ry' });
+    expect(data).toMatchObject({ createTime: '2020-05-17 09:30:00', updateTime: null });
+    expect(await adopt(...fromTable)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^error: Tenant '\d+': The tenant has departments.*\(DEPT_TREE_NOT_EMPTY\)\n$/,
+      ) as string,
+    });
+
+    const file = join(database.folder, 'depts.csv');
+    const fromFile = ['--tenant', other, '--file', file];
+    writeFileSync(file, 'dept_id,parent_id,dept_name\n7200,0,"a\n7201,7200,b\n');
+    expect((await adopt(...fromFile)).out).toContain('wrong     line 2: it ');
+    writeFileSync(file, 'dept_id,parent_id,dept_name,order_num\n7100,0,a,1\n7201,7100,b,x\n');
+    expect((await adopt(...fromFile)).out.split('\n').slice(0, 2)).toEqual([
+      'wrong     department 7201: orderNum must be an integer from -2147483648 to 2147483647',
+      'wrong     department 7100: deptId is the id of a department that exists already',
+    ]);
+    writeFileSync(file, 'dept_id,parent_id,dept_name,order_num\n7201,7200,b,3\n7200,0,a,\n');
+    expect((await adopt(...fromFile)).code).toBe(0);
+    const tree = (await service.as({ tenantId: other }).get('/system/dept-api/tree')).body.data;
+    expect(tree).toMatchObject({
+      rows: [{ deptId: 7200, orderNum: 0, children: [{ deptId: 7201, orderNum: 3 }] }],
+    });
+
+    for (const [args, told] of [
+      [['--tenant', '999999', '--table', 'sys_dept', '--map', 'parentId=pid'], "There is no tenant '999999'"],
+      [['--table', 'no_table'], 'There is no table no_table'],
+      [['--file', join(database.folder, 'no.csv')], 'no such file'],
+    ] as const)
+      expect(await adopt(...args)).toMatchObject({ code: 1, err: expect.stringContaining(told) as string });
+    expect(await cli(['doctor'])).toMatchObject({ code: 0 });
   });
 
   it('doctor examines the database, repairs paths, and reports what it cannot repair', async () => {

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { version } from '../config/version';
 import { loadService } from '../load-service';
+import type * as AdoptFile from './adopt.command';
 import type * as DemoFile from './demo.command';
 import type * as InspectFile from './inspect.commands';
 import type * as OpenapiFile from './openapi.command';
@@ -75,6 +76,16 @@ export function createProgram(): Command {
     'rebuild paths from parents, and counters of quotas from the ledger',
     false,
   );
+
+  const adopt = () => (require('./adopt.command') as typeof AdoptFile).adoptCommand;
+  const fromTable = ' --tenant 100001 --table sys_dept --dry-run';
+  command('adopt', 'Take over the departments of another system, with their ids.', fromTable, adopt)
+    .addOption(tenant())
+    .option('--table <name>', 'table or view of the same database')
+    .option('--where <condition>', 'which rows of the table, as SQL')
+    .option('--file <path>', 'file of these departments, .csv or .ndjson')
+    .option('--map <list>', 'names of columns: deptName=title,parentId=parent')
+    .option('--dry-run', 'check the departments, and write nothing', false);
 
   const token = () => (require('./token.command') as typeof TokenFile).tokenCommand;
   command('token', 'Print an access token, for trying things out.', ' --tenant 100001 --minutes 5', token)

@@ -2,16 +2,14 @@ import { text } from 'node:stream/consumers';
 import type { INestApplicationContext } from '@nestjs/common';
 import { SessionRepository } from '../auth/session.repository';
 import type { Role } from '../../tenancy/roles';
-import { Refusal } from '../../errors/refusal';
 import { RequestContext } from '../../tenancy/request-context';
-import { TenantErrors } from '../../tenancy/tenant.errors';
 import { generatePassword } from '../account/first-admin';
 import { ChangePasswordDto, CreateAccountDto } from '../account/account.dto';
 import { AccountErrors } from '../account/account.errors';
 import { AccountService } from '../account/account.service';
 import { loadEnv } from '../config/env';
 import { print } from './values';
-import { withAccounts, withServices } from './with-database';
+import { toldRefusal, withAccounts, withServices } from './with-database';
 import { checkedAs } from '../../web/checked-as';
 
 interface AccountOptions {
@@ -56,13 +54,7 @@ async function onAccount(
       ),
     );
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (error.row === TenantErrors.DELETED.row)
-      throw new Error(`There is no tenant '${tenant}'. Run: tenantry tenant:list`, { cause: error });
-    const { row, details } = error;
-    const fields = details.fields?.map(({ field, message }) => `${field} ${message.en}`).join('; ');
-    const text = `${fields ?? row.en} (${row.reason})`;
-    throw new Error(`Account '${user}' of tenant '${tenant}': ${text}`, { cause: error });
+    throw toldRefusal(error, tenant, `Account '${user}' of tenant '${tenant}'`);
   }
   print(typed === null ? `${user}  ${password}` : user);
   return 0;

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
+import { Refusal } from '../../errors/refusal';
+import { TenantErrors } from '../../tenancy/tenant.errors';
 import { TenantryTenant } from '../../tenant/tenant.entity';
 import { entities } from '../../resources';
 import type * as AppFile from '../app.module';
@@ -76,6 +78,44 @@ async function lacksColumns(runner: QueryRunner): Promise<boolean> {
     if (!columns.every(({ databaseName }) => table?.findColumnByName(databaseName))) return true;
   }
   return false;
+}
+
+/** Types of columns that hold what a clock showed, without its zone. */
+const WALL_TIMES: ReadonlySet<string> = new Set(['datetime', 'timestamp without time zone']);
+
+/**
+ * The rows of a table or a view that a host has in the same database. Times without a zone come as texts: as dates, they would
+ * depend on the settings of the driver.
+ */
+export function readTable(
+  dataSource: DataSource,
+  name: string,
+  where = '1=1',
+): Promise<Record<string, unknown>[]> {
+  const escape = (part: string): string => dataSource.driver.escape(part);
+  return asking(dataSource, async (runner) => {
+    const table = await runner.getTable(name);
+    if (!table) throw new Error(`There is no table ${name} in the database.`);
+    const columns = table.columns.map(({ name: column, type }) => {
+      const quoted = escape(column);
+      return WALL_TIMES.has(type) ? `CAST(${quoted} AS CHAR(26)) AS ${quoted}` : quoted;
+    });
+    const from = name.split('.').map(escape).join('.');
+    return (await runner.query(`SELECT ${columns.join(', ')} FROM ${from} WHERE ${where}`)) as Record<
+      string,
+      unknown
+    >[];
+  });
+}
+
+/** An error that says in one line who was refused what; errors that are no refusals stay as they are. */
+export function toldRefusal(error: unknown, tenant: string, subject: string): unknown {
+  if (!(error instanceof Refusal)) return error;
+  const { row, details } = error;
+  if (row === TenantErrors.DELETED.row)
+    return new Error(`There is no tenant '${tenant}'. Run: tenantry tenant:list`, { cause: error });
+  const fields = details.fields?.map(({ field, message }) => `${field} ${message.en}`).join('; ');
+  return new Error(`${subject}: ${fields ?? row.en} (${row.reason})`, { cause: error });
 }
 
 function isEmpty(dataSource: DataSource): Promise<boolean> {
