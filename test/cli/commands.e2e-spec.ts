@@ -49,7 +49,7 @@ describe('the command line', () => {
     );
     const rows = ["(7101, 7100, '0', 'child', 2, NULL, '1', '0', 'ry', '2020-05-17 09:30:00', NULL)"];
     rows.push(
-      "(7100, 0, 'x', '若依', 1, 'Li', '0', '0', 'ry', '2020-05-17 09:30:00', '2021-01-01 00:00:00')",
+      "(7100, 0, 'x', 'Head office', 1, 'Li', '0', '0', 'ry', '2020-05-17 09:30:00', '2021-01-01 00:00:00')",
     );
     rows.push("(7102, 7100, '0', 'gone', 1, NULL, '0', '2', 'ry', '2020-05-17 09:30:00', NULL)");
     await dataSource.query(`INSERT INTO sys_dept VALUES ${rows.join(', ')}`);
@@ -59,7 +59,7 @@ describe('the command line', () => {
     expect(await adopt(...fromTable, '--where', 'dept_id <> 7100')).toMatchObject({
       code: 1,
       out:
-        'wrong     department 7101: parentId is 7100, which is not among the departments\n' +
+        'wrong     department 7101: parentId is 7100, which is deleted or missing\n' +
         'Nothing was adopted: 1 problems found.\n',
     });
     const can = await adopt(...fromTable, '--dry-run');

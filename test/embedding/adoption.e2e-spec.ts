@@ -200,7 +200,7 @@ describe('the adoption of departments that a platform has already', () => {
       '4: parentId must be the id of a department, or 0',
       "4: delFlag must be '0' or '2'",
       '11: deptName must be text of at most 64 characters',
-      `5: parentId is ${base + 99}, which is not among the departments`,
+      `5: parentId is ${base + 99}, which is deleted or missing`,
       '7: parentId makes the department its own ancestor',
       '8: parentId makes the department its own ancestor',
       '10: parentId makes the department its own ancestor',
@@ -220,7 +220,7 @@ describe('the adoption of departments that a platform has already', () => {
     );
     const first = sysDept()[0]!;
     expect(await problemsOf([first, ...withoutTop])).toEqual([
-      `101: parentId is ${base + 100}, which is not among the departments`,
+      `101: parentId is ${base + 100}, which is deleted or missing`,
     ]);
     const other = await aTenantRow(host.dataSource);
     await adoption.run(system(other), [{ deptId: base + 103 }, { deptId: base + 104 }]);

@@ -99,8 +99,8 @@ const TOO_MANY: FieldProblem = {
   message: { zh: `最多 ${MAX_ADOPTED} 个部门`, en: `must be at most ${MAX_ADOPTED} departments` },
 };
 const noParent = (parentId: number): Bilingual => ({
-  zh: `上级部门 ${parentId} 不在其中`,
-  en: `is ${parentId}, which is not among the departments`,
+  zh: `上级部门 ${parentId} 已删除或不存在`,
+  en: `is ${parentId}, which is deleted or missing`,
 });
 
 /** What an adoption will write, parents before their children, and what is wrong with it. */
