@@ -7,14 +7,23 @@ export { TenantryModule } from './tenantry.module';
 export type { TenantryExtras, TenantryOptions } from './tenantry-options';
 
 // The database.
-export { entities, entitiesFor, migrations } from './resources';
+export {
+  entities,
+  /** @deprecated `entities` are for every database. */
+  entitiesFor,
+  migrations,
+} from './resources';
 export { SqliteDataSource, type SqliteDataSourceOptions } from './database/sqlite/sqlite.data-source';
-export { TenantryDept } from './dept/dept.entity';
-export { TenantryTenant } from './tenant/tenant.entity';
-/** @deprecated Use `TenantryDept`. */
-export { TenantryDept as DeptEntity } from './dept/dept.entity';
-/** @deprecated Use `TenantryTenant`. */
-export { TenantryTenant as TenantEntity } from './tenant/tenant.entity';
+export {
+  TenantryDept,
+  /** @deprecated Use `TenantryDept`. */
+  TenantryDept as DeptEntity,
+} from './dept/dept.entity';
+export {
+  TenantryTenant,
+  /** @deprecated Use `TenantryTenant`. */
+  TenantryTenant as TenantEntity,
+} from './tenant/tenant.entity';
 
 // Ports.
 export { PrincipalResolver, type CallerAnswer } from './tenancy/principal-resolver';

@@ -45,7 +45,7 @@ export const entities = [
 /** The history of the library's tables, for every database; a host adds it to its own DataSource. */
 export const migrations = [...common, ...allResources.flatMap((resource) => resource.migrations ?? [])];
 
-/** @deprecated `entities` are for every database. */
+/** Of versions before 0.4, where the types of columns depended on the database. */
 export function entitiesFor(_type: DataSourceOptions['type']): typeof entities {
   return entities;
 }

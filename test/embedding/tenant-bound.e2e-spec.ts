@@ -18,7 +18,7 @@ import {
   TenantryDept,
   DeptService,
   Doctor,
-  entitiesFor,
+  entities,
   InjectTenantBound,
   IdempotentRequest,
   TenantBoundRepository,
@@ -30,7 +30,7 @@ import {
 import { HeaderResolver, Host, hostDataSource, system } from '../support/host';
 import { ContractEntity, CurrencyEntity, LineEntity, OrderEntity } from '../support/host-tables';
 import { aTenantRow } from '../support/seeds';
-import { onPostgres, onServer } from '../support/test-database';
+import { onServer } from '../support/test-database';
 import { nextCommits } from '../support/commit-faults';
 import { isWaitingForLock } from '../support/lock-waits';
 import { deferred, until } from '../support/until';
@@ -443,7 +443,7 @@ describe('a tenant-bound repository', () => {
       name: 'loading',
       useFactory: () => ({
         ...host.dataSource.options,
-        entities: [...entitiesFor(onPostgres ? 'postgres' : 'mysql')],
+        entities: [...entities],
         autoLoadEntities: true,
         name: 'loading',
       }),
