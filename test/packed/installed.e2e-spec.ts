@@ -1,7 +1,15 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
-import { compile, copyPlatform, install, packTarball, runHost, type HostShape } from '../support/packed';
+import {
+  compile,
+  copyPlatform,
+  install,
+  packTarball,
+  runHost,
+  runIn,
+  type HostShape,
+} from '../support/packed';
 import { itIsAPlatform } from '../support/platform-rules';
 import { urlOfServer } from '../support/server-of-run';
 
@@ -46,6 +54,10 @@ function folderOf(nest: number): string {
   for (const name of Object.keys(manifest.dependencies)) {
     if (name.startsWith('@nestjs/')) manifest.dependencies[name] = `^${nest}.0.0`;
   }
+  for (const name of ['microservices', 'platform-fastify'])
+    manifest.dependencies[`@nestjs/${name}`] = `^${nest}.0.0`;
+  manifest.dependencies['@nestjs/cache-manager'] = nest === 11 ? '^3.0.0' : `^${nest}.0.0`;
+  manifest.dependencies['cache-manager'] = '^7.0.0';
   writeFileSync(file, JSON.stringify(manifest));
   install(folder);
   const { version } = read(join(folder, 'node_modules', '@nestjs', 'core', 'package.json'));
@@ -80,6 +92,28 @@ describe.each([
     const { url, drop } = await databaseOf(shape.database);
     try {
       expect(runHost(folderOf(nest), { ...shape, type, url })).toBe(printed);
+    } finally {
+      await drop();
+    }
+  });
+
+  it('a host works with messages over TCP, on Fastify without routes, and with a cache that knows the caller', async () => {
+    const { url, drop } = await throwAwayDatabase();
+    try {
+      const refused =
+        'Tenantry cannot start: CacheInterceptor stands before all routes and would give one caller the answers of another; give it a trackBy with the caller in its key, or use it on single controllers.';
+      expect(runIn(folderOf(nest), 'packed-neighbours.cjs', { type, url }).trim().split('\n')).toEqual([
+        'message: Internal server error',
+        'message: Internal server error',
+        'message: TOKEN_MISSING',
+        'message: ann member',
+        expect.stringMatching(/^Fastify: 401 .*TOKEN_MISSING/),
+        'Fastify: 201 {"code":7,"username":"eve"}',
+        'Fastify: 201 {"code":0,"username":"eve"}',
+        expect.stringMatching(/^Fastify: 409 .*QUOTA_EXCEEDED/),
+        `cache: ${refused}`,
+        'cache: it starts',
+      ]);
     } finally {
       await drop();
     }

@@ -77,8 +77,13 @@ export interface HostShape {
 
 /** Runs `packed-host.cjs` in the folder of a host and gives what it printed. */
 export function runHost(host: string, shape: HostShape & { type: string; url: string }): string {
-  cpSync(join(__dirname, 'packed-host.cjs'), join(host, 'host.cjs'));
-  return run(process.execPath, ['host.cjs', JSON.stringify(shape)], host);
+  return runIn(host, 'packed-host.cjs', shape);
+}
+
+/** Runs a program of this folder in the folder of a host, with this argument, and gives what it printed. */
+export function runIn(host: string, program: string, argument: object): string {
+  cpSync(join(__dirname, program), join(host, program));
+  return run(process.execPath, [program, JSON.stringify(argument)], host);
 }
 
 /** Compiles a host with the compiler of this project. */
