@@ -54,9 +54,10 @@ export class HostGuards implements OnModuleInit {
     }
   }
 
-  async authorize(principal: Principal, operationId: string, request: Request): Promise<void> {
+  async authorize(principal: Principal, context: ExecutionContext, request: Request): Promise<void> {
     if (!this.allows) return;
     const ctx = RequestContext.of(principal, requestIdOf(request));
+    const operationId = Reflect.getMetadata(OperationId.KEY, context.getHandler()) as string;
     if (!(await this.allows(ctx, operationId, request))) throw AuthErrors.ROLE();
   }
 
@@ -110,10 +111,9 @@ export class RolesGuard implements CanActivate {
     await this.hostGuards.admit(context);
     const principal = await callerOf(this.principals, request);
     if (!principal) throw AuthErrors.TOKEN_MISSING();
-    const handler = context.getHandler();
-    const allowed = this.reflector.get(AllowRoles, handler) as readonly Role[] | undefined;
+    const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     requireRole(principal.roles, allowed ?? []);
-    await this.hostGuards.authorize(principal, this.reflector.get(OperationId, handler), request);
+    await this.hostGuards.authorize(principal, context, request);
     notePassedGuards(request, true);
   }
 }
