@@ -27,7 +27,8 @@ import { emptyDatabase, onInnodb, onPostgres, onServer } from '../support/test-d
 @Entity('host_budget')
 class BudgetEntity implements TenantOwned {
   @PrimaryGeneratedColumn() id!: number;
-  @Column({ type: 'varchar', length: 20 }) tenantId!: string;
+  @Column({ type: 'varchar', length: 20, ...(onInnodb && { charset: 'ascii', collation: 'ascii_bin' }) })
+  tenantId!: string;
   @Column({ type: 'bigint' }) plain!: string | number;
   @Column({ type: 'bigint', transformer: { to: (id: number) => id, from: Number } }) deptId!: number;
   @ManyToOne(() => TenantryDept) @JoinColumn({ name: 'deptId' }) dept?: TenantryDept;

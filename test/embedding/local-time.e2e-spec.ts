@@ -90,6 +90,25 @@ describe('a host in local time', () => {
     },
   );
 
+  if (onInnodb)
+    it('a host may read numbers as texts, by a typeCast of its own', async () => {
+      interface Field {
+        readonly type: string;
+        string(): string | null;
+      }
+      const typeCast = (field: Field, next: () => unknown) =>
+        field.type.startsWith('LONG') ? field.string() : next();
+      const host = await start({ extra: { typeCast } });
+      const api = host.as();
+      const parentId = await aDept(api, { orderNum: 3 });
+      const deptId = await aDept(api, { parentId });
+      expect((await api.get(`/system/dept-api?parentId=${parentId}`)).body.data).toMatchObject({
+        rows: [{ deptId, parentId, orderNum: 0, ancestors: `0,${parentId}`, hasChildren: false }],
+      });
+      expect((await host.app.get(Doctor).examine()).findings).toEqual([]);
+      await host.app.close();
+    });
+
   async function writes(host: Host, time: string): Promise<void> {
     const api = host.as();
     clock.time = new Date(time);
