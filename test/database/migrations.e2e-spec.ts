@@ -58,6 +58,14 @@ describe('the schema', () => {
     expect(await dataSource.runMigrations()).toHaveLength(length);
   });
 
+  it('migrations say what to do where tables are there that no migration has made', async () => {
+    await dataSource.runMigrations();
+    await dataSource.query('DELETE FROM tenantry_migrations');
+    await expect(dataSource.runMigrations()).rejects.toThrow(
+      'drop all tables whose names begin with tenantry_',
+    );
+  });
+
   it('a first migration that was interrupted between two tables is completed', async () => {
     const { length } = await dataSource.runMigrations();
     await undoUntil(dataSource, 'FailedSignIns1763164800011');

@@ -9,6 +9,10 @@ const RULES = 'model_zr model_pf model_ed catalog_zr catalog_pf catalog_ed catal
   .split(' ')
   .map((name) => `rule_${name}`);
 
+const NOT_BY_MIGRATIONS =
+  'The tables of Tenantry are there, but no migration has made them. If nothing in them is needed, drop all tables whose names begin ' +
+  'with tenantry_, and run the migrations again.';
+
 /**
  * The schema of version 0.1, without the tables that a later migration drops and those of accounts. It has the name of the last
  * of the eleven migrations of 0.1: a database that 0.1 has made has recorded it and keeps what it has; an empty one gets all of
@@ -18,6 +22,8 @@ export class Settings1763164800010 implements MigrationInterface {
   name = 'Settings1763164800010';
 
   async up(runner: QueryRunner): Promise<void> {
+    // A later migration makes this one. Earlier versions of the entities let TypeORM's synchronize make it.
+    if (await runner.hasTable('tenantry_change')) throw new Error(NOT_BY_MIGRATIONS);
     // MySQL commits each table by itself: a run that was interrupted goes on where it stopped.
     const c = new Columns(runner);
     for (const table of tables(c)) await runner.createTable(table, true);
