@@ -11,7 +11,6 @@ import { menusOf, TenantryTenant } from '../tenant/tenant.entity';
 import { isContractQuota } from '../tenant/quota/quota-kinds';
 import { TenantryQuota, TenantryQuotaEntry, TenantryReservation } from '../tenant/quota/quota.entity';
 import type { QuotaName } from '../tenant/quota/locked-quota';
-import type { Examined } from './examined';
 import { examineTree, type StoredNode } from '../database/examine-tree';
 import {
   allOf,
@@ -20,6 +19,7 @@ import {
   ODD_TENANTS,
   ROOTS,
   TENANTS_OF_ODD_DEPTS,
+  type Examined,
 } from './invariants';
 import { QUOTAS_BEYOND_PARENT, WRONG_QUOTAS } from './quota-checks';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { TenantryDataSource } from '../database/tenantry.data-source';
 import { Ceilings } from '../tenant/ceilings';
 import { DoctorRepository } from './doctor.repository';
-import { LIBRARY, type Examined } from './examined';
+import { LIBRARY, type Examined } from './invariants';
 import { examineJournal } from './examine-journal';
 import { examineTree } from '../database/examine-tree';
 

@@ -1,4 +1,6 @@
 import type { ChangeKind } from '../journal/change-log';
+import type { Journalled } from '../resource/journalled-rows.repository';
+import { allResources } from '../resources';
 
 /**
  * What is wrong when the statement gives rows; `subject` names them. One statement over all tenants sees one moment, so
@@ -13,7 +15,7 @@ export const codesWithoutTenant = (table: string): string =>
   `SELECT c.tenant_id AS subject FROM (SELECT DISTINCT tenant_id FROM ${table}) c
     WHERE NOT EXISTS (SELECT 1 FROM tenantry_tenant t WHERE t.tenant_id = c.tenant_id)`;
 
-export const INVARIANTS: readonly Invariant[] = [
+const INVARIANTS: readonly Invariant[] = [
   [
     'tenant',
     'its code was used again',
@@ -48,6 +50,19 @@ export const INVARIANTS: readonly Invariant[] = [
       WHERE c.version > t.tree_ver`,
   ],
 ];
+
+/** What a doctor examines beside the trees and the quotas. */
+export interface Examined {
+  /** Their rows must be as their last entries in the journal say. */
+  readonly resources: readonly Journalled[];
+  readonly invariants: readonly Invariant[];
+}
+
+/** Of every database, a host's too. */
+export const LIBRARY: Examined = {
+  resources: allResources.flatMap(({ journal = [] }) => journal),
+  invariants: INVARIANTS,
+};
 
 /** All of them in one statement: it gives the number of the invariant as `broken`, and `subject`. */
 export function allOf(invariants: readonly Invariant[]): string {

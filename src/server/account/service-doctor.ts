@@ -1,6 +1,5 @@
 import { Doctor } from '../../doctor/doctor';
-import { LIBRARY } from '../../doctor/examined';
-import { codesWithoutTenant, type Invariant } from '../../doctor/invariants';
+import { codesWithoutTenant, LIBRARY, type Invariant } from '../../doctor/invariants';
 import { JOURNALLED_ACCOUNT } from './account.repository';
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
