@@ -79,8 +79,10 @@ describe('the usage of the command line', () => {
     ],
     [['user:add', '--user', 'x', '--tenant', 'abc'], "argument 'abc' is invalid", 'code of a tenant'],
     [['adopt'], 'Give --table or --file.'],
-    [['adopt', '--table', 'a', '--file', 'b.csv'], 'Give --table or --file.'],
-    [['adopt', '--file', 'b.csv', '--where', '1=1'], '--where needs --table.'],
+    [
+      ['adopt', '--table', 'a', '--file', 'b.csv'],
+      "'--table <name>' cannot be used with option '--file <path>'",
+    ],
     [['adopt', '--table', 'a', '--map', 'name=x'], '--map', 'fields are deptId, parentId'],
     [['token', '--minutes', 'abc'], "argument 'abc' is invalid", 'Expected a number of minutes above 0.'],
     [['token', '--minutes', '-1'], "argument '-1' is invalid"],

@@ -40,8 +40,7 @@ const FILE_LIMITS = { bytes: 256 * 1024 * 1024, depts: MAX_ADOPTED, lines: 10 * 
 /** Takes over the departments of a table or a file. Exit code 0: all of them are, or can be, adopted; 1: none is. */
 export async function adoptCommand({ tenant, dryRun, ...source }: AdoptOptions): Promise<number> {
   const { table, where, file, map = '' } = source;
-  if ((table === undefined) === (file === undefined)) throw new UsageError('Give --table or --file.');
-  if (table === undefined && where !== undefined) throw new UsageError('--where needs --table.');
+  if (table === undefined && file === undefined) throw new UsageError('Give --table or --file.');
   const names = columnNames(map);
   const { location, timeZone } = loadDatabaseSettings();
   try {

@@ -81,8 +81,8 @@ export function createProgram(): Command {
   const fromTable = ' --tenant 100001 --table sys_dept --dry-run';
   command('adopt', 'Take over the departments of another system, with their ids.', fromTable, adopt)
     .addOption(tenant())
-    .option('--table <name>', 'table or view of the same database')
-    .option('--where <condition>', 'which rows of the table, as SQL')
+    .addOption(new Option('--table <name>', 'table or view of the same database').conflicts('file'))
+    .addOption(new Option('--where <condition>', 'which rows of the table, as SQL').conflicts('file'))
     .option('--file <path>', 'file of these departments, .csv or .ndjson')
     .option('--map <list>', 'names of columns: deptName=title,parentId=parent')
     .option('--dry-run', 'check the departments, and write nothing', false);
