@@ -79,7 +79,7 @@ export function createProgram(): Command {
 
   const adopt = () => (require('./adopt.command') as typeof AdoptFile).adoptCommand;
   const fromTable = ' --tenant 100001 --table sys_dept --dry-run';
-  command('adopt', 'Take over the departments of another system, with their ids.', fromTable, adopt)
+  command('adopt', 'Take over the departments of another system.', fromTable, adopt)
     .addOption(tenant())
     .addOption(new Option('--table <name>', 'table or view of the same database').conflicts('file'))
     .addOption(new Option('--where <condition>', 'which rows of the table, as SQL').conflicts('file'))
