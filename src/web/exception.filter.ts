@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter, type HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { HttpErrors } from '../errors/http.errors';
@@ -70,13 +71,22 @@ export function toRefusal(error: unknown, unsaid: 403 | 500 = 500): Refusal {
   if (error instanceof Refusal) return error;
   const status = isOfNest(error) ? (refusedStatus(error) ?? unsaid) : statusOf(error);
   const known = BY_STATUS.get(status);
-  if (known) return known();
+  const words = isOfNest(error) && unsaid === 403 ? wordsOf(error, status) : null;
+  if (known) return words === null ? known() : new Refusal({ ...known.row, zh: words, en: words });
   if (isOfNest(error) && status !== 500) {
     // A guard of the host may refuse for reasons that are not ours.
     return new Refusal({ reason: `HTTP_${status}`, status, zh: error.message, en: error.message });
   }
   // Other errors of Express's parsers are about requests too, whatever their number.
   return status >= 400 && status < 500 ? HttpErrors.MALFORMED() : HttpErrors.INTERNAL();
+}
+
+/** What a guard of the host tells the caller, such as how to sign in; null where Nest has filled in the words. */
+function wordsOf(error: HttpException, status: number): string | null {
+  const { msg = error.message } = error.getResponse() as { readonly msg?: unknown };
+  const isOfNest = (text: string) =>
+    text.includes(STATUS_CODES[status] ?? 'Exception') || text.endsWith("Exception");
+  return typeof msg === 'string' && msg !== '' && !isOfNest(msg) ? msg : null;
 }
 
 /** Some platforms refuse with the status 200 and the true one in a field `code`, of the exception or of its response. */

@@ -255,7 +255,9 @@ describe('a host that imports TenantryModule', () => {
         .get(`/system/change-api?wait=5&after=${encodeURIComponent(String(headers['x-change-cursor']))}`);
       await until(() => guard.mock.calls.length === 2);
       await host.app.get(DeptService).create(system(), {});
-      expectRefused(await waiting, 403, 'ROLE_REQUIRED');
+      const refused = await waiting;
+      expectRefused(refused, 403, 'ROLE_REQUIRED');
+      expect(refused.body.msg).toBe('the house says no');
       guard.mockRestore();
     });
   });
