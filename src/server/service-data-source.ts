@@ -1,15 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../data-source';
 import type { DatabaseLocation } from '../database/database-url';
-import { ACCOUNTS } from './account/account.module';
-import { SIGNING_IN } from './auth/auth.module';
+import { ACCOUNT_TABLES, SIGN_IN_TABLES } from './auth/account.tables';
 
-/** What the service has beside the resources of the library; a host has users of its own. */
-const serviceResources = [SIGNING_IN, ACCOUNTS];
-
+/** What the service has beside the tables of the library; a host has users of its own. */
 export const serviceTables = {
-  entities: serviceResources.flatMap<new () => object>(({ entities }) => entities),
-  migrations: serviceResources.flatMap(({ migrations }) => migrations),
+  entities: [...ACCOUNT_TABLES.entities, ...SIGN_IN_TABLES.entities],
+  migrations: [...ACCOUNT_TABLES.migrations, ...SIGN_IN_TABLES.migrations],
 };
 
 /** A DataSource of the service, not yet initialised. `onWait` is called when the server is not there yet. */

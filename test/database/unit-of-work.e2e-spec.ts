@@ -201,9 +201,11 @@ if (onServer) {
       // A transaction that takes the department first and the tenant second: the other way round than a unit.
       const rival = service.dataSource.createQueryRunner();
       await rival.startTransaction();
-      await rival.query(onPostgres ? "SET lock_timeout = '5s'" : 'SET SESSION innodb_lock_wait_timeout = 5');
+      // PostgreSQL ends the one that looks for a deadlock first, so this one does not look.
+      const patience = "SET lock_timeout = '5s'; SET deadlock_timeout = '10s'";
+      await rival.query(onPostgres ? patience : 'SET SESSION innodb_lock_wait_timeout = 5');
       await rival.query(`UPDATE tenantry_dept SET order_num = 1 WHERE dept_id = ${deptId}`);
-      // Much written work makes InnoDB choose the other one as its victim. On PostgreSQL it is the one that waits longer.
+      // Much written work makes InnoDB choose the other one as its victim.
       if (onInnodb) {
         const rows = Array.from({ length: 2000 }, (_, n) => `('x${n}', NOW())`);
         await rival.query(`INSERT INTO tenantry_unit (unit_id, created_at) VALUES ${rows.join()}`);
@@ -213,7 +215,8 @@ if (onServer) {
       await rival.query("UPDATE tenantry_tenant SET tree_ver = tree_ver + 1 WHERE tenant_id = '000000'");
       await rival.commitTransaction();
       // As it was: the next one to get this connection would wait as long.
-      await rival.query(onPostgres ? 'RESET lock_timeout' : 'SET SESSION innodb_lock_wait_timeout = 1');
+      const before = 'RESET lock_timeout; RESET deadlock_timeout';
+      await rival.query(onPostgres ? before : 'SET SESSION innodb_lock_wait_timeout = 1');
       await rival.release();
       expect((await update).status).toBe(200);
       expect(await named(service, 'after the deadlock')).toBe(1);

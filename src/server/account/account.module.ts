@@ -1,9 +1,8 @@
 import { Module } from '@nestjs/common';
 import type { Resource } from '../../resource/resource';
 import { TenantServicesModule } from '../../tenant/tenant.module';
-import { AccountEntity } from '../auth/account.entity';
+import { ACCOUNT_TABLES } from '../auth/account.tables';
 import { AuthModule } from '../auth/auth.module';
-import { UsernameKeys1763164800012 } from '../auth/migrations/1763164800012-username-keys';
 import { AccountController } from './account.controller';
 import { AccountRepository, JOURNALLED_ACCOUNT } from './account.repository';
 import { AccountListService, AccountService } from './account.service';
@@ -18,9 +17,8 @@ import { AccountListService, AccountService } from './account.service';
 export class AccountModule {}
 
 export const ACCOUNTS = {
+  ...ACCOUNT_TABLES,
   tag: { name: 'Accounts', description: "The accounts of the caller's tenant." },
-  entities: [AccountEntity],
-  migrations: [UsernameKeys1763164800012],
   services: AccountModule,
   routes: AccountModule,
   journal: JOURNALLED_ACCOUNT,

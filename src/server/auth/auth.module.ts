@@ -2,12 +2,10 @@ import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
 import type { Resource } from '../../resource/resource';
 import { TenantServicesModule } from '../../tenant/tenant.module';
-import { FailedSignInEntity, SessionEntity } from './account.entity';
+import { SIGN_IN_TABLES } from './account.tables';
 import { SessionController, SignInController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt-auth.guard';
-import { FailedSignIns1763164800011 } from './migrations/1763164800011-failed-sign-ins';
-import { DropFailedLogins1763164800023 } from './migrations/1763164800023-drop-failed-logins';
 import { OAuthController } from './oauth.controller';
 import { PasswordHasher, Passwords } from './password-hasher';
 import { RevocationRelay } from './revocation-relay';
@@ -38,9 +36,8 @@ import { AccountStateCache, VerifiedTokens } from './verified-tokens';
 export class AuthModule {}
 
 export const SIGNING_IN = {
+  ...SIGN_IN_TABLES,
   tag: { name: 'Signing in', description: 'Signing in, tokens, and the signed-in caller.' },
-  entities: [SessionEntity, FailedSignInEntity],
-  migrations: [FailedSignIns1763164800011, DropFailedLogins1763164800023],
   services: AuthModule,
   routes: AuthModule,
 } satisfies Resource;
