@@ -102,7 +102,7 @@ export class DeptReader implements DeptSource {
     const found: number[] = [];
     const options = { order: TREE_ORDER, index: SUBTREE, limit: Infinity };
     // Large pages: the index has all of these columns.
-    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top }), options, 10_000))
+    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top }), options, 5000))
       for (const { deptId } of page) found.push(deptId);
     return found;
   }

@@ -39,7 +39,7 @@ export class DeptService {
 
   /**
    * The ids of a department and of all below it, itself first: what a data scope "this department and below" holds. Of more than
-   * 10,000 they come from several statements, which are of one moment inside a transaction.
+   * 5,000 they come from several statements, which are of one moment inside a transaction.
    */
   async idsBelow(ctx: RequestContext, deptId: number): Promise<number[]> {
     const depts = this.depts.in(ctx);
