@@ -95,6 +95,7 @@ describe('the command line', () => {
     for (const [args, told] of [
       [['--tenant', '999999', '--table', 'sys_dept', '--map', 'parentId=pid'], "There is no tenant '999999'"],
       [['--table', 'no_table'], 'There is no table no_table'],
+      [['--table', 'sys_dept', '--map', 'delFlag=deletedat'], "There is no column 'deletedat'. There are: "],
       [['--file', join(database.folder, 'no.csv')], 'no such file'],
     ] as const)
       expect(await adopt(...args)).toMatchObject({ code: 1, err: expect.stringContaining(told) as string });

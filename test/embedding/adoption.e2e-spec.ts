@@ -214,6 +214,15 @@ describe('the adoption of departments that a platform has already', () => {
     expect(await problemsOf(many)).toHaveLength(1000);
   });
 
+  it('a column that is named and not there is refused, not taken for one without values', () => {
+    const row = { id: 1, parent_id: 0, deleted_at: null };
+    expect(() => toAdoptedDept(row, { deptId: 'id', delFlag: 'deletedat' })).toThrow(
+      "There is no column 'deletedat'. There are: id, parent_id, deleted_at.",
+    );
+    expect(() => toAdoptedDept(row)).toThrow("There is no column 'dept_id': name the one for deptId.");
+    expect(toAdoptedDept(row, { deptId: 'id' })).toMatchObject({ deptId: 1, parentId: 0 });
+  });
+
   it('an adoption below a deleted department, or with ids that any tenant has, is refused by name', async () => {
     const [, ...withoutTop] = sysDept().map((dept) =>
       Number(dept.deptId) === base + 100 ? { ...dept, delFlag: '2' } : dept,

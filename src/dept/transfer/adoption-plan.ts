@@ -63,6 +63,24 @@ export type ColumnNames = Partial<Record<keyof AdoptedDept, string>>;
  * as the columns of RuoYi's `sys_dept` have it. Other columns, `ancestors` among them, are ignored.
  */
 export function toAdoptedDept(row: Readonly<Record<string, unknown>>, names: ColumnNames = {}): AdoptedDept {
+  refuseUnknownColumns(Object.keys(row), names);
+  return adoptedFrom(row, names);
+}
+
+/** A wrong name must not look like a column without values: a flag of deletion that is not found would bring departments back. */
+export function refuseUnknownColumns(columns: readonly string[], names: ColumnNames): void {
+  const unknown = Object.values(names).find((name) => !columns.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`There is no column '${unknown}'. There are: ${columns.join(', ')}.`);
+  const ids = names.deptId === undefined ? ['deptId', COLUMNS.deptId] : [names.deptId];
+  if (!ids.some((id) => columns.includes(id)))
+    throw new Error(
+      `There is no column '${COLUMNS.deptId}': name the one for deptId. There are: ${columns.join(', ')}.`,
+    );
+}
+
+/** A department from a row that may lack columns, as lines of a file do. */
+export function adoptedFrom(row: Readonly<Record<string, unknown>>, names: ColumnNames): AdoptedDept {
   const fields = ADOPTED_FIELDS.map((field) => {
     const name = names[field];
     return [field, name === undefined ? (row[field] ?? row[COLUMNS[field]]) : row[name]];

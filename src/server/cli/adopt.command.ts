@@ -5,11 +5,12 @@ import { SilentMeter } from '../../database/meter';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { DeptRepository } from '../../dept/dept.repository';
 import {
+  adoptedFrom,
   ADOPTED_FIELDS,
   MAX_ADOPTED,
   MAX_PROBLEMS,
   refuseProblems,
-  toAdoptedDept,
+  refuseUnknownColumns,
   type AdoptedDept,
   type ColumnNames,
 } from '../../dept/transfer/adoption-plan';
@@ -51,7 +52,10 @@ export async function adoptCommand({ tenant, dryRun, ...source }: AdoptOptions):
       const unitOfWork = new UnitOfWork(dataSource, new DomainEvents(), clock, new SilentMeter());
       const depts = new DeptRepository(unitOfWork, new NoUsers(), clock);
       const adoption = new DeptAdoption(depts, new ZonedTime(timeZone));
-      const all = rows.map((row) => toAdoptedDept(row, names));
+      const columns = new Set<string>();
+      for (const row of rows) for (const column of Object.keys(row)) columns.add(column);
+      if (rows.length > 0) refuseUnknownColumns([...columns], names);
+      const all = rows.map((row) => adoptedFrom(row, names));
       return adoption.run(RequestContext.system(tenant), all, { dryRun });
     });
     print(`${adopted} departments ${dryRun ? 'can be' : 'were'} adopted, ${leftOut} deleted ones left out.`);
