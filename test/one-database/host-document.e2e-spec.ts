@@ -176,6 +176,9 @@ describe("a host's own OpenAPI document", () => {
     expect(Object.keys(responses(''))).toEqual(['202', '400', '401', '403', '409', '422', '503']);
     expect(reasons('', 403).sort()).toEqual([...notServed, 'MENU_NOT_LICENSED'].sort());
     expect(reasons('', 409).sort()).toEqual(['QUOTA_EXCEEDED', 'RESERVATION_OVER']);
+    expect(document.paths['/host/reports']!.post!.parameters).toMatchObject([
+      { name: 'Idempotency-Key', in: 'header', required: false },
+    ]);
     expect(responses('/told')[200]).toMatchObject(schema('TenantDto'));
     expect(responses('/told')[409]).toMatchObject(schema('PackageBo'));
     expect(responses('/told')[409]!.description).toMatch(/^The report is there already\.\s.*QUOTA_EXCEEDED/s);

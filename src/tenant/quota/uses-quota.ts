@@ -10,6 +10,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
+import { ApiHeader } from '@nestjs/swagger';
 import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { decoratedMethods } from '../../database/domain-events';
 import { DatabaseErrors } from '../../database/database.errors';
@@ -41,6 +42,12 @@ export interface UsesQuotaOptions<T = unknown> {
 const USED = 'tenantry:usesQuota';
 type Used = Required<UsesQuotaOptions<never>> & { readonly kind: string };
 
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  description: 'Requests with the same key spend once.',
+  required: false,
+};
+
 const REFUSALS = [
   HttpErrors.INVALID,
   QuotaErrors.EXCEEDED,
@@ -60,7 +67,13 @@ export function UsesQuota<T>(
 ): MethodDecorator {
   const used: Used = { kind, amount, seconds, replays, spends };
   const interceptor = UseInterceptors(UsesQuotaInterceptor);
-  return applyDecorators(SetMetadata(USED, used), TenantScoped(), interceptor, MayRefuse(...REFUSALS));
+  return applyDecorators(
+    SetMetadata(USED, used),
+    TenantScoped(),
+    interceptor,
+    ApiHeader(IDEMPOTENCY_KEY),
+    MayRefuse(...REFUSALS),
+  );
 }
 
 @Injectable()
