@@ -5,7 +5,15 @@ import { HttpErrors } from '../errors/http.errors';
 import { Refusal, type RefusalFactory } from '../errors/refusal';
 import { AuthErrors } from '../tenancy/access.errors';
 import { failure, inForm, refusalHeaders, releaseAnswer, StatusPolicy, type Envelope } from './envelope';
-import { hasBrokenOff, hasPassedGuards, isFailure, languageOf, noteRefusal, requestIdOf } from './request';
+import {
+  echoRequestId,
+  hasBrokenOff,
+  hasPassedGuards,
+  isFailure,
+  languageOf,
+  noteRefusal,
+  requestIdOf,
+} from './request';
 
 /** The only catch: every error becomes the envelope, and an unforeseen one becomes a logged 500. */
 @Catch()
@@ -30,6 +38,7 @@ export class EnvelopeExceptionFilter implements ExceptionFilter {
       return;
     }
     releaseAnswer(response);
+    echoRequestId(request, response);
     // It may be that of an answer at which an interceptor of the host has failed, and would make a 304 of a refusal with 200.
     response.removeHeader('ETag');
     for (const [name, value] of Object.entries(refusalHeaders(refusal.row)))
@@ -85,7 +94,7 @@ export function toRefusal(error: unknown, unsaid: 403 | 500 = 500): Refusal {
 function wordsOf(error: HttpException, status: number): string | null {
   const { msg = error.message } = error.getResponse() as { readonly msg?: unknown };
   const isOfNest = (text: string) =>
-    text.includes(STATUS_CODES[status] ?? 'Exception') || text.endsWith("Exception");
+    text.includes(STATUS_CODES[status] ?? 'Exception') || text.endsWith('Exception');
   return typeof msg === 'string' && msg !== '' && !isOfNest(msg) ? msg : null;
 }
 

@@ -14,8 +14,13 @@ const requestId = Symbol('requestId');
 
 /** Gives every request an id (the caller's own, if it is harmless) and echoes it. */
 export function requestIdMiddleware(request: Request, response: Response, next: NextFunction): void {
-  response.setHeader('X-Request-Id', requestIdOf(request));
+  echoRequestId(request, response);
   next();
+}
+
+/** In a host, which may have told an id of its own. */
+export function echoRequestId(request: Request, response: Response): void {
+  if (!response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', requestIdOf(request));
 }
 
 /** The id of a request; in a host without the middleware it is given at the first question. */

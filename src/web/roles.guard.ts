@@ -8,14 +8,14 @@ import {
   type Type,
 } from '@nestjs/common';
 import { Reflector, type ModuleRef } from '@nestjs/core';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { AuthErrors } from '../tenancy/access.errors';
 import type { Principal } from '../tenancy/principal';
 import { callerOf, forgetCaller, PrincipalResolver } from '../tenancy/principal-resolver';
 import { RequestContext } from '../tenancy/request-context';
 import { requireRole, type Role } from '../tenancy/roles';
-import { keepCheck, notePassedGuards, requestIdOf } from './request';
+import { echoRequestId, keepCheck, notePassedGuards, requestIdOf } from './request';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
@@ -97,6 +97,7 @@ export class RolesGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
+    echoRequestId(request, context.switchToHttp().getResponse<Response>());
     await this.#check(context, request);
     keepCheck(request, () => {
       forgetCaller(request);

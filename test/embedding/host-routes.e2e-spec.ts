@@ -239,6 +239,7 @@ describe('a host that imports TenantryModule', () => {
         const answer = await host.as().get('/system/dept-api', { [mood]: String(sent), ...code });
         expect([answer.status, answer.body.code, answer.refusal.reason]).toEqual([status, status, reason]);
         if (reason === 'HTTP_423') expect(answer.body.msg).toBe('locked');
+        expect(answer.refusal.requestId).toBe(answer.headers['x-request-id']);
       },
     );
 
