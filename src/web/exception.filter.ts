@@ -72,6 +72,9 @@ const BY_STATUS: ReadonlyMap<number, RefusalFactory> = new Map([
   [429, HttpErrors.TOO_MANY],
 ]);
 
+/** Statuses that are a matter of guards. Nest itself throws others, with words of its own. */
+const SAID_BY_GUARDS = [401, 403, 429];
+
 /**
  * What an error means to the client; an unforeseen one is a failure of ours. `unsaid` is the status of an exception of Nest that
  * names none of a refusal.
@@ -80,7 +83,7 @@ export function toRefusal(error: unknown, unsaid: 403 | 500 = 500): Refusal {
   if (error instanceof Refusal) return error;
   const status = isOfNest(error) ? (refusedStatus(error) ?? unsaid) : statusOf(error);
   const known = BY_STATUS.get(status);
-  const words = isOfNest(error) && unsaid === 403 ? wordsOf(error, status) : null;
+  const words = isOfNest(error) && SAID_BY_GUARDS.includes(status) ? wordsOf(error, status) : null;
   if (known) return words === null ? known() : new Refusal({ ...known.row, zh: words, en: words });
   if (isOfNest(error) && status !== 500) {
     // A guard of the host may refuse for reasons that are not ours.
