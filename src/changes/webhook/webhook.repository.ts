@@ -11,14 +11,17 @@ import { ScopedTable, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { RequestContext } from '../../tenancy/request-context';
 import { treeLock } from '../../journal/tree-lock';
+import type { ClientFields } from '../../resource/fields';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock, daysBefore } from '../../time/clock';
 import { cutPage, type Page } from '../../database/page';
 import { TenantryDelivery, TenantryPosition, TenantryWebhook } from '../subscription.entity';
 import { NOT_FAILING, treeVersionOf } from '../subscription.repository';
 import { rotated } from './webhook-secret';
+import type { CreateWebhookDto, WebhookDto } from './webhook.dto';
 
-export type WebhookFields = Pick<TenantryWebhook, 'url' | 'kinds' | 'status'>;
+/** What a client decides about a webhook: every field that it may send. */
+export type WebhookFields = ClientFields<TenantryWebhook, WebhookDto, keyof CreateWebhookDto>;
 type Hook = Pick<TenantryWebhook, 'webhookId' | 'tenantId'>;
 export type Delivery = Omit<TenantryDelivery, 'deliveryId' | 'webhook'>;
 

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { FairQueue } from '../../concurrency/fair-queue';
 import { CHANGE_KINDS } from '../../journal/change-log';
+import { STAMPS } from '../../database/audited';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { RequestContext } from '../../tenancy/request-context';
 import { ZonedTime } from '../../time/zoned-time';
-import { mergePatch, viewOf } from '../../resource/fields';
+import { mergePatch, namesOf, pick, viewOf, withDefaults } from '../../resource/fields';
 import { PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { NOT_A_REQUEST, type Idle } from '../../web/request';
@@ -27,10 +28,10 @@ import { kindsOf, WebhookRepository, type LockedWebhooks, type WebhookFields } f
 const WEBHOOKS = new PagedList('webhook', ['long']);
 const DELIVERIES = new PagedList('delivery', ['long']);
 const MOST_HOOKS = 20;
-const VIEWED = [
-  ...(['webhookId', 'url', 'kinds', 'status', 'reason'] as const),
-  ...(['createBy', 'createTime', 'updateBy', 'updateTime'] as const),
-] as const;
+/** The fields with their defaults; the address has none. */
+const WEBHOOK_DEFAULTS: Omit<WebhookFields, 'url'> = { kinds: CHANGE_KINDS.join(','), status: '0' };
+const WEBHOOK_FIELDS = ['url', ...namesOf(WEBHOOK_DEFAULTS)] as const;
+const VIEWED = ['webhookId', ...WEBHOOK_FIELDS, 'reason', ...STAMPS] as const;
 /** Requests of this process that wait for name servers, and for receivers: a quarter of a top-level tenant and all below it. */
 const OUTSIDE = { inWork: 16, share: 1 / 4 };
 const LOOKUPS = { ...OUTSIDE, waiting: 64, waitMs: 3000 };
@@ -108,10 +109,10 @@ export class WebhookService {
     idle = NOT_A_REQUEST,
   ): Promise<number> {
     const { url, ...choices } = patch;
-    return this.#change(ctx, { webhookId, url }, expected, idle, (hook) => ({
-      url: url ?? hook.url,
-      ...mergePatch({ kinds: kindsOf(hook), status: hook.status }, choices),
-    }));
+    return this.#change(ctx, { webhookId, url }, expected, idle, (hook) => {
+      const before = { ...pick(hook, WEBHOOK_FIELDS), kinds: kindsOf(hook) };
+      return { ...mergePatch(before, choices), url: url ?? hook.url };
+    });
   }
 
   async delete(ctx: RequestContext, webhookId: number, expected?: Expected): Promise<void> {
@@ -209,9 +210,9 @@ export class WebhookService {
 }
 
 /** What was not sent becomes its default. */
-function toFields({ url, kinds, status }: CreateWebhookDto): WebhookFields {
-  const wanted = CHANGE_KINDS.filter((kind) => !kinds || kinds.includes(kind));
-  return { url, kinds: wanted.join(','), status: status ?? '0' };
+function toFields({ url, ...choices }: CreateWebhookDto): WebhookFields {
+  const kinds = choices.kinds && CHANGE_KINDS.filter((kind) => choices.kinds?.includes(kind)).join(',');
+  return { url, ...withDefaults({ ...choices, kinds }, WEBHOOK_DEFAULTS) };
 }
 
 function toWebhookDto(row: TenantryWebhook, time: ZonedTime): WebhookDto {
