@@ -50,7 +50,7 @@ const LEFT_TO_LONG = {
   ),
   onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
   onServer: [
-    ...['auth/', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-subtree', 'dept/dept-transfer'],
+    ...['auth/sign-in', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-subtree', 'dept/dept-transfer'],
     ...['account/account-patch', 'tenant/tenant-fields'],
     ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],

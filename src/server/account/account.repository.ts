@@ -189,11 +189,13 @@ export class LockedAccounts {
   /** Also ends the account's sessions, and lifts its locks for all clients. Gives the new revision. */
   async setPassword(account: AccountEntity, passwordHash: string): Promise<number> {
     const { userId, username } = account;
+    // The account first: a sign-in that is under way holds it until its session is there to be ended.
+    const revision = await this.#rows.update(account, { passwordHash });
     const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
     await new ScopedTable(this.#manager, FailedSignInEntity).erase(failures);
     const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
     await sessions.update({ userId, endedAt: IsNull() }, { endedAt: this.now });
-    return this.#rows.update(account, { passwordHash });
+    return revision;
   }
 
   /** A deleted account gives its name free. */
