@@ -77,7 +77,8 @@ const ACCESS = rowsOf([...Object.values(AuthErrors), ...Object.values(NOT_SERVED
 
 type Refusals = ReadonlyMap<number | 'default', ResponseObject>;
 
-const wholes = new Map<string, Refusals>();
+/** What each operation may refuse, by its id. */
+const refusedBy = new Map<string, readonly ErrorRow[]>();
 
 /**
  * The refusals that are an operation's own, by status, and one answer for all others. For the document of a host, in which
@@ -89,7 +90,7 @@ export function refusalResponses(
   isOpen: boolean,
 ): Refusals {
   const own = rowsOf(factories);
-  wholes.set(operationId, byStatus([...INPUT, ...(isOpen ? [] : ACCESS), ...own]));
+  refusedBy.set(operationId, [...INPUT, ...(isOpen ? [] : ACCESS), ...own]);
   const brief = (description: string) => ({
     description,
     content: { 'application/json': { schema: schemaRef(RefusalEnvelope) } },
@@ -104,10 +105,8 @@ export function refusalResponses(
 
 /** All refusals of an operation by status, with what each means, headers and examples; `default` are those of any operation. */
 export function wholeRefusals(operationId: string | undefined): Refusals | undefined {
-  return wholes.get(operationId ?? '');
-}
-
-function byStatus(own: readonly ErrorRow[]): Refusals {
+  const own = refusedBy.get(operationId ?? '');
+  if (!own) return undefined;
   const found = new Map<number | 'default', ResponseObject>([['default', describe(DEFAULT)]]);
   for (const status of new Set(own.map((row) => row.status).sort())) {
     const rows = [...own, ...DEFAULT].filter((row) => row.status === status);
