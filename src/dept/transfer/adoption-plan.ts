@@ -72,11 +72,15 @@ export function refuseUnknownColumns(columns: readonly string[], names: ColumnNa
   const unknown = Object.values(names).find((name) => !columns.includes(name));
   if (unknown !== undefined)
     throw new Error(`There is no column '${unknown}'. There are: ${columns.join(', ')}.`);
-  const ids = names.deptId === undefined ? ['deptId', COLUMNS.deptId] : [names.deptId];
-  if (!ids.some((id) => columns.includes(id)))
+  if (!idColumns(names).some((id) => columns.includes(id)))
     throw new Error(
       `There is no column '${COLUMNS.deptId}': name the one for deptId. There are: ${columns.join(', ')}.`,
     );
+}
+
+/** The columns that may hold the ids. */
+export function idColumns({ deptId }: ColumnNames): string[] {
+  return deptId === undefined ? ['deptId', COLUMNS.deptId] : [deptId];
 }
 
 /** A department from a row that may lack columns, as lines of a file do. */

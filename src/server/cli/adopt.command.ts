@@ -7,6 +7,7 @@ import { DeptRepository } from '../../dept/dept.repository';
 import {
   adoptedFrom,
   ADOPTED_FIELDS,
+  idColumns,
   MAX_ADOPTED,
   MAX_PROBLEMS,
   refuseProblems,
@@ -86,11 +87,11 @@ function columnNames(typed: string): ColumnNames {
 
 type Row = Readonly<Record<string, unknown>>;
 
-async function readRows(file: string, { deptId }: ColumnNames): Promise<readonly Row[]> {
+async function readRows(file: string, names: ColumnNames): Promise<readonly Row[]> {
   const format = FORMATS.find(({ fileName }) => extname(fileName) === extname(file).toLowerCase());
   if (!format) throw new UsageError('--file must end with .csv or .ndjson.');
   const kind = {
-    key: deptId === undefined ? ['deptId', 'dept_id'] : [deptId],
+    key: idColumns(names),
     read: (_: number, values: Row) => values,
   };
   const options = { maxProblems: MAX_PROBLEMS, limits: FILE_LIMITS };
