@@ -96,9 +96,9 @@ export function toRefusal(error: unknown, unsaid: 403 | 500 = 500): Refusal {
 /** What a guard of the host tells the caller, such as how to sign in; null where Nest has filled in the words. */
 function wordsOf(error: HttpException, status: number): string | null {
   const { msg = error.message } = error.getResponse() as { readonly msg?: unknown };
-  const isOfNest = (text: string) =>
+  const isFilledIn = (text: string) =>
     text.includes(STATUS_CODES[status] ?? 'Exception') || text.endsWith('Exception');
-  return typeof msg === 'string' && msg !== '' && !isOfNest(msg) ? msg : null;
+  return typeof msg === 'string' && msg !== '' && !isFilledIn(msg) ? msg : null;
 }
 
 /** Some platforms refuse with the status 200 and the true one in a field `code`, of the exception or of its response. */
