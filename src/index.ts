@@ -33,6 +33,7 @@ export { UserDirectory } from './tenancy/tenant-access';
 
 // Who is calling.
 export type { Principal } from './tenancy/principal';
+export type { DataScope, DataScopePart } from './tenancy/data-scope';
 export { MANAGERS, READERS, ROLES, type Role } from './tenancy/roles';
 export { Ctx, RequestContext } from './tenancy/request-context';
 export { TenantScoped } from './web/organisation-controller';

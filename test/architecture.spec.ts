@@ -181,7 +181,7 @@ describe('the source', () => {
   });
 
   it('the source keeps its files few', () => {
-    expect(files.length).toBeLessThanOrEqual(275);
+    expect(files.length).toBeLessThanOrEqual(300);
   });
 
   it('rooms import only rooms above them, and nothing imports the server', () => {
@@ -211,7 +211,7 @@ describe('the source', () => {
   it('rooms are few enough to be known by heart', () => {
     const rooms = [...new Set(files.map(({ path }) => roomOf(path)))];
     expect(rooms.filter((room) => !/^(server\/|\()/.test(room)).length).toBeLessThanOrEqual(15);
-    expect(rooms.filter((room) => room.startsWith('server/')).length).toBeLessThanOrEqual(10);
+    expect(rooms.filter((room) => room.startsWith('server/')).length).toBeLessThanOrEqual(11);
   });
 
   it('files have no import cycle', () => {

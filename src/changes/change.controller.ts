@@ -25,6 +25,7 @@ export class ChangeController {
     description:
       'Changes come in the order of their commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` (long poll) the answer comes when there is something. `order=desc` shows the newest first.',
     roles: MANAGERS,
+    permission: 'change:read',
     page: ChangeDto,
     refusals: [JournalErrors.CURSOR_GONE, JournalErrors.TOO_MANY_FOLLOWERS],
   })

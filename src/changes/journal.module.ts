@@ -8,6 +8,7 @@ import { JournalCleaner } from '../journal/journal-cleaner.repository';
 import { LeaseRepository } from './lease.repository';
 import { ChangeHandlers } from './on-change';
 import type { Resource } from '../resource/resource';
+import { MANAGERS } from '../tenancy/roles';
 import { TenantryDelivery, TenantryLease, TenantryPosition, TenantryWebhook } from './subscription.entity';
 import { SubscriptionRepository } from './subscription.repository';
 import { WebhookSender } from './webhook/webhook-sender';
@@ -53,6 +54,9 @@ export const CHANGES = {
     description:
       'The journal (audit log): every change, to follow it by long polling or to find who did what.',
   },
+  permissions: {
+    'change:read': { roles: MANAGERS, description: 'Follow the journal of all changes' },
+  },
   entities: [TenantryPosition, TenantryLease],
 } satisfies Resource;
 
@@ -61,6 +65,9 @@ export const WEBHOOKS = {
   tag: {
     name: 'Webhooks',
     description: 'Addresses that changes are sent to, signed, in order and at least once.',
+  },
+  permissions: {
+    'webhook:write': { roles: MANAGERS, description: 'Read, create, change and delete webhooks' },
   },
   entities: [TenantryWebhook, TenantryDelivery],
 } satisfies Resource;

@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * Follow what changes, or look for what has changed
-         * @description Changes come in the order of their commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` (long poll) the answer comes when there is something. `order=desc` shows the newest first.
+         * @description Changes come in the order of their commits, each with the fields before and after. `nextCursor` goes on from here, also when there is nothing more yet; with `wait` (long poll) the answer comes when there is something. `order=desc` shows the newest first. Permission: `change:read`.
          */
         get: operations["listChanges"];
         put?: never;
@@ -133,17 +133,17 @@ export interface paths {
         };
         /**
          * List departments, page by page, now or as they were, or deleted ones
-         * @description Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused.
+         * @description Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused. Permission: `dept:read`.
          */
         get: operations["listDepts"];
         /**
          * Replace a department, or move it with its subtree
-         * @description A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.
+         * @description A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree. Permission: `dept:write`.
          */
         put: operations["updateDept"];
         /**
          * Create a department
-         * @description A field that is not sent, or is null, gets its default. `Location` names the new department.
+         * @description A field that is not sent, or is null, gets its default. `Location` names the new department. Permission: `dept:write`.
          */
         post: operations["createDept"];
         delete?: never;
@@ -161,7 +161,7 @@ export interface paths {
         };
         /**
          * Compare the departments of two times, page by page
-         * @description There is one row per department that differs: first what was created, then what was moved, renamed, changed in another way, and deleted.
+         * @description There is one row per department that differs: first what was created, then what was moved, renamed, changed in another way, and deleted. Permission: `dept:read`.
          */
         get: operations["diffDepts"];
         put?: never;
@@ -181,7 +181,7 @@ export interface paths {
         };
         /**
          * Export all departments as a file
-         * @description The file is `application/x-ndjson`, or `text/csv` when `Accept` asks for it, and is streamed with parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.
+         * @description The file is `application/x-ndjson`, or `text/csv` when `Accept` asks for it, and is streamed with parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time. Permission: `dept:read`.
          */
         get: operations["exportDepts"];
         put?: never;
@@ -203,7 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Import departments from a file, all or nothing
-         * @description A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.
+         * @description A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time. Permission: `dept:write`.
          */
         post: operations["importDepts"];
         delete?: never;
@@ -222,7 +222,7 @@ export interface paths {
         get?: never;
         /**
          * Set the order of the children of a department
-         * @description The listed departments get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. If one of them is not a child of `parentId`, nothing is changed.
+         * @description The listed departments get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. If one of them is not a child of `parentId`, nothing is changed. Permission: `dept:write`.
          */
         put: operations["orderDepts"];
         post?: never;
@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Read departments as a tree, up to 5,000 of them, now or as it was
-         * @description Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors.
+         * @description Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors. Permission: `dept:read`.
          */
         get: operations["getDeptTree"];
         put?: never;
@@ -261,7 +261,7 @@ export interface paths {
         };
         /**
          * Read the departments above one, from the top down
-         * @description A department at the top level has none: the list is empty.
+         * @description A department at the top level has none: the list is empty. Permission: `dept:read`.
          */
         get: operations["getDeptAncestors"];
         put?: never;
@@ -281,7 +281,7 @@ export interface paths {
         };
         /**
          * List what was done to a department, the newest first, also after it was deleted
-         * @description Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed.
+         * @description Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed. Permission: `dept:read`.
          */
         get: operations["getDeptHistory"];
         put?: never;
@@ -301,21 +301,21 @@ export interface paths {
         };
         /**
          * Read a department, as it is or as it was
-         * @description An id of another tenant and that of a deleted department are refused like one that never existed. With `asOf` the department is shown as it was then, also if it was deleted later.
+         * @description An id of another tenant and that of a deleted department are refused like one that never existed. With `asOf` the department is shown as it was then, also if it was deleted later. Permission: `dept:read`.
          */
         get: operations["getDept"];
         put?: never;
         post?: never;
         /**
          * Delete one department or several, or one with all below it
-         * @description Deletion is logical, and refused while a department has child departments or users. With `subtree=true` the child departments are deleted, too.
+         * @description Deletion is logical, and refused while a department has child departments or users. With `subtree=true` the child departments are deleted, too. Permission: `dept:write`.
          */
         delete: operations["deleteDepts"];
         options?: never;
         head?: never;
         /**
          * Change some fields of a department (JSON merge patch)
-         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`. Permission: `dept:write`.
          */
         patch: operations["patchDept"];
         trace?: never;
@@ -331,7 +331,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a deleted department
-         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.
+         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place. Permission: `dept:write`.
          */
         post: operations["restoreDept"];
         delete?: never;
@@ -349,7 +349,7 @@ export interface paths {
         };
         /**
          * Read what your tenant may do now
-         * @description The answer has its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.
+         * @description The answer has its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does. Permission: `entitlement:read`.
          */
         get: operations["getEntitlement"];
         put?: never;
@@ -369,7 +369,7 @@ export interface paths {
         };
         /**
          * Read what a tenant at or below your own may do now
-         * @description The `id` is the internal one, as the list of tenants shows it. A tenant that is not served can be read, too: its `state` tells why.
+         * @description The `id` is the internal one, as the list of tenants shows it. A tenant that is not served can be read, too: its `state` tells why. Permission: `entitlement:read`.
          */
         get: operations["getEntitlementOfTenant"];
         put?: never;
@@ -389,7 +389,7 @@ export interface paths {
         };
         /**
          * Read the quotas of your tenant
-         * @description Every kind has a row: its total, what is used and reserved, and what can still be spent.
+         * @description Every kind has a row: its total, what is used and reserved, and what can still be spent. Permission: `quota:read`.
          */
         get: operations["listQuotas"];
         put?: never;
@@ -409,7 +409,7 @@ export interface paths {
         };
         /**
          * Read the ledger of a quota, page by page, the newest first
-         * @description There is an entry for each use, commit and refund; the sum of all amounts is what is used. Older entries are kept as one sum a month.
+         * @description There is an entry for each use, commit and refund; the sum of all amounts is what is used. Older entries are kept as one sum a month. Permission: `quota:read`.
          */
         get: operations["listQuotaEntries"];
         put?: never;
@@ -431,7 +431,7 @@ export interface paths {
         put?: never;
         /**
          * Give back what a key has spent
-         * @description The same key and amount again gives the first answer, and gives nothing back.
+         * @description The same key and amount again gives the first answer, and gives nothing back. Permission: `quota:spend`.
          */
         post: operations["refundQuota"];
         delete?: never;
@@ -451,7 +451,7 @@ export interface paths {
         put?: never;
         /**
          * Reserve a part of a quota for some seconds
-         * @description The same key and amount again gives the first answer, while the reservation is active.
+         * @description The same key and amount again gives the first answer, while the reservation is active. Permission: `quota:spend`.
          */
         post: operations["reserveQuota"];
         delete?: never;
@@ -472,7 +472,7 @@ export interface paths {
         post?: never;
         /**
          * End a reservation without spending it
-         * @description What was reserved can be spent by others at once. A reservation that was committed or released, or has run out, is refused.
+         * @description What was reserved can be spent by others at once. A reservation that was committed or released, or has run out, is refused. Permission: `quota:spend`.
          */
         delete: operations["releaseReservation"];
         options?: never;
@@ -491,7 +491,7 @@ export interface paths {
         put?: never;
         /**
          * Spend what was reserved, or a part of it; the rest is released
-         * @description What was reserved is spent even if the total was lowered meanwhile. A reservation that was committed or released, or has run out, is refused; send an `Idempotency-Key` to be able to repeat the request.
+         * @description What was reserved is spent even if the total was lowered meanwhile. A reservation that was committed or released, or has run out, is refused; send an `Idempotency-Key` to be able to repeat the request. Permission: `quota:spend`.
          */
         post: operations["commitReservation"];
         delete?: never;
@@ -511,7 +511,7 @@ export interface paths {
         put?: never;
         /**
          * Spend a quota
-         * @description The same key and amount again gives the first answer, and spends nothing.
+         * @description The same key and amount again gives the first answer, and spends nothing. Permission: `quota:spend`.
          */
         post: operations["useQuota"];
         delete?: never;
@@ -529,7 +529,7 @@ export interface paths {
         };
         /**
          * Read the quotas of a tenant at or below your own
-         * @description The `id` is the internal one, as the list of tenants shows it. A tenant outside of your own and those below it is refused like one that does not exist.
+         * @description The `id` is the internal one, as the list of tenants shows it. A tenant outside of your own and those below it is refused like one that does not exist. Permission: `quota:read`.
          */
         get: operations["listQuotasOfTenant"];
         put?: never;
@@ -549,17 +549,17 @@ export interface paths {
         };
         /**
          * List your own tenant and those below it, page by page
-         * @description Tenants are sorted by their ids; all filters that are sent must match. Package, quotas and rules come only with the tenant itself.
+         * @description Tenants are sorted by their ids; all filters that are sent must match. Package, quotas and rules come only with the tenant itself. Permission: `tenant:read`.
          */
         get: operations["listTenants"];
         /**
          * Replace a tenant below your own, or move it with its subtree
-         * @description A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay as they are when they are not sent; a new parent moves the tenant with all tenants below it. Take an `id` from the list.
+         * @description A field that is not sent, or is null, gets its default. Only `tenantParent` and the four extra quotas stay as they are when they are not sent; a new parent moves the tenant with all tenants below it. Take an `id` from the list. Permission: `tenant:write`.
          */
         put: operations["updateTenant"];
         /**
          * Create a child tenant
-         * @description A field that is not sent, or is null, gets its default. `Location` names the new tenant.
+         * @description A field that is not sent, or is null, gets its default. `Location` names the new tenant. Permission: `tenant:write`.
          */
         post: operations["createTenant"];
         delete?: never;
@@ -577,7 +577,7 @@ export interface paths {
         };
         /**
          * List what was done to a tenant, the newest first, also after it was deleted
-         * @description You see the time in which it was your own tenant or one below it. Each row has the changed fields before and after, who changed them and when.
+         * @description You see the time in which it was your own tenant or one below it. Each row has the changed fields before and after, who changed them and when. Permission: `tenant:read`.
          */
         get: operations["getTenantHistory"];
         put?: never;
@@ -597,21 +597,21 @@ export interface paths {
         };
         /**
          * Read a tenant: your own, or one below it
-         * @description It comes with its package, quotas and rules. A tenant outside of your own and those below it is refused like one that does not exist.
+         * @description It comes with its package, quotas and rules. A tenant outside of your own and those below it is refused like one that does not exist. Permission: `tenant:read`.
          */
         get: operations["getTenant"];
         put?: never;
         post?: never;
         /**
          * Delete a tenant below your own
-         * @description Deletion is logical, and refused while the tenant has child tenants. Take an `id` from the list.
+         * @description Deletion is logical, and refused while the tenant has child tenants. Take an `id` from the list. Permission: `tenant:write`.
          */
         delete: operations["deleteTenant"];
         options?: never;
         head?: never;
         /**
          * Change some fields of a tenant (JSON merge patch)
-         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateTenant`. Take an `id` from the list.
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateTenant`. Take an `id` from the list. Permission: `tenant:write`.
          */
         patch: operations["patchTenant"];
         trace?: never;
@@ -627,7 +627,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a deleted tenant
-         * @description It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.
+         * @description It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts. Permission: `tenant:write`.
          */
         post: operations["restoreTenant"];
         delete?: never;
@@ -645,17 +645,17 @@ export interface paths {
         };
         /**
          * List the accounts of your tenant, page by page
-         * @description Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed.
+         * @description Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed. Permission: `user:read`.
          */
         get: operations["listUsers"];
         /**
          * Replace an account; its password stays
-         * @description A field that is not sent, or is null, gets its default (`roles`: `member`).
+         * @description A field that is not sent, or is null, gets its default (`roles`: `member`). Permission: `user:write`.
          */
         put: operations["updateUser"];
         /**
          * Create an account
-         * @description A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`.
+         * @description A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`. Permission: `user:write`.
          */
         post: operations["createUser"];
         delete?: never;
@@ -674,7 +674,7 @@ export interface paths {
         get?: never;
         /**
          * Change your own password, or reset the password of an account
-         * @description For your own password, send the old one; administrators reset those of others without it. All sessions of the account end, and all locks of it are lifted.
+         * @description For your own password, send the old one; administrators reset those of others without it. All sessions of the account end, and all locks of it are lifted. Permission: `user:write`.
          */
         put: operations["changePassword"];
         post?: never;
@@ -693,7 +693,7 @@ export interface paths {
         };
         /**
          * List what was done to an account, the newest first, also after it was deleted
-         * @description Passwords are never in it: a change of a password shows who did it and when.
+         * @description Passwords are never in it: a change of a password shows who did it and when. Permission: `user:read`.
          */
         get: operations["getUserHistory"];
         put?: never;
@@ -713,21 +713,21 @@ export interface paths {
         };
         /**
          * Read an account
-         * @description An account of another tenant is refused like one that does not exist. Passwords are never returned.
+         * @description An account of another tenant is refused like one that does not exist. Passwords are never returned. Permission: `user:read`.
          */
         get: operations["getUser"];
         put?: never;
         post?: never;
         /**
          * Delete one account or several
-         * @description Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted.
+         * @description Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted. Permission: `user:write`.
          */
         delete: operations["deleteUsers"];
         options?: never;
         head?: never;
         /**
          * Change some fields of an account (JSON merge patch)
-         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateUser`.
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateUser`. Permission: `user:write`.
          */
         patch: operations["patchUser"];
         trace?: never;
@@ -741,17 +741,17 @@ export interface paths {
         };
         /**
          * List the webhooks of your tenant, page by page
-         * @description Secrets are never listed. A webhook that the service has disabled tells why in `reason`.
+         * @description Secrets are never listed. A webhook that the service has disabled tells why in `reason`. Permission: `webhook:write`.
          */
         get: operations["listWebhooks"];
         /**
          * Replace a webhook; its secret stays
-         * @description A field that is not sent, or is null, gets its default. It goes on where it was; what has failed is tried again at once.
+         * @description A field that is not sent, or is null, gets its default. It goes on where it was; what has failed is tried again at once. Permission: `webhook:write`.
          */
         put: operations["updateWebhook"];
         /**
          * Create a webhook: changes from now on are sent to its address
-         * @description The secret that signs its messages is in this answer only, and not when the request is repeated with its `Idempotency-Key`. `Location` names the new webhook. A tenant has at most 20.
+         * @description The secret that signs its messages is in this answer only, and not when the request is repeated with its `Idempotency-Key`. `Location` names the new webhook. A tenant has at most 20. Permission: `webhook:write`.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -769,7 +769,7 @@ export interface paths {
         };
         /**
          * List what was sent to a webhook in the last 30 days, the newest first
-         * @description There is a row for each try, with the status of the answer, or the error if there was none. A message that was tried several times has the same `messageId` in all its rows.
+         * @description There is a row for each try, with the status of the answer, or the error if there was none. A message that was tried several times has the same `messageId` in all its rows. Permission: `webhook:write`.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -791,7 +791,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message again now
-         * @description It has the same id and the same body as before, and does not change what the webhook is sent next. The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.
+         * @description It has the same id and the same body as before, and does not change what the webhook is sent next. The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled. Permission: `webhook:write`.
          */
         post: operations["resendMessage"];
         delete?: never;
@@ -811,7 +811,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message of the type `ping` now
-         * @description The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.
+         * @description The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled. Permission: `webhook:write`.
          */
         post: operations["pingWebhook"];
         delete?: never;
@@ -831,7 +831,7 @@ export interface paths {
         put?: never;
         /**
          * Give a webhook a new secret
-         * @description The new secret is in this answer only. The old one signs beside it for a day.
+         * @description The new secret is in this answer only. The old one signs beside it for a day. Permission: `webhook:write`.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -849,21 +849,21 @@ export interface paths {
         };
         /**
          * Read a webhook
-         * @description Its secret is not in the answer: only create and rotate show one.
+         * @description Its secret is not in the answer: only create and rotate show one. Permission: `webhook:write`.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook and the list of its deliveries
-         * @description Nothing is sent to its address from then on. The changes that it has not been sent stay in the journal.
+         * @description Nothing is sent to its address from then on. The changes that it has not been sent stay in the journal. Permission: `webhook:write`.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change some fields of a webhook (JSON merge patch)
-         * @description Fields in the body are changed, null resets `kinds` and `status` to their defaults; otherwise as `updateWebhook`.
+         * @description Fields in the body are changed, null resets `kinds` and `status` to their defaults; otherwise as `updateWebhook`. Permission: `webhook:write`.
          */
         patch: operations["patchWebhook"];
         trace?: never;
@@ -872,7 +872,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        TenantryAccount: {
+        TenantryAccount: components["schemas"]["TenantryGrantView"] & {
             /**
              * Format: int64
              * @example 2
@@ -889,7 +889,6 @@ export interface components {
             deptId: number | null;
             email: string | null;
             phone: string | null;
-            roles: ("superadmin" | "tenant_admin" | "member")[];
             /**
              * @description `0` normal, `1` disabled.
              * @enum {string}
@@ -906,7 +905,7 @@ export interface components {
             /** @description Null when it was never changed. */
             updateTime: string | null;
         };
-        TenantryAccountDetails: {
+        TenantryAccountDetails: components["schemas"]["TenantryGrant"] & {
             /** @example 张三 */
             nickname?: string | null;
             /**
@@ -921,13 +920,6 @@ export interface components {
             email?: string | null;
             /** @example 13800138000 */
             phone?: string | null;
-            /**
-             * @description Not sent: `member`.
-             * @example [
-             *       "member"
-             *     ]
-             */
-            roles?: ("superadmin" | "tenant_admin" | "member")[] | null;
             /**
              * @description `0` normal, `1` disabled.
              * @example 0
@@ -1341,6 +1333,51 @@ export interface components {
             /** @example must be a decimal id of at most 2^53-1 */
             message: string;
         };
+        TenantryGrant: {
+            /**
+             * @description Not sent: `member`.
+             * @example [
+             *       "member"
+             *     ]
+             */
+            roles?: ("superadmin" | "tenant_admin" | "dept_admin" | "member")[] | null;
+            /**
+             * @description Of a `dept_admin`, 1 to 50: it manages what is below these departments.
+             * @example []
+             */
+            managedDeptIds?: number[] | null;
+            /**
+             * @description Which rows of a platform: all of the tenant, those of its own department, of that and all below it, its own, or those of
+             *     `scopeDeptIds`. Not sent: `all`.
+             * @example all
+             * @enum {string|null}
+             */
+            dataScope?: "all" | "dept" | "deptAndBelow" | "own" | "custom" | null;
+            /**
+             * @description Of a `custom` data scope, 1 to 50: these departments alone, not those below them.
+             * @example []
+             */
+            scopeDeptIds?: number[] | null;
+        };
+        TenantryGrantView: {
+            roles: ("superadmin" | "tenant_admin" | "dept_admin" | "member")[];
+            /**
+             * @description Of a `dept_admin`: it manages what is below these departments.
+             * @example []
+             */
+            managedDeptIds: number[];
+            /**
+             * @description Which rows of a platform.
+             * @example all
+             * @enum {string}
+             */
+            dataScope: "all" | "dept" | "deptAndBelow" | "own" | "custom";
+            /**
+             * @description Of a `custom` data scope: these departments alone.
+             * @example []
+             */
+            scopeDeptIds: number[];
+        };
         TenantryImportReport: {
             /** Format: int32 */
             created: number;
@@ -1383,7 +1420,7 @@ export interface components {
             userId: number | null;
             username: string;
             nickname: string | null;
-            roles: ("superadmin" | "tenant_admin" | "member")[];
+            roles: ("superadmin" | "tenant_admin" | "dept_admin" | "member")[];
             tenantId: string;
             tenantName: string;
             /**
@@ -1665,7 +1702,7 @@ export interface components {
              * @description A constant to branch on.
              * @enum {string}
              */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
             /**
              * @description The request's id, as in the header `X-Request-Id` and in the log.
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
@@ -1680,6 +1717,11 @@ export interface components {
              * @description How much of a quota is available, where there was not enough.
              */
             available?: number;
+            /**
+             * @description The permission that is missing.
+             * @example dept:write
+             */
+            permission?: string;
         };
         TenantryRefusalEnvelope: {
             /**
@@ -2357,12 +2399,13 @@ export interface components {
         };
         /**
          * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
          *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
          *     - `TENANT_DISABLED`: Your tenant is disabled
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          */
-        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2370,20 +2413,21 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED";
                     };
                 };
             };
         };
         /**
          * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
          *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
          *     - `TENANT_DISABLED`: Your tenant is disabled
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          *     - `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
          */
-        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2391,20 +2435,21 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
                     };
                 };
             };
         };
         /**
          * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
          *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
          *     - `TENANT_DISABLED`: Your tenant is disabled
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
          */
-        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2412,13 +2457,14 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
                     };
                 };
             };
         };
         /**
          * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
          *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
          *     - `TENANT_DISABLED`: Your tenant is disabled
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
@@ -2426,7 +2472,7 @@ export interface components {
          *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
          *     - `TENANT_MISMATCH`: The body names a tenant other than your own
          */
-        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2434,20 +2480,21 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
                     };
                 };
             };
         };
         /**
          * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
          *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
          *     - `TENANT_DISABLED`: Your tenant is disabled
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          *     - `TENANT_MISMATCH`: The body names a tenant other than your own
          */
-        "ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2455,7 +2502,7 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
                     };
                 };
             };
@@ -2860,7 +2907,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -2965,7 +3012,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3010,7 +3057,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `CURSOR_GONE`: Changes after this cursor are no longer kept; read everything again, then follow from a new cursor */
             410: {
                 headers: {
@@ -3100,7 +3147,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
             429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
@@ -3140,7 +3187,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
             404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             409: components["responses"]["PARENT_DISABLED-DEPT_CYCLE"];
             412: components["responses"]["STALE"];
@@ -3179,7 +3226,7 @@ export interface operations {
             200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
             /** @description `PARENT_NOT_FOUND`: There is no such parent department */
             404: {
                 headers: {
@@ -3250,7 +3297,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             410: components["responses"]["HISTORY_GONE"];
             429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
             default: components["responses"]["Refused"];
@@ -3298,7 +3345,7 @@ export interface operations {
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `NOT_ACCEPTABLE`: No type that the Accept header allows is available */
             406: {
                 headers: {
@@ -3387,7 +3434,7 @@ export interface operations {
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             /**
              * @description - `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
@@ -3432,7 +3479,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             /** @description `DEPT_NOT_A_CHILD`: The department has a different parent */
             409: {
@@ -3492,7 +3539,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
             429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
@@ -3530,7 +3577,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -3560,7 +3607,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -3599,7 +3646,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
             429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
@@ -3629,7 +3676,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             /**
              * @description - `DEPT_HAS_CHILDREN`: The department has child departments
@@ -3689,7 +3736,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
             404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             409: components["responses"]["PARENT_DISABLED-DEPT_CYCLE"];
             412: components["responses"]["STALE"];
@@ -3720,7 +3767,7 @@ export interface operations {
             200: components["responses"]["Done-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             /**
              * @description - `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
@@ -3762,7 +3809,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3787,7 +3834,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -3810,7 +3857,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3851,7 +3898,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             default: components["responses"]["Refused"];
         };
@@ -3878,7 +3925,7 @@ export interface operations {
             200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /**
              * @description - `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
              *     - `QUOTA_KEY_NOT_FOUND`: Nothing was spent under this key
@@ -3947,7 +3994,7 @@ export interface operations {
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /**
              * @description - `QUOTA_EXCEEDED`: Not enough of the quota is available
@@ -3990,7 +4037,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND"];
             409: components["responses"]["RESERVATION_OVER"];
             default: components["responses"]["Refused"];
@@ -4022,7 +4069,7 @@ export interface operations {
             200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND"];
             409: components["responses"]["RESERVATION_OVER"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
@@ -4051,7 +4098,7 @@ export interface operations {
             200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /** @description `QUOTA_EXCEEDED`: Not enough of the quota is available */
             409: {
@@ -4092,7 +4139,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -4142,7 +4189,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4186,7 +4233,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
             404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
             409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
             412: components["responses"]["STALE"];
@@ -4232,7 +4279,7 @@ export interface operations {
             200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant */
             404: {
                 headers: {
@@ -4294,7 +4341,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -4331,7 +4378,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -4356,7 +4403,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             /** @description `TENANT_HAS_CHILDREN`: The tenant has child tenants */
             409: {
@@ -4415,7 +4462,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
             404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
             409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
             412: components["responses"]["STALE"];
@@ -4447,7 +4494,7 @@ export interface operations {
             200: components["responses"]["Done-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             /**
              * @description - `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant, or it is deleted: restore it first, or name another parent
@@ -4513,7 +4560,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4548,7 +4595,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
             404: components["responses"]["DEPT_NOT_FOUND-USER_NOT_FOUND"];
             409: components["responses"]["USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN"];
             412: components["responses"]["STALE"];
@@ -4586,7 +4633,7 @@ export interface operations {
             200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
             /**
              * @description - `DEPT_NOT_FOUND`: There is no such department
              *     - `TENANT_NOT_FOUND`: There is no such tenant
@@ -4654,6 +4701,7 @@ export interface operations {
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
             /**
              * @description - `ROLE_REQUIRED`: Your role does not allow this
+             *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
              *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
              *     - `TENANT_DISABLED`: Your tenant is disabled
              *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
@@ -4669,7 +4717,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                         data: {
                             /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
+                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
                         };
                     };
                 };
@@ -4704,7 +4752,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -4740,7 +4788,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -4765,7 +4813,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
             404: components["responses"]["USER_NOT_FOUND"];
             /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted */
             409: {
@@ -4821,7 +4869,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
             404: components["responses"]["DEPT_NOT_FOUND-USER_NOT_FOUND"];
             409: components["responses"]["USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN"];
             412: components["responses"]["STALE"];
@@ -4862,7 +4910,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4897,7 +4945,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             412: components["responses"]["STALE"];
             429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
@@ -4947,7 +4995,7 @@ export interface operations {
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `WEBHOOK_LIMIT`: The tenant has as many webhooks as it may have */
             409: {
                 headers: {
@@ -5003,7 +5051,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -5027,7 +5075,7 @@ export interface operations {
             200: components["responses"]["Delivery"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /**
              * @description - `WEBHOOK_NOT_FOUND`: There is no such webhook
              *     - `MESSAGE_NOT_FOUND`: No such message was sent to this webhook, or its change is no longer kept
@@ -5066,7 +5114,7 @@ export interface operations {
             200: components["responses"]["Delivery"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
             default: components["responses"]["Refused"];
@@ -5099,7 +5147,7 @@ export interface operations {
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -5135,7 +5183,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -5159,7 +5207,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
@@ -5203,7 +5251,7 @@ export interface operations {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             412: components["responses"]["STALE"];
             429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];

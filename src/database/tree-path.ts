@@ -31,6 +31,15 @@ export function isWithin(top: TreeNode, node: TreeNode): boolean {
   return node.key === top.key || node.ancestors === path || node.ancestors.startsWith(`${path},`);
 }
 
+/** Whether one of these nodes is above a node, as its path tells. */
+export function isBelowAny(
+  { ancestors }: Pick<TreeNode, 'ancestors'>,
+  keys: readonly TreeNode['key'][],
+): boolean {
+  const above = new Set(ancestors.split(','));
+  return keys.some((key) => above.has(String(key)));
+}
+
 /**
  * The paths of all descendants, as a half-open range of texts: in ASCII `-` comes right after `,`, and no
  * digit lies between, so the range holds `path` itself and all that begins with `path,` - nothing else.

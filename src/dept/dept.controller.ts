@@ -59,6 +59,7 @@ export class DeptController {
     description:
       'Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused.',
     roles: READERS,
+    permission: 'dept:read',
     page: DeptRowDto,
     tellsChangeCursor: true,
     refusals: [NOT_FOUND, ...PAST],
@@ -75,6 +76,7 @@ export class DeptController {
     description:
       'Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors.',
     roles: READERS,
+    permission: 'dept:read',
     data: DeptTreeDto,
     tellsChangeCursor: true,
     refusals: [NOT_FOUND, ...PAST],
@@ -89,6 +91,7 @@ export class DeptController {
     summary: 'Read the departments above one, from the top down',
     description: 'A department at the top level has none: the list is empty.',
     roles: READERS,
+    permission: 'dept:read',
     list: DeptDto,
     refusals: [NOT_FOUND],
   })
@@ -106,6 +109,7 @@ export class DeptController {
     creates: true,
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'dept:write',
     refusals: [MISMATCH, PARENT_NOT_FOUND, PARENT_DISABLED, TOO_DEEP, IdempotencyErrors.REUSED],
   })
   async create(
@@ -123,6 +127,7 @@ export class DeptController {
     description:
       'An id of another tenant and that of a deleted department are refused like one that never existed. With `asOf` the department is shown as it was then, also if it was deleted later.',
     roles: READERS,
+    permission: 'dept:read',
     data: DeptDto,
     refusals: [NOT_FOUND, ...PAST],
   })
@@ -141,6 +146,7 @@ export class DeptController {
     description:
       'The listed departments get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. If one of them is not a child of `parentId`, nothing is changed.',
     roles: MANAGERS,
+    permission: 'dept:write',
     refusals: [NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })
   order(@Ctx() ctx: RequestContext, @JsonBody() dto: OrderDeptsDto): Promise<void> {
@@ -156,6 +162,7 @@ export class DeptController {
     body: { example: { deptId: 1, ...EXAMPLE } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'dept:write',
     refusals: CHANGE,
   })
   async update(
@@ -175,6 +182,7 @@ export class DeptController {
     body: { as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'dept:write',
     refusals: CHANGE,
   })
   async patch(
@@ -194,6 +202,7 @@ export class DeptController {
     description:
       'Deletion is logical, and refused while a department has child departments or users. With `subtree=true` the child departments are deleted, too.',
     roles: MANAGERS,
+    permission: 'dept:write',
     refusals: [NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, DeptErrors.SUBTREE_TOO_LARGE, STALE],
   })
   delete(

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DeptListService } from './dept-list.service';
 import type { Resource } from '../resource/resource';
+import { PART_MANAGERS, READERS } from '../tenancy/roles';
 import { DeptController } from './dept.controller';
 import { TenantryDept } from './dept.entity';
 import { DeptRepository } from './dept.repository';
@@ -38,6 +39,13 @@ export class DeptModule {}
 
 export const DEPTS = {
   tag: { name: 'Departments', description: "The department tree of the caller's tenant." },
+  permissions: {
+    'dept:read': { roles: READERS, description: 'Read departments, now and as they were' },
+    'dept:write': {
+      roles: PART_MANAGERS,
+      description: 'Create, change, move, delete and restore departments',
+    },
+  },
   entities: [TenantryDept],
   services: DeptServicesModule,
   routes: DeptModule,

@@ -18,6 +18,8 @@ export interface ErrorRow extends Bilingual {
   readonly ids?: readonly (number | string)[];
   /** What it may say is available, for the documentation; only on refusals that tell it. */
   readonly available?: number;
+  /** The permission that it says is missing, for the documentation; only on the refusal that tells it. */
+  readonly permission?: string;
   /** Seconds for the `Retry-After` header. */
   readonly retryAfter?: number;
 }
@@ -37,6 +39,8 @@ export interface RefusalDetails {
   readonly fields?: readonly FieldProblem[];
   /** Of a quota. */
   readonly available?: number;
+  /** The one that is missing. */
+  readonly permission?: string;
 }
 
 /** What a refusal tells beside its reason, in one language. */
@@ -44,6 +48,7 @@ interface DetailsInOneLanguage {
   readonly fields?: readonly (Omit<FieldProblem, 'message'> & { readonly message: string })[];
   readonly ids?: readonly (number | string)[];
   readonly available?: number;
+  readonly permission?: string;
 }
 
 /** A refusal as a host's own exception filter sees it. */

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { OwnTables } from '../database/dialect';
+import type { Permissions } from '../tenancy/permissions';
 import type { Journalled } from './journalled-rows.repository';
 
 /**
@@ -9,6 +10,8 @@ import type { Journalled } from './journalled-rows.repository';
 export interface Resource extends OwnTables {
   /** What its controllers call it in OpenAPI documents, and what that is. */
   readonly tag: { readonly name: string; readonly description: string };
+  /** What callers may be allowed to do with it. */
+  readonly permissions: Permissions;
   /** Its module without routes, and with them. */
   readonly services: Type;
   readonly routes: Type;

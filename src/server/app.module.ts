@@ -7,6 +7,7 @@ import { JwtAuthGuard } from './auth/jwt-auth.guard';
 import { JwtPrincipalResolver } from '../tenancy/principal-resolver';
 import { ENV, type Env } from './config/env';
 import { RootController } from './docs/root.controller';
+import { serviceResources } from './docs/service-resources';
 import { HealthModule } from './health/health.controller';
 import { EnvelopeExceptionFilter } from '../web/exception.filter';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard';
@@ -14,6 +15,7 @@ import { RateLimits } from './rate-limit/rate-limits';
 import type { Meter } from '../database/meter';
 import { BodyGuard, OverloadProtection } from './overload/overload-protection';
 import { TenantryModule } from '../tenantry.module';
+import { PermissionCatalogue } from '../tenancy/permissions';
 import type { Clock } from '../time/clock';
 import { AccountDirectory } from './account/account.directory';
 import { AccountModule } from './account/account.module';
@@ -61,9 +63,10 @@ export class AppModule {
         HealthModule,
       ],
       controllers: [RootController],
-      exports: [ENV],
+      exports: [ENV, PermissionCatalogue],
       providers: [
         { provide: ENV, useValue: env },
+        { provide: PermissionCatalogue, useValue: new PermissionCatalogue(serviceResources) },
         { provide: RateLimits, useFactory: () => new RateLimits(env) },
         OverloadProtection,
         { provide: APP_GUARD, useClass: JwtAuthGuard },

@@ -7,4 +7,17 @@ export const AuthErrors = Object.freeze({
   TOKEN_INVALID: refusal(401, 'TOKEN_INVALID').zh('访问令牌无效').en('The access token is invalid'),
   TOKEN_EXPIRED: refusal(401, 'TOKEN_EXPIRED').zh('访问令牌已过期').en('The access token has expired'),
   ROLE: refusal(403, 'ROLE_REQUIRED').zh('没有权限执行此操作').en('Your role does not allow this'),
+  PERMISSION: refusal(403, 'PERMISSION_REQUIRED', { permission: 'dept:write' })
+    .zh('令牌或密钥没有此操作所需的权限')
+    .en('Your token or key lacks the permission that this needs'),
+});
+
+/** Refusals of callers who have a part of a tenant. */
+export const PartErrors = Object.freeze({
+  OUTSIDE_MANAGED: refusal(403, 'OUTSIDE_MANAGED_DEPTS', { ids: [1] })
+    .zh('不在您管理的部门范围内')
+    .en('This is outside the departments that you manage'),
+  OUTSIDE_SCOPE: refusal(403, 'OUTSIDE_DATA_SCOPE', { ids: [1] })
+    .zh('超出您的数据范围')
+    .en('This is outside your data scope'),
 });

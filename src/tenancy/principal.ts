@@ -1,3 +1,4 @@
+import { isDataScope, isDeptIds, MOST_IN_LIST, type DataScope } from './data-scope';
 import { isRole, type Role } from './roles';
 import { isTenantCode, PLATFORM_TENANT } from './tenant-code';
 
@@ -9,6 +10,12 @@ export interface Principal {
   readonly roles: readonly Role[];
   /** The sign-in that the token belongs to, if any. */
   readonly sessionId?: string | null;
+  /** What the caller is limited to of what its roles allow, such as `dept:read`. Absent: nothing limits it. */
+  readonly permissions?: readonly string[];
+  /** Of a `dept_admin`: it manages what is below these departments. */
+  readonly managedDeptIds?: readonly number[];
+  /** Which rows of a host the caller may touch. Absent: all. */
+  readonly dataScope?: DataScope;
 }
 
 /** Tokens of a sign-in carry its id at the beginning of their own. */
@@ -22,8 +29,10 @@ const CLOCK_SKEW_S = 60;
  */
 export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Principal | null {
   if (typeof claims !== 'object' || claims === null) return null;
-  const { sub, tenantId, username, roles, exp, iat, jti } = claims as Record<string, unknown>;
-  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return null;
+  const { sub, tenantId, username, roles, exp, iat, jti, scope, managedDeptIds, dataScope } =
+    claims as Record<string, unknown>;
+  if (scope !== undefined && typeof scope !== 'string') return null;
+  if (!isTexts(roles)) return null;
   if (!Number.isFinite(exp) || !Number.isFinite(iat) || (iat as number) > nowSeconds + CLOCK_SKEW_S)
     return null;
   const principal = {
@@ -32,6 +41,9 @@ export function principalOf(claims: unknown, nowSeconds = Date.now() / 1000): Pr
     username,
     roles: Object.freeze([...new Set(roles.filter(isRole))]),
     sessionId: typeof jti === 'string' ? (SESSION.exec(jti)?.[1] ?? null) : null,
+    ...(scope !== undefined && { permissions: Object.freeze(scope.split(' ').filter(Boolean)) }),
+    ...(managedDeptIds !== undefined && { managedDeptIds }),
+    ...(dataScope !== undefined && { dataScope }),
   } as Principal;
   return isPrincipal(principal) ? Object.freeze(principal) : null;
 }
@@ -44,15 +56,25 @@ export function isPrincipal(value: Principal): boolean {
 /** What is wrong with a principal, if anything; roles that we do not know are not wrong, but grant nothing. */
 export function principalProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return 'it is not an object';
-  const { subject, username, tenantId, roles } = value as { readonly [K in keyof Principal]?: unknown };
+  const { subject, username, tenantId, roles, permissions, managedDeptIds, dataScope } = value as {
+    readonly [K in keyof Principal]?: unknown;
+  };
   if (!isName(subject, 128)) return 'subject must be text of 1 to 128 characters';
   if (!isName(username, 64)) return 'username must be text of 1 to 64 characters';
   if (typeof tenantId !== 'string' || !isTenantCode(tenantId)) return 'tenantId must be the code of a tenant';
-  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string'))
-    return 'roles must be a list of texts';
+  if (!isTexts(roles)) return 'roles must be a list of texts';
   if (tenantId !== PLATFORM_TENANT && roles.includes('superadmin'))
     return `superadmin exists only in tenant ${PLATFORM_TENANT}`;
+  if (permissions !== undefined && !isTexts(permissions)) return 'permissions must be a list of texts';
+  if (managedDeptIds !== undefined && !isDeptIds(managedDeptIds))
+    return `managedDeptIds must be a list of at most ${MOST_IN_LIST} ids of departments`;
+  if (dataScope !== undefined && !isDataScope(dataScope))
+    return "dataScope must be a list of { kind: 'all' }, { kind: 'depts', deptIds, below } and { kind: 'own' }";
   return null;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
 function isName(value: unknown, max: number): value is string {

@@ -3,6 +3,7 @@ import { createParamDecorator, type CallHandler, type ExecutionContext, type Typ
 import type { Request } from 'express';
 import { Observable } from 'rxjs';
 import type { OpenUnit } from '../database/open-unit';
+import { limitingScope, type DataScope } from './data-scope';
 import { isPrincipal, type Principal } from './principal';
 import { requestIn } from './principal-resolver';
 import { ROLES, type Role } from './roles';
@@ -23,6 +24,12 @@ export class RequestContext {
   readonly subject: string;
   /** The sign-in that the token belongs to, if any. */
   readonly sessionId: string | null;
+  /** What the caller is limited to of what its roles allow; null: nothing limits it. */
+  readonly permissions: readonly string[] | null;
+  /** Of a `dept_admin`: it manages what is below these departments. */
+  readonly managedDeptIds: readonly number[];
+  /** Which rows of a host the caller may touch; null: all. */
+  readonly dataScope: DataScope | null;
   /** The caller's own tenant; another than `tenantId` while the caller acts in a tenant below it. */
   readonly callerTenantId: string;
   /** The top-level tenant that the caller's is or is below: who can make child tenants cannot multiply limits by them. */
@@ -43,6 +50,9 @@ export class RequestContext {
     this.roles = of.roles;
     this.subject = of.subject;
     this.sessionId = of.sessionId ?? null;
+    this.permissions = of.permissions ?? null;
+    this.managedDeptIds = of.managedDeptIds ?? [];
+    this.dataScope = of.dataScope ?? null;
     this.callerTenantId = of.callerTenantId ?? of.tenantId;
     this.topTenantId = of.topTenantId ?? this.callerTenantId;
     this.unit = of.unit ?? null;
@@ -63,8 +73,12 @@ export class RequestContext {
     topTenantId = principal.tenantId,
   ): RequestContext {
     if (!isPrincipal(principal)) throw new Error('This is not a principal.');
-    const { tenantId, username, roles, subject, sessionId = null } = principal;
-    return new RequestContext({ tenantId, username, roles, subject, sessionId, requestId, topTenantId });
+    const { tenantId, username, roles, subject, sessionId = null, permissions = null } = principal;
+    const managedDeptIds = Object.freeze([...(principal.managedDeptIds ?? [])]);
+    const dataScope = limitingScope(principal.dataScope);
+    const caller = { tenantId, username, roles, subject, sessionId };
+    const limits = { permissions, managedDeptIds, dataScope };
+    return new RequestContext({ ...caller, ...limits, requestId, topTenantId });
   }
 
   /** For code of the host that no user asked for: jobs, imports, seeds. It may do everything in its tenant. */
@@ -75,6 +89,11 @@ export class RequestContext {
   /** This caller in a tenant below its own. Only for code that has made sure that it is below. */
   below(tenantId: string): RequestContext {
     return new RequestContext(Object.assign({}, this, { tenantId }));
+  }
+
+  /** This caller without its data scope: for what concerns the whole tenant, whoever asks. */
+  wholeTenant(): RequestContext {
+    return new RequestContext(Object.assign({}, this, { dataScope: null }));
   }
 
   /** This caller, with all statements in a unit of work that is open. */

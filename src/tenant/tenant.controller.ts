@@ -67,6 +67,7 @@ export class TenantController {
     creates: true,
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'tenant:write',
     refusals: [
       TenantErrors.PARENT_NOT_FOUND,
       TenantErrors.TOO_DEEP,
@@ -90,6 +91,7 @@ export class TenantController {
     description:
       'Tenants are sorted by their ids; all filters that are sent must match. Package, quotas and rules come only with the tenant itself.',
     roles: MANAGERS,
+    permission: 'tenant:read',
     page: TenantRowDto,
     tellsChangeCursor: true,
     refusals: [],
@@ -105,6 +107,7 @@ export class TenantController {
     description:
       'It comes with its package, quotas and rules. A tenant outside of your own and those below it is refused like one that does not exist.',
     roles: MANAGERS,
+    permission: 'tenant:read',
     data: TenantDto,
     refusals: [TenantErrors.NOT_FOUND],
   })
@@ -119,6 +122,7 @@ export class TenantController {
     description:
       'You see the time in which it was your own tenant or one below it. Each row has the changed fields before and after, who changed them and when.',
     roles: MANAGERS,
+    permission: 'tenant:read',
     page: ChangeDto,
     refusals: [TenantErrors.NOT_FOUND],
   })
@@ -138,6 +142,7 @@ export class TenantController {
       'It lives again under its old id and code, below the parent that it had or the one in the body, with its departments and accounts.',
     body: { example: {} },
     roles: MANAGERS,
+    permission: 'tenant:write',
     refusals: [
       TenantErrors.NOT_FOUND,
       TenantErrors.PARENT_GONE,
@@ -165,6 +170,7 @@ export class TenantController {
     body: { example: { id: EXAMPLE_ID, ...EXAMPLE } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'tenant:write',
     refusals: CHANGE,
   })
   async update(
@@ -183,6 +189,7 @@ export class TenantController {
     body: { as: PATCH_TYPES, example: { quotaBo: { enterpriseQuery: 1000 } } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'tenant:write',
     refusals: CHANGE,
   })
   async patch(
@@ -201,6 +208,7 @@ export class TenantController {
     description:
       'Deletion is logical, and refused while the tenant has child tenants. Take an `id` from the list.',
     roles: MANAGERS,
+    permission: 'tenant:write',
     refusals: [TenantErrors.OWN, TenantErrors.NOT_FOUND, TenantErrors.HAS_CHILDREN, RevisionErrors.STALE],
   })
   delete(@Ctx() ctx: RequestContext, @PathTextId() id: string, @IfMatch() expected: Expected): Promise<void> {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Resource } from '../resource/resource';
+import { MANAGERS, READERS } from '../tenancy/roles';
 import { TenantAdmission } from '../tenancy/tenant-access';
 import { EntitlementController } from './entitlement/entitlement.controller';
 import { EntitlementService } from './entitlement/entitlement.service';
@@ -59,6 +60,10 @@ export const TENANTS = {
     name: 'Tenants',
     description: "The caller's own tenant, to read it, and every tenant below, to change it.",
   },
+  permissions: {
+    'tenant:read': { roles: MANAGERS, description: 'Read tenants and their history' },
+    'tenant:write': { roles: MANAGERS, description: 'Create, change, move, delete and restore tenants' },
+  },
   entities: [TenantryTenant],
   journal: JOURNALLED_TENANT,
 } satisfies Resource;
@@ -69,6 +74,9 @@ export const ENTITLEMENTS = {
     name: 'Entitlements',
     description: 'What a tenant may do now: its state, service period, menus, accounts, quotas and rules.',
   },
+  permissions: {
+    'entitlement:read': { roles: READERS, description: 'Read what a tenant may do now' },
+  },
 } satisfies Resource;
 
 export const QUOTAS = {
@@ -76,6 +84,10 @@ export const QUOTAS = {
   tag: {
     name: 'Quotas',
     description: 'What a tenant may use up: spend, reserve, commit, release and refund, each once per key.',
+  },
+  permissions: {
+    'quota:read': { roles: READERS, description: 'Read quotas and their ledger' },
+    'quota:spend': { roles: MANAGERS, description: 'Spend, reserve and refund quotas' },
   },
   entities: [TenantryQuota, TenantryQuotaEntry, TenantryReservation],
 } satisfies Resource;

@@ -59,6 +59,17 @@ export function RequiredIdsField(max: number): PropertyDecorator {
   });
 }
 
+/** An optional list of numeric ids, each once. */
+export function IdsField(max: number): PropertyDecorator {
+  return optional({
+    schema: { type: 'array', items: NUMERIC_ID, maxItems: max },
+    read: (value) => (Array.isArray(value) ? [...new Set(value.map(idOrAsSent))] : value),
+    check: (value) => Array.isArray(value) && value.length <= max && value.every(isId),
+    zh: `必须为 ID 列表，最多 ${max} 个`,
+    en: `must be a list of at most ${max} ids`,
+  });
+}
+
 function idList(max: number): { readonly zh: string; readonly en: string } {
   return {
     zh: `必须为逗号分隔的数字 ID，最多 ${max} 个`,

@@ -1,6 +1,7 @@
 import { applyDecorators, HttpCode, SetMetadata, type ExecutionContext, type Type } from '@nestjs/common';
 import {
   ApiConsumes,
+  ApiExtension,
   ApiExtraModels,
   ApiOperation,
   ApiResponse,
@@ -12,7 +13,7 @@ import { SUCCESS_CODE, SUCCESS_MESSAGE } from './envelope';
 import { RefusalEnvelope } from './refusal.dto';
 import { headers, refusalResponses } from './refusal-responses';
 import { documentsInput } from './input';
-import { AllowRoles, OperationId } from './roles.guard';
+import { AllowRoles, NeedsPermission, OperationId } from './roles.guard';
 import { schemaClass, schemaRef, stem } from './schema-names';
 
 /** Media types, and what a file looks like in each. */
@@ -28,6 +29,8 @@ interface OperationOptions {
   readonly description: string;
   /** The roles that may call it; none: everybody, without a token. */
   readonly roles: readonly Role[];
+  /** What a limited token or key must be allowed to; null: nothing. */
+  readonly permission: string | null;
   /** What the class of the body does not tell; `as` are its media types, by default `application/json`. */
   readonly body?: { readonly as?: readonly string[]; readonly example: unknown };
   /** A file as the body. */
@@ -54,7 +57,7 @@ interface OperationOptions {
 
 /** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, roles, body, upload, file, refusals } = options;
+  const { id, summary, description, roles, permission, body, upload, file, refusals } = options;
   const { creates, tellsTag, replays, tellsChangeCursor, callbacks } = options;
   const envelope = envelopeOf(options);
   const told = [
@@ -68,12 +71,14 @@ export function Operation(options: OperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
+    NeedsPermission(permission),
+    ...(permission === null ? [] : [ApiExtension(PERMISSION, permission)]),
     OperationId(id),
     ...(tellsChangeCursor ? [SetMetadata(TELLS_CHANGE_CURSOR, true)] : []),
     ApiOperation({
       operationId: id,
       summary,
-      description,
+      description: permission === null ? description : `${description} Permission: \`${permission}\`.`,
       ...(callbacks && { callbacks }),
       ...(upload && { requestBody: { required: true, content: contentOf(upload) } }),
     }),
@@ -89,6 +94,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ...[...refused].map(([status, answer]) => ApiResponse({ status, ...answer })),
   );
 }
+
+/** How documents tell programs the permission of an operation. */
+export const PERMISSION = 'x-permission';
 
 const TELLS_CHANGE_CURSOR = 'tenantry:tellsChangeCursor';
 

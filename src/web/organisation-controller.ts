@@ -18,7 +18,7 @@ import { AuthErrors } from '../tenancy/access.errors';
 import { attachContext, contextOf, handleAs, RequestContext } from '../tenancy/request-context';
 import { callerIn, callerOf, PrincipalResolver, requestIn } from '../tenancy/principal-resolver';
 import { TenantAdmission } from '../tenancy/tenant-access';
-import { MANAGERS } from '../tenancy/roles';
+import { isManager } from '../tenancy/roles';
 import { ChangeCursors } from '../journal/change-cursor';
 import { inEnvelope } from './envelope';
 import { tellsChangeCursor } from './operation.decorator';
@@ -90,7 +90,7 @@ class OrganisationInterceptor extends TenantScopeInterceptor {
   async #tellChangeCursor(context: ExecutionContext): Promise<void> {
     const http = context.switchToHttp();
     const ctx = contextOf(http.getRequest<Request>());
-    if (!ctx.roles.some((role) => MANAGERS.includes(role))) return;
+    if (!isManager(ctx.roles) || ctx.permissions?.includes('change:read') === false) return;
     http.getResponse<Response>().setHeader('X-Change-Cursor', await this.cursors.recent(ctx));
   }
 }

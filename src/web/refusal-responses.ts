@@ -150,6 +150,7 @@ function refusalOf(row: ErrorRow): Refusal {
     ...(row === HttpErrors.INVALID.row && { fields: [FIELD] }),
     ...(row.ids && { ids: row.ids }),
     ...(row.available !== undefined && { available: row.available }),
+    ...(row.permission !== undefined && { permission: row.permission }),
   });
 }
 

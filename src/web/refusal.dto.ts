@@ -25,6 +25,8 @@ export class RefusalDto {
   @AnyIds() ids?: (number | string)[];
   /** How much of a quota is available, where there was not enough. */
   @Int64() available?: number;
+  /** The permission that is missing. @example dept:write */
+  permission?: string;
 }
 
 /** The answer to a request that was refused. */

@@ -14,11 +14,14 @@ import { AuthErrors } from '../tenancy/access.errors';
 import type { Principal } from '../tenancy/principal';
 import { callerOf, forgetCaller, PrincipalResolver } from '../tenancy/principal-resolver';
 import { RequestContext } from '../tenancy/request-context';
+import { requirePermission } from '../tenancy/permissions';
 import { requireRole, type Role } from '../tenancy/roles';
 import { echoRequestId, keepCheck, notePassedGuards, requestIdOf } from './request';
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
+/** The permission that a route needs beside the role; null: none. */
+export const NeedsPermission = Reflector.createDecorator<string | null>();
 /** The name of an operation in documents, by which a host may allow it. */
 export const OperationId = Reflector.createDecorator<string>();
 
@@ -86,7 +89,7 @@ export class HostGuards implements OnModuleInit {
   }
 }
 
-/** Admits a caller with one of the route's roles; a route that names none is closed. */
+/** Admits a caller with one of the route's roles, and with its permission; a route that names no role is closed. */
 @Injectable()
 export class RolesGuard implements CanActivate {
   constructor(
@@ -114,6 +117,8 @@ export class RolesGuard implements CanActivate {
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     requireRole(principal.roles, allowed ?? []);
+    const permission = this.reflector.get(NeedsPermission, context.getHandler()) as string | null | undefined;
+    if (permission != null) requirePermission(principal.permissions ?? null, permission);
     await this.hostGuards.authorize(principal, context, request);
     notePassedGuards(request, true);
   }

@@ -39,6 +39,7 @@ describe('accounts', () => {
     expect(read.body.data).toEqual({
       userId: expect.any(Number) as number,
       ...{ username: 'bob', nickname: null, deptId: null, email: null, phone: null, roles: ['member'] },
+      ...{ managedDeptIds: [], dataScope: 'all', scopeDeptIds: [] },
       ...{ status: '0', tenantId, createBy: 'alice', updateBy: '', updateTime: null },
       createTime: expect.stringMatching(/^\d{4}-/) as string,
     });

@@ -53,6 +53,7 @@ export class WebhookController {
     creates: true,
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'webhook:write',
     data: CreatedWebhookDto,
     refusals: [LIMIT, BUSY, IdempotencyErrors.REUSED],
   })
@@ -72,6 +73,7 @@ export class WebhookController {
     summary: 'List the webhooks of your tenant, page by page',
     description: 'Secrets are never listed. A webhook that the service has disabled tells why in `reason`.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     page: WebhookDto,
     refusals: [],
   })
@@ -85,6 +87,7 @@ export class WebhookController {
     summary: 'Read a webhook',
     description: 'Its secret is not in the answer: only create and rotate show one.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     data: WebhookDto,
     refusals: [NOT_FOUND],
   })
@@ -101,6 +104,7 @@ export class WebhookController {
     body: { example: { webhookId: 1, ...EXAMPLE } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'webhook:write',
     refusals: [NOT_FOUND, STALE, BUSY],
   })
   async update(
@@ -121,6 +125,7 @@ export class WebhookController {
     body: { as: PATCH_TYPES, example: { kinds: ['dept'] } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'webhook:write',
     refusals: [NOT_FOUND, STALE, BUSY],
   })
   async patch(
@@ -141,6 +146,7 @@ export class WebhookController {
     description:
       'Nothing is sent to its address from then on. The changes that it has not been sent stay in the journal.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     refusals: [NOT_FOUND, STALE],
   })
   delete(@Ctx() ctx: RequestContext, @PathId() id: number, @IfMatch() expected: Expected): Promise<void> {
@@ -153,6 +159,7 @@ export class WebhookController {
     summary: 'Give a webhook a new secret',
     description: 'The new secret is in this answer only. The old one signs beside it for a day.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     data: WebhookSecretDto,
     refusals: [NOT_FOUND],
   })
@@ -166,6 +173,7 @@ export class WebhookController {
     summary: 'Send a message of the type `ping` now',
     description: 'The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     data: DeliveryDto,
     refusals: [NOT_FOUND, BUSY],
   })
@@ -180,6 +188,7 @@ export class WebhookController {
     description:
       'It has the same id and the same body as before, and does not change what the webhook is sent next. The answer is 200 with the outcome, whatever it is, also for a webhook that is disabled.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     data: DeliveryDto,
     refusals: [NOT_FOUND, MESSAGE_NOT_FOUND, BUSY],
   })
@@ -199,6 +208,7 @@ export class WebhookController {
     description:
       'There is a row for each try, with the status of the answer, or the error if there was none. A message that was tried several times has the same `messageId` in all its rows.',
     roles: MANAGERS,
+    permission: 'webhook:write',
     page: DeliveryDto,
     refusals: [NOT_FOUND],
   })

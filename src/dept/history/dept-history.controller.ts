@@ -33,6 +33,7 @@ export class DeptHistoryController {
     description:
       'There is one row per department that differs: first what was created, then what was moved, renamed, changed in another way, and deleted.',
     roles: MANAGERS,
+    permission: 'dept:read',
     page: DeptDiffDto,
     refusals: [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY],
   })
@@ -47,6 +48,7 @@ export class DeptHistoryController {
     description:
       'Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed.',
     roles: MANAGERS,
+    permission: 'dept:read',
     page: ChangeDto,
     refusals: [NOT_FOUND],
   })
@@ -66,6 +68,7 @@ export class DeptHistoryController {
       'It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.',
     body: { example: {} },
     roles: MANAGERS,
+    permission: 'dept:write',
     refusals: [
       NOT_FOUND,
       PARENT_GONE,

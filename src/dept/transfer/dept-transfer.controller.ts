@@ -46,6 +46,7 @@ export class DeptTransferController {
     description:
       'The file is `application/x-ndjson`, or `text/csv` when `Accept` asks for it, and is streamed with parents first. Departments are named by paths of names. A top-level tenant and all below it have one export at a time.',
     roles: READERS,
+    permission: 'dept:read',
     file: FILES,
     tellsChangeCursor: true,
     refusals: [HttpErrors.NOT_ACCEPTABLE, TransferErrors.TOO_MANY_EXPORTS],
@@ -66,6 +67,7 @@ export class DeptTransferController {
     description:
       'A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.',
     roles: MANAGERS,
+    permission: 'dept:write',
     upload: UPLOADS,
     data: ImportReportDto,
     refusals: [IdempotencyErrors.REUSED, TransferErrors.TOO_MANY_IMPORTS],

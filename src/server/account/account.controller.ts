@@ -62,6 +62,7 @@ export class AccountController {
     creates: true,
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'user:write',
     refusals: [
       ...FIELDS,
       AccountErrors.LIMIT,
@@ -85,6 +86,7 @@ export class AccountController {
     description:
       'Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed.',
     roles: MANAGERS,
+    permission: 'user:read',
     page: AccountDto,
     tellsChangeCursor: true,
     refusals: [],
@@ -100,6 +102,7 @@ export class AccountController {
     description:
       'An account of another tenant is refused like one that does not exist. Passwords are never returned.',
     roles: MANAGERS,
+    permission: 'user:read',
     data: AccountDto,
     refusals: [AccountErrors.NOT_FOUND],
   })
@@ -113,6 +116,7 @@ export class AccountController {
     summary: 'List what was done to an account, the newest first, also after it was deleted',
     description: 'Passwords are never in it: a change of a password shows who did it and when.',
     roles: MANAGERS,
+    permission: 'user:read',
     page: ChangeDto,
     refusals: [AccountErrors.NOT_FOUND],
   })
@@ -133,6 +137,7 @@ export class AccountController {
     body: { example: { userId: 2, newPassword: 'another-long-password' } },
     tellsTag: true,
     roles: READERS,
+    permission: 'user:write',
     refusals: [
       AccountErrors.NOT_FOUND,
       AccountErrors.WRONG_PASSWORD,
@@ -156,6 +161,7 @@ export class AccountController {
     body: { example: { userId: 2, ...EXAMPLE } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'user:write',
     refusals: CHANGE,
   })
   async update(
@@ -175,6 +181,7 @@ export class AccountController {
     body: { as: PATCH_TYPES, example: { nickname: '小张', phone: null } },
     tellsTag: true,
     roles: MANAGERS,
+    permission: 'user:write',
     refusals: CHANGE,
   })
   async patch(
@@ -194,6 +201,7 @@ export class AccountController {
     description:
       'Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted.',
     roles: MANAGERS,
+    permission: 'user:write',
     refusals: [
       AccountErrors.NOT_FOUND,
       AccountErrors.ROLE_TOO_HIGH,

@@ -1,4 +1,3 @@
-import type { Role } from '../../tenancy/roles';
 import {
   ChoiceField,
   ChoiceParam,
@@ -7,18 +6,18 @@ import {
   OpaqueField,
   PasswordField,
   RequiredTextField,
-  RolesField,
   TextField,
   SearchParam,
 } from '../../web/fields';
 import { IdField, RequiredIdField } from '../../web/id-fields';
 import { PageQuery } from '../../web/page-query.dto';
+import { GrantDto, GrantView } from '../auth/grant.dto';
 import { ReadOnlyFields } from '../../web/unknown-names';
-import { Choice, Int64, RoleList, TimeText } from '../../web/view-fields';
+import { Choice, Int64, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client may send, its name aside. Not sent and null mean the same: the default. */
 @ReadOnlyFields(['userId', 'createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof AccountDto)[])
-class AccountDetailsDto {
+class AccountDetailsDto extends GrantDto {
   /** @example 张三 */
   @TextField(64)
   nickname?: string;
@@ -31,9 +30,6 @@ class AccountDetailsDto {
   /** @example "13800138000" */
   @TextField(32)
   phone?: string;
-  /** Not sent: `member`. @example ["member"] */
-  @RolesField()
-  roles?: Role[];
   /** `0` normal, `1` disabled. @example "0" */
   @ChoiceField('0', '1')
   status?: string;
@@ -87,7 +83,7 @@ export class ChangePasswordDto {
 }
 
 /** An account as it is read. */
-export class AccountDto {
+export class AccountDto extends GrantView {
   /** @example 2 */
   @Int64()
   userId!: number;
@@ -100,8 +96,6 @@ export class AccountDto {
   deptId!: number | null;
   email!: string | null;
   phone!: string | null;
-  @RoleList()
-  roles!: Role[];
   /** `0` normal, `1` disabled. */
   @Choice('0', '1')
   status!: string;

@@ -21,6 +21,9 @@ const ACCOUNT_DEFAULTS: Omit<AccountFields, 'username'> = {
   email: null,
   phone: null,
   roles: fromRoles(['member']),
+  managedDeptIds: [],
+  dataScope: 'all',
+  scopeDeptIds: [],
   status: '0',
 };
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { Resource } from '../../resource/resource';
+import { PART_MANAGERS, READERS } from '../../tenancy/roles';
 import { TenantServicesModule } from '../../tenant/tenant.module';
 import { ACCOUNT_TABLES } from '../auth/account.tables';
 import { AuthModule } from '../auth/auth.module';
@@ -19,6 +20,13 @@ export class AccountModule {}
 export const ACCOUNTS = {
   ...ACCOUNT_TABLES,
   tag: { name: 'Accounts', description: "The accounts of the caller's tenant." },
+  permissions: {
+    'user:read': { roles: PART_MANAGERS, description: 'Read accounts and their history' },
+    'user:write': {
+      roles: READERS,
+      description: 'Create, change and delete accounts, and set passwords, your own included',
+    },
+  },
   services: AccountModule,
   routes: AccountModule,
   journal: JOURNALLED_ACCOUNT,

@@ -18,6 +18,7 @@ import { filtersOf, PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../../database/revision';
+import { refuseOddGrant } from '../auth/grant.rules';
 import { Passwords } from '../auth/password-hasher';
 import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
@@ -90,6 +91,7 @@ export class AccountService {
     if (before !== undefined) return before;
     const fields = toAccountFields(dto);
     refuseOddName(fields.username);
+    refuseOddGrant(fields);
     const target = await this.#tenantFor(ctx, dto);
     refuseRolesAbove(target, fields.roles);
     const hash = await this.passwords.hash(dto.password);
@@ -129,6 +131,7 @@ export class AccountService {
       refuseRolesAbove(ctx, account.roles);
       refuseStale(account, expected);
       const fields = toAccountFields(fieldsOf(account));
+      refuseOddGrant(fields);
       // A name of version 0.1 may stay as it is.
       if (fields.username !== account.username) {
         refuseOddName(fields.username);

@@ -24,6 +24,9 @@ const ADMIN: AccountFields = {
   email: null,
   phone: null,
   roles: 'superadmin',
+  managedDeptIds: [],
+  dataScope: 'all',
+  scopeDeptIds: [],
   status: '0',
 };
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Column, Entity, Generated, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { Audited } from '../../database/audited';
 import { BY_MIGRATIONS, ascii, id, instant, text, toTenant } from '../../database/columns';
 import { usernameKey } from '../../tenancy/account-name';
 import type { TenantOwned } from '../../tenancy/tenant-bound';
 import { TenantryTenant } from '../../tenant/tenant.entity';
+import { Grantee } from './grantee.entity';
 
 /** A user of a tenant, who may sign in and belong to a department. */
 @Entity('tenantry_account', BY_MIGRATIONS)
@@ -12,7 +12,7 @@ import { TenantryTenant } from '../../tenant/tenant.entity';
 @Index('ux_account_username_key', ['tenantId', 'usernameKey', 'nameKey'], { unique: true })
 @Index('ix_account_members', ['tenantId', 'delFlag', 'deptId', 'userId'])
 @Index('ix_account_live', ['tenantId', 'delFlag', 'userId'])
-export class AccountEntity extends Audited implements TenantOwned {
+export class AccountEntity extends Grantee implements TenantOwned {
   @PrimaryColumn({ name: 'user_id', type: 'bigint', transformer: id })
   @Generated('increment')
   userId!: number;
@@ -36,8 +36,37 @@ export class AccountEntity extends Audited implements TenantOwned {
   @Column({ type: 'varchar', length: 32, nullable: true, ...text }) phone!: string | null;
   /** Raised by every sign-in, so that it collides with changes of the account, also between nodes of a cluster. */
   @Column({ name: 'sign_ins', type: 'bigint', default: 0, transformer: id }) signIns!: number;
-  /** Comma-separated role names. */
-  @Column({ type: 'varchar', length: 255, ...ascii }) roles!: string;
+}
+
+/**
+ * A key of a program, which goes where a token goes. Only a hash of its secret is kept. It may be restored by nobody: a deleted one
+ * is only kept for the journal.
+ */
+@Entity('tenantry_key', BY_MIGRATIONS)
+@Index('ux_key_name', ['tenantId', 'name', 'nameKey'], { unique: true })
+@Index('ux_key_secret', ['secretHash'], { unique: true })
+@Index('ix_key_live', ['tenantId', 'delFlag', 'keyId'])
+export class KeyEntity extends Grantee implements TenantOwned {
+  @PrimaryColumn({ name: 'key_id', type: 'bigint', transformer: id })
+  @Generated('increment')
+  keyId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
+
+  @ManyToOne(() => TenantryTenant)
+  @JoinColumn(toTenant('fk_key_tenant'))
+  tenant?: TenantryTenant;
+
+  @Column({ type: 'varchar', length: 60, ...text }) name!: string;
+  /** 0 while the key lives, then its id: a deleted key gives its name free. */
+  @Column({ name: 'name_key', type: 'bigint', transformer: id }) nameKey!: number;
+  /** SHA-256 of the secret, in hexadecimal digits. */
+  @Column({ name: 'secret_hash', type: 'varchar', length: 64, ...ascii }) secretHash!: string;
+  /** Names with spaces between them. */
+  @Column({ type: 'varchar', length: 500, ...ascii }) permissions!: string;
+  @Column({ name: 'end_time', ...instant, nullable: true }) endTime!: Date | null;
+  /** To the minute, and written at most once a minute by each process. */
+  @Column({ name: 'last_used_time', ...instant, nullable: true }) lastUsedTime!: Date | null;
 }
 
 /**
@@ -56,6 +85,8 @@ export class SessionEntity implements TenantOwned {
   @Index('ix_session_expires')
   @Column({ name: 'expires_at', ...instant })
   expiresAt!: Date;
+  /** The permissions that its tokens are limited to, with spaces between them; null: nothing limits them. */
+  @Column({ type: 'varchar', length: 500, nullable: true, ...ascii }) scope!: string | null;
   /** Signed out, or ended because an old token was used again. */
   @Column({ name: 'ended_at', ...instant, nullable: true }) endedAt!: Date | null;
 }

@@ -1,14 +1,17 @@
-import { AccountEntity, FailedSignInEntity, SessionEntity } from './account.entity';
+import { AccountEntity, FailedSignInEntity, KeyEntity, SessionEntity } from './account.entity';
 import { FailedSignIns1763164800011 } from './migrations/1763164800011-failed-sign-ins';
 import { UsernameKeys1763164800012 } from './migrations/1763164800012-username-keys';
 import { DropFailedLogins1763164800023 } from './migrations/1763164800023-drop-failed-logins';
+import { PartsOfTenants1763164800024 } from './migrations/1763164800024-parts-of-tenants';
 
 // Apart from the modules, which need packages that a host has not: its `tenantry doctor` knows these tables, too.
 
 export const ACCOUNT_TABLES = {
   entities: [AccountEntity],
-  migrations: [UsernameKeys1763164800012],
+  migrations: [UsernameKeys1763164800012, PartsOfTenants1763164800024],
 };
+
+export const KEY_TABLES = { entities: [KeyEntity] };
 
 export const SIGN_IN_TABLES = {
   entities: [SessionEntity, FailedSignInEntity],

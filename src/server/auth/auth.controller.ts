@@ -32,6 +32,7 @@ export class SignInController {
       'Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them.',
     body: { example: { username: 'zhangsan', password: 'a-long-password' } },
     roles: [],
+    permission: null,
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
   })
@@ -51,6 +52,7 @@ export class SignInController {
     description:
       'The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends.',
     roles: [],
+    permission: null,
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
   })
@@ -71,6 +73,7 @@ export class SessionController {
     description:
       'The refresh token of the session ends with it, too; other sessions of the account go on. A token that was issued elsewhere has no session here: nothing happens.',
     roles: READERS,
+    permission: null,
     refusals: [],
   })
   logout(@Ctx() ctx: RequestContext): Promise<void> {
@@ -84,6 +87,7 @@ export class SessionController {
     description:
       'The answer tells the account, its roles, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.',
     roles: READERS,
+    permission: null,
     data: MeDto,
     refusals: [],
   })

@@ -38,6 +38,7 @@ export class AuthModule {}
 export const SIGNING_IN = {
   ...SIGN_IN_TABLES,
   tag: { name: 'Signing in', description: 'Signing in, tokens, and the signed-in caller.' },
+  permissions: {},
   services: AuthModule,
   routes: AuthModule,
 } satisfies Resource;

@@ -9,10 +9,18 @@ import { AccountEntity, SessionEntity } from './account.entity';
 import { Clock } from '../../time/clock';
 import { SignInErrors } from './auth.errors';
 
-const FACTS = ['username', 'status', 'roles'] as const;
+const FACTS = [
+  'username',
+  'status',
+  'deptId',
+  'roles',
+  'managedDeptIds',
+  'dataScope',
+  'scopeDeptIds',
+] as const;
 
 /** What a token's subject is checked against. */
-export interface AccountFacts extends Pick<AccountEntity, 'username' | 'status' | 'roles'> {
+export interface AccountFacts extends Pick<AccountEntity, (typeof FACTS)[number]> {
   /** Whether the session that the token belongs to is over. */
   readonly ended: boolean;
 }

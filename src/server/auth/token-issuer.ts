@@ -60,7 +60,10 @@ export class TokenIssuer {
     const sessionId = randomUUID();
     const { tenantId, userId } = account;
     const { tokens, ...renewal } = this.renew(account, sessionId);
-    return { tokens, session: { sessionId, tenantId, userId, createdAt: this.clock.now(), ...renewal } };
+    return {
+      tokens,
+      session: { sessionId, tenantId, userId, scope: null, createdAt: this.clock.now(), ...renewal },
+    };
   }
 
   renew(

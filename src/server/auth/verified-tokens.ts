@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { FactCache } from '../../tenancy/fact-cache';
 import type { Principal } from '../../tenancy/principal';
-import { toRoles } from '../../tenancy/roles';
+import { grantedTo } from './grantee.entity';
 import { SessionRepository, type AccountFacts } from './session.repository';
 import { accountOfSubject, accountSubject } from './token-issuer';
 
@@ -43,8 +43,11 @@ export class AccountStateCache {
     const key = `${subject}|${tenantId}|${sessionId ?? ''}`;
     const facts = await this.#facts.lookUp(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
     if (facts?.status !== '0' || facts.ended) return null;
-    const roles = Object.freeze(toRoles(facts.roles));
-    return Object.freeze({ subject, tenantId, username: facts.username, roles, sessionId });
+    const { username, deptId } = facts;
+    const granted = grantedTo(facts, deptId);
+    const { permissions } = principal;
+    const limits = { ...granted, ...(permissions && { permissions }) };
+    return Object.freeze({ subject, tenantId, username, sessionId, ...limits });
   }
 
   /** To be called after every committed change of an account or its sessions. */

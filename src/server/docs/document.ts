@@ -2,9 +2,8 @@ import type { NextFunction, Request, Response } from 'express';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { schemaTypes } from '../../web/schema-names';
-import { resources } from '../../resources';
-import { ACCOUNTS } from '../account/account.module';
-import { SIGNING_IN } from '../auth/auth.module';
+import { PermissionCatalogue } from '../../tenancy/permissions';
+import { serviceResources } from './service-resources';
 import { finishDocument } from './finish-document';
 import { shareParts } from './share-parts';
 
@@ -23,9 +22,7 @@ Departments and tenants for many companies.
 - This document: [openapi.json](/docs/openapi.json), [openapi.yaml](/docs/openapi.yaml).
 `.trim();
 
-const { depts, tenants, ...others } = resources;
-/** In the order in which a person meets them. */
-const TAGS = [SIGNING_IN, depts, tenants, ACCOUNTS, ...Object.values(others)].map(({ tag }) => tag);
+const scopes = new PermissionCatalogue(serviceResources).descriptions;
 
 export function createDocument(app: INestApplication, version: string): OpenAPIObject {
   const builder = new DocumentBuilder()
@@ -39,14 +36,14 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
       {
         type: 'oauth2',
         description: 'User name and password. For tenants other than the platform: `tenantCode/username`.',
-        flows: { password: { tokenUrl: '/auth/token', refreshUrl: '/auth/token', scopes: {} } },
+        flows: { password: { tokenUrl: '/auth/token', refreshUrl: '/auth/token', scopes } },
       },
       'password',
     )
     .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer')
     .addSecurityRequirements('password')
     .addSecurityRequirements('bearer');
-  for (const { name, description } of TAGS) builder.addTag(name, description);
+  for (const { tag } of serviceResources) builder.addTag(tag.name, tag.description);
   // Also the classes that others extend.
   const extraModels = [...schemaTypes.values()];
   return shareParts(finishDocument(SwaggerModule.createDocument(app, builder.build(), { extraModels })));

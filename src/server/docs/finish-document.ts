@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { PERMISSION } from '../../web/operation.decorator';
 import { EVERY_SUCCESS, headers, wholeRefusals } from '../../web/refusal-responses';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -62,7 +63,7 @@ function finishPath(item: PathItem, usualSecurity: string): PathItem {
 }
 
 function finishOperation(method: string, operation: Operation, usualSecurity: string): Operation {
-  const { requestBody, security = [], parameters: own = [], responses, callbacks, ...rest } = operation;
+  const { requestBody, security: _, parameters: own = [], responses, callbacks, ...rest } = operation;
   const { 200: success, ...brief } = responses;
   const whole = wholeRefusals(operation.operationId);
   const isRead =
@@ -78,7 +79,7 @@ function finishOperation(method: string, operation: Operation, usualSecurity: st
     ...rest,
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody: finishBody(requestBody) }),
-    ...(JSON.stringify(security) !== usualSecurity && { security }),
+    ...securityOf(operation, usualSecurity),
     responses: {
       ...(success && {
         200: withHeaders(success, whole ? EVERY_SUCCESS : [], [
@@ -91,6 +92,14 @@ function finishOperation(method: string, operation: Operation, usualSecurity: st
     },
     ...(callbacks && { callbacks }),
   };
+}
+
+/** Of OAuth2 an operation wants its permission as the scope; in this version of OpenAPI other schemes have none. */
+function securityOf(operation: Operation, usual: string): Pick<Operation, 'security'> {
+  const { security = [], [PERMISSION as keyof Operation]: permission } = operation;
+  if (typeof permission === 'string')
+    return { security: security.map((each) => ('password' in each ? { password: [permission] } : each)) };
+  return JSON.stringify(security) === usual ? {} : { security };
 }
 
 type HeaderNames = Parameters<typeof headers>;

@@ -19,6 +19,7 @@ export class EntitlementController {
     description:
       'The answer has its state, service period, menus, accounts, quotas and rules. The `ETag` changes when any of it does.',
     roles: READERS,
+    permission: 'entitlement:read',
     data: EntitlementDto,
     refusals: [],
   })
@@ -33,6 +34,7 @@ export class EntitlementController {
     description:
       'The `id` is the internal one, as the list of tenants shows it. A tenant that is not served can be read, too: its `state` tells why.',
     roles: MANAGERS,
+    permission: 'entitlement:read',
     data: EntitlementDto,
     refusals: [TenantErrors.NOT_FOUND],
   })

@@ -41,6 +41,7 @@ export class QuotaController {
     summary: 'Read the quotas of your tenant',
     description: 'Every kind has a row: its total, what is used and reserved, and what can still be spent.',
     roles: READERS,
+    permission: 'quota:read',
     list: QuotaDto,
     refusals: [],
   })
@@ -55,6 +56,7 @@ export class QuotaController {
     description:
       'The `id` is the internal one, as the list of tenants shows it. A tenant outside of your own and those below it is refused like one that does not exist.',
     roles: MANAGERS,
+    permission: 'quota:read',
     list: QuotaDto,
     refusals: [TenantErrors.NOT_FOUND],
   })
@@ -69,6 +71,7 @@ export class QuotaController {
     description: 'The same key and amount again gives the first answer, and spends nothing.',
     replays: true,
     roles: MANAGERS,
+    permission: 'quota:spend',
     data: QuotaEntryDto,
     refusals: [KIND_UNKNOWN, EXCEEDED, KEY_REUSED],
   })
@@ -88,6 +91,7 @@ export class QuotaController {
     description: 'The same key and amount again gives the first answer, and gives nothing back.',
     replays: true,
     roles: MANAGERS,
+    permission: 'quota:spend',
     data: QuotaEntryDto,
     refusals: [KIND_UNKNOWN, KEY_NOT_FOUND, REFUND_TOO_LARGE, KEY_REUSED],
   })
@@ -107,6 +111,7 @@ export class QuotaController {
     description:
       'There is an entry for each use, commit and refund; the sum of all amounts is what is used. Older entries are kept as one sum a month.',
     roles: MANAGERS,
+    permission: 'quota:read',
     page: QuotaEntryDto,
     refusals: [KIND_UNKNOWN],
   })
@@ -125,6 +130,7 @@ export class QuotaController {
     description: 'The same key and amount again gives the first answer, while the reservation is active.',
     replays: true,
     roles: MANAGERS,
+    permission: 'quota:spend',
     data: ReservationDto,
     refusals: [KIND_UNKNOWN, EXCEEDED, KEY_REUSED, RESERVATION_OVER],
   })
@@ -144,6 +150,7 @@ export class QuotaController {
     description:
       'What was reserved is spent even if the total was lowered meanwhile. A reservation that was committed or released, or has run out, is refused; send an `Idempotency-Key` to be able to repeat the request.',
     roles: MANAGERS,
+    permission: 'quota:spend',
     data: QuotaEntryDto,
     refusals: [KIND_UNKNOWN, RESERVATION_NOT_FOUND, RESERVATION_OVER, IdempotencyErrors.REUSED],
   })
@@ -164,6 +171,7 @@ export class QuotaController {
     description:
       'What was reserved can be spent by others at once. A reservation that was committed or released, or has run out, is refused.',
     roles: MANAGERS,
+    permission: 'quota:spend',
     refusals: [KIND_UNKNOWN, RESERVATION_NOT_FOUND, RESERVATION_OVER],
   })
   release(
