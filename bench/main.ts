@@ -9,6 +9,7 @@ import { growth } from './measures/growth';
 import { memory } from './measures/memory';
 import { move } from './measures/move';
 import { others } from './measures/others';
+import { parts } from './measures/parts';
 import { quota } from './measures/quota';
 import { readAll } from './measures/read-all';
 import { start } from './measures/start';
@@ -31,6 +32,7 @@ const MEASURES: readonly Measure[] = [
   start,
   journal,
   quota,
+  parts,
 ];
 /** What is measured on PostgreSQL too. */
 const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;

@@ -22,8 +22,8 @@ import { version } from '../../../src/server/config/version';
 import { findTenant } from './tenants';
 
 const PATH = '/system/user-api';
-const COLUMNS = `user_id, username, nickname, dept_id, email, phone, roles, status, tenant_id, create_by, create_time,
-  update_by, update_time, revision`;
+const COLUMNS = `user_id, username, nickname, dept_id, email, phone, roles, managed_dept_ids, data_scope, scope_dept_ids,
+  status, tenant_id, create_by, create_time, update_by, update_time, revision`;
 const BY_ID = `SELECT ${COLUMNS} FROM tenantry_account WHERE user_id = ? AND tenant_id = ? AND del_flag = '0'`;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const ACCESS_SECONDS = 30 * 60;
@@ -36,6 +36,9 @@ interface AccountRow {
   email: string | null;
   phone: string | null;
   roles: string;
+  managed_dept_ids: string | null;
+  data_scope: string;
+  scope_dept_ids: string | null;
   status: string;
   tenant_id: string;
   create_by: string;
@@ -54,6 +57,9 @@ function userJson(row: AccountRow) {
     email: row.email,
     phone: row.phone,
     roles: row.roles.split(','),
+    managedDeptIds: idsIn(row.managed_dept_ids),
+    dataScope: row.data_scope,
+    scopeDeptIds: idsIn(row.scope_dept_ids),
     status: row.status,
     tenantId: row.tenant_id,
     createBy: row.create_by,
@@ -61,6 +67,10 @@ function userJson(row: AccountRow) {
     updateBy: row.update_by,
     updateTime: formatTimeOrNull(row.update_time),
   };
+}
+
+function idsIn(stored: string | null): number[] {
+  return stored?.split(',').map(Number) ?? [];
 }
 
 async function existing(
@@ -101,16 +111,23 @@ route('put', PATH, async (caller, { body }, response) => {
     email,
     phone,
     roles = ['member'],
+    managedDeptIds = [],
+    dataScope = 'all',
+    scopeDeptIds = [],
     status = '0',
     userId,
   } = body as UserSent;
   const revision = await inTransaction(caller.tenantId, async (tx) => {
     const row = await existing(caller, userId, tx);
     const fields = [username ?? '', nickname ?? null, deptId ?? null, email ?? null, phone ?? null];
+    const part = [managedDeptIds.join() || null, dataScope, scopeDeptIds.join() || null];
     await tx.change(
-      `UPDATE tenantry_account SET username = ?, nickname = ?, dept_id = ?, email = ?, phone = ?, roles = ?, status = ?,
-         update_by = ?, update_time = ?, revision = revision + 1 WHERE user_id = ? AND tenant_id = ? AND del_flag = '0'`,
-      [...fields, roles.join(','), status, caller.username, new Date(), row.user_id, caller.tenantId],
+      `UPDATE tenantry_account SET username = ?, nickname = ?, dept_id = ?, email = ?, phone = ?, roles = ?,
+         managed_dept_ids = ?, data_scope = ?, scope_dept_ids = ?, status = ?, update_by = ?, update_time = ?, revision = revision + 1 WHERE user_id = ? AND tenant_id = ? AND del_flag = '0'`,
+      [
+        ...fields,
+        ...[roles.join(','), ...part, status, caller.username, new Date(), row.user_id, caller.tenantId],
+      ],
     );
     const [before, after] = [userJson(row), body as UserSent];
     tx.note({ kind: 'user', operation: 'updated', id: row.user_id, before, after, by: caller.username });

@@ -57,6 +57,12 @@ export class Account extends Row {
   phone!: string | null;
   @Column({ name: 'roles', type: 'varchar' })
   roles!: string;
+  @Column({ name: 'managed_dept_ids', type: 'varchar', nullable: true })
+  managedDeptIds!: string | null;
+  @Column({ name: 'data_scope', type: 'varchar' })
+  dataScope!: string;
+  @Column({ name: 'scope_dept_ids', type: 'varchar', nullable: true })
+  scopeDeptIds!: string | null;
 }
 
 @Entity('tenantry_tenant')

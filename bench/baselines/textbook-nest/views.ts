@@ -15,7 +15,9 @@ export function deptView({ depth: _, revision: __, ...row }: Dept): object {
 }
 
 export function accountView({ revision: _, delFlag: __, ...row }: Account): object {
-  return { ...row, ...timesOf(row), roles: row.roles.split(',') };
+  const idsIn = (stored: string | null): number[] => stored?.split(',').map(Number) ?? [];
+  const lists = { managedDeptIds: idsIn(row.managedDeptIds), scopeDeptIds: idsIn(row.scopeDeptIds) };
+  return { ...row, ...timesOf(row), roles: row.roles.split(','), ...lists };
 }
 
 export function tenantView(row: Tenant): object {
