@@ -1,8 +1,16 @@
+import { DeptErrors } from '../../dept/dept.errors';
 import { HttpErrors } from '../../errors/http.errors';
+import { PartErrors } from '../../tenancy/access.errors';
+import { holdsDept } from '../../tenancy/data-scope';
+import { ManagedPart, type StandingDept } from '../../tenancy/managed-part';
+import type { RequestContext } from '../../tenancy/request-context';
 import { toRoles } from '../../tenancy/roles';
 import type { Grantee } from './grantee.entity';
 
-export type Grant = Pick<Grantee, 'roles' | 'managedDeptIds' | 'dataScope' | 'scopeDeptIds'>;
+/** What is granted; of an account with its own department. */
+export type Grant = Pick<Grantee, 'roles' | 'managedDeptIds' | 'dataScope' | 'scopeDeptIds'> & {
+  readonly deptId?: number | null;
+};
 
 const MANAGED = {
   zh: '角色 dept_admin 必须管理 1 到 50 个部门，其他角色不能有',
@@ -23,4 +31,47 @@ export function refuseOddGrant({ roles, managedDeptIds, dataScope, scopeDeptIds 
       : [{ field: 'scopeDeptIds', message: CUSTOM }]),
   ];
   if (fields.length > 0) throw HttpErrors.INVALID({ fields });
+}
+
+/** All departments that a grant names, each once. */
+export function deptsIn({ managedDeptIds, scopeDeptIds, deptId = null }: Grant): number[] {
+  return [...new Set([...managedDeptIds, ...scopeDeptIds, ...(deptId === null ? [] : [deptId])])];
+}
+
+/**
+ * The departments that must be looked up, under the lock of the tree, before something is granted: those that were not named before,
+ * and for a caller who has only a part of the tenant all of them.
+ */
+export function deptsToLookUp(ctx: RequestContext, grant: Grant, before: Grant | null = null): number[] {
+  const had = before ? deptsIn(before) : [];
+  const isLimited = ctx.dataScope !== null || !ManagedPart.of(ctx).isWhole;
+  const ids = [...deptsIn(grant), ...(isLimited ? had : [])];
+  return [...new Set(isLimited ? ids : ids.filter((id) => !had.includes(id)))];
+}
+
+/** Refuses departments that the tenant has not, or not any more. One that was named before may stay: it gives nothing. */
+export function refuseUnknownDepts(
+  grant: Grant,
+  found: readonly StandingDept[],
+  before: Grant | null = null,
+): void {
+  const known = [...found.map(({ deptId }) => deptId), ...(before ? deptsIn(before) : [])];
+  const ids = deptsIn(grant).filter((id) => !known.includes(id));
+  if (ids.length > 0) throw DeptErrors.NOT_FOUND({ ids: ids.sort((a, b) => a - b) });
+}
+
+/**
+ * Refuses a grant of more than the caller has: departments to manage outside its own part, rows outside its data scope. The rows that
+ * somebody owns are beyond nobody's scope. `depts` are the departments that the grant names, as far as they live.
+ */
+export function refuseBeyond(ctx: RequestContext, grant: Grant, depts: readonly StandingDept[]): void {
+  const named = (ids: readonly number[]) => depts.filter(({ deptId }) => ids.includes(deptId));
+  ManagedPart.of(ctx).refuseOutside(named(grant.managedDeptIds));
+  const { dataScope: own } = ctx;
+  const { dataScope, scopeDeptIds, deptId = null } = grant;
+  if (own === null || dataScope === 'own') return;
+  if (dataScope === 'all') throw PartErrors.OUTSIDE_SCOPE();
+  const granted = named(dataScope === 'custom' ? scopeDeptIds : deptId === null ? [] : [deptId]);
+  const outside = granted.filter((dept) => !holdsDept(own, dept, dataScope === 'deptAndBelow'));
+  if (outside.length > 0) throw PartErrors.OUTSIDE_SCOPE({ ids: outside.map((dept) => dept.deptId) });
 }
