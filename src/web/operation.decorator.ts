@@ -71,8 +71,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(SUCCESS_CODE),
     AllowRoles(roles),
-    NeedsPermission(permission),
-    ...(permission === null ? [] : [ApiExtension(PERMISSION, permission)]),
+    ...(permission === null ? [] : [NeedsPermission(permission), ApiExtension(PERMISSION, permission)]),
     OperationId(id),
     ...(tellsChangeCursor ? [SetMetadata(TELLS_CHANGE_CURSOR, true)] : []),
     ApiOperation({

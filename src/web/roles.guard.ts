@@ -20,8 +20,8 @@ import { echoRequestId, keepCheck, notePassedGuards, requestIdOf } from './reque
 
 /** The roles that may call a route. */
 export const AllowRoles = Reflector.createDecorator<readonly Role[]>();
-/** The permission that a route needs beside the role; null: none. */
-export const NeedsPermission = Reflector.createDecorator<string | null>();
+/** The permission that a route needs beside the role; a route without it needs none. */
+export const NeedsPermission = Reflector.createDecorator<string>();
 /** The name of an operation in documents, by which a host may allow it. */
 export const OperationId = Reflector.createDecorator<string>();
 
@@ -117,8 +117,8 @@ export class RolesGuard implements CanActivate {
     if (!principal) throw AuthErrors.TOKEN_MISSING();
     const allowed = this.reflector.get(AllowRoles, context.getHandler()) as readonly Role[] | undefined;
     requireRole(principal.roles, allowed ?? []);
-    const permission = this.reflector.get(NeedsPermission, context.getHandler()) as string | null | undefined;
-    if (permission != null) requirePermission(principal.permissions ?? null, permission);
+    const permission = this.reflector.get(NeedsPermission, context.getHandler()) as string | undefined;
+    if (permission !== undefined) requirePermission(principal.permissions ?? null, permission);
     await this.hostGuards.authorize(principal, context, request);
     notePassedGuards(request, true);
   }
