@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { DataSource } from 'typeorm';
+import type { DataScope } from '../tenancy/data-scope';
 import type { Role } from '../tenancy/roles';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { ApiClient, type Exchange } from '../testing/api-client';
@@ -33,18 +34,25 @@ export interface Caller {
   readonly tenantId?: string;
   readonly username?: string;
   readonly roles?: readonly Role[];
+  /** What it is limited to of what its roles allow; absent: nothing limits it. */
+  readonly permissions?: readonly string[];
+  /** Of a `dept_admin`: it manages what is below these departments. */
+  readonly managedDeptIds?: readonly number[];
+  /** Which rows of a host it may touch; absent: all. */
+  readonly dataScope?: DataScope;
 }
 
 /** A token such as the platform around the service issues, for a caller who has no account here. */
 export function mintToken(
-  { tenantId = PLATFORM_TENANT, username = 'tester', roles = ['tenant_admin'] }: Caller = {},
+  { tenantId = PLATFORM_TENANT, username = 'tester', roles = ['tenant_admin'], ...limits }: Caller = {},
   secret = TEST_SECRET,
 ): string {
   const load = () => require('./auth/token-issuer') as typeof TokenFile;
   const { signToken } = loadPart('mintToken of tenantry/testing', ['jsonwebtoken'], load);
   const key = createSecretKey(secret, 'utf8');
   const signing = { key, JWT_ISSUER: 'tenantry', JWT_AUDIENCE: 'tenantry' };
-  return signToken({ subject: `test|${username}`, tenantId, username, roles }, signing, LIFE_SECONDS);
+  const principal = { subject: `test|${username}`, tenantId, username, roles, ...limits };
+  return signToken(principal, signing, LIFE_SECONDS);
 }
 
 export interface TestServiceOptions {

@@ -15,6 +15,8 @@ export interface RefusalBody {
   ids?: number[];
   /** Of a quota. */
   available?: number;
+  /** The one that is missing. */
+  permission?: string;
 }
 
 export interface Answer {

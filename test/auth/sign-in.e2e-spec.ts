@@ -16,6 +16,7 @@ interface Tokens {
   tokenType: string;
   expiresIn: number;
   refreshToken: string;
+  scope: string;
 }
 
 describe('signing in', () => {
@@ -55,6 +56,7 @@ describe('signing in', () => {
     expect(Number(claims.exp) - Number(claims.iat)).toBe(1800);
     expect((await whoAmI(tokens.accessToken)).body.data).toEqual({
       ...{ ...known, userId, nickname: '小', tenantName, tenantState: 'ACTIVE', menuIds: [1, 20, 300] },
+      ...{ permissions: tokens.scope.split(' '), managedDeptIds: [], dataScope: [{ kind: 'all' }] },
       ...{ timeZone: 'Asia/Shanghai', version },
     });
     expect((await service.anonymous.as(tokens.accessToken).post('/system/dept-api', {})).status).toBe(200);
@@ -249,7 +251,8 @@ describe('signing in', () => {
       const answer = await token(grant);
       expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
       const body = parsed(answer.text);
-      expect(Object.keys(body).sort()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
+      const names = ['access_token', 'expires_in', 'refresh_token', 'scope', 'token_type'];
+      expect(Object.keys(body).sort()).toEqual(names);
       expect((await whoAmI(body.access_token!)).status).toBe(200);
       const again = await token({ grant_type: 'refresh_token', refresh_token: body.refresh_token! });
       expect(again.status).toBe(200);

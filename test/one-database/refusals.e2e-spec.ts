@@ -95,6 +95,7 @@ describe('the catalogue of refusals', () => {
       speaking(service.anonymous)
         .as(sign({ iss: 'tenantry', aud: 'tenantry', exp: 1 }, JWT.key))
         .get(`${PATH}/1`),
+    PERMISSION_REQUIRED: () => as({ permissions: ['dept:read'] }).post(PATH, {}),
     ROLE_REQUIRED: () => as({ roles: ['member'] }).post(PATH, {}),
     TENANT_DELETED: () => as({ tenantId: '555555' }).get(`${PATH}/1`),
     TENANT_DISABLED: async () =>
@@ -102,6 +103,8 @@ describe('the catalogue of refusals', () => {
     TENANT_MISMATCH: () => as().post(PATH, { tenantId: '111111' }),
     BAD_CREDENTIALS: () => speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x' }),
     REFRESH_INVALID: () => speaking(service.anonymous).post('/auth/refresh', { refreshToken: 'x' }),
+    INVALID_SCOPE: () =>
+      speaking(service.anonymous).post('/auth/login', { username: 'x', password: 'x', scope: 'x' }),
     TOO_MANY_LOGINS: async () => {
       // As many as may be checked (4) and wait for it (50), until the answer is there.
       const hasher = service.app.get(PasswordHasher);

@@ -29,18 +29,19 @@ export class SignInController {
     id: 'login',
     summary: 'Sign in with user name and password',
     description:
-      'Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them.',
+      'Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them. With `scope` the tokens are limited to these permissions; those that no role of the account can use are left out.',
     body: { example: { username: 'zhangsan', password: 'a-long-password' } },
     roles: [],
     permission: null,
     data: TokensDto,
-    refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.BUSY],
+    refusals: [...CLOSED, SignInErrors.BAD_CREDENTIALS, SignInErrors.INVALID_SCOPE, SignInErrors.BUSY],
   })
   login(
-    @JsonBody() { tenantId, username, password }: LoginDto,
+    @JsonBody() { tenantId, username, password, scope }: LoginDto,
     @ClientNetwork() client: string,
   ): Promise<TokensDto> {
-    return this.signIn.login({ tenantId: tenantId ?? PLATFORM_TENANT, username, password, client });
+    const attempt = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
+    return this.signIn.login(attempt, scope);
   }
 
   @Post('refresh')
@@ -50,14 +51,14 @@ export class SignInController {
     id: 'refresh',
     summary: 'Get new tokens for a refresh token',
     description:
-      'The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends.',
+      'The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends. `scope` may name fewer permissions than before, and then no later refresh gives more; a wider one is refused, and the refresh token stays good.',
     roles: [],
     permission: null,
     data: TokensDto,
-    refusals: [...CLOSED, SignInErrors.REFRESH_INVALID],
+    refusals: [...CLOSED, SignInErrors.REFRESH_INVALID, SignInErrors.INVALID_SCOPE],
   })
-  refresh(@JsonBody() { refreshToken }: RefreshDto): Promise<TokensDto> {
-    return this.signIn.refresh(refreshToken);
+  refresh(@JsonBody() { refreshToken, scope }: RefreshDto): Promise<TokensDto> {
+    return this.signIn.refresh(refreshToken, scope);
   }
 }
 
@@ -85,7 +86,7 @@ export class SessionController {
     id: 'getMe',
     summary: 'Who am I?',
     description:
-      'The answer tells the account, its roles, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.',
+      'The answer tells the account, its roles, what it may do and touch, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.',
     roles: READERS,
     permission: null,
     data: MeDto,

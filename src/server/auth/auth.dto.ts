@@ -3,9 +3,11 @@ import { Choice, Int32, Int64, Numbers, RoleList } from '../../web/view-fields';
 import { TENANT_STATES } from '../../tenant/tenant-state';
 
 const PASSWORD_BYTES = 1024;
+const SCOPE_LENGTH = 1000;
 const OAUTH_ERRORS = [
   'invalid_request',
   'invalid_grant',
+  'invalid_scope',
   'unsupported_grant_type',
   'temporarily_unavailable',
   'server_error',
@@ -21,11 +23,17 @@ export class LoginDto {
   /** @example a-long-password */
   @RequiredOpaqueField(PASSWORD_BYTES)
   password!: string;
+  /** The permissions that the tokens are to be limited to, with spaces between them; not sent or empty: nothing limits them. @example dept:read change:read */
+  @TextField(SCOPE_LENGTH)
+  scope?: string;
 }
 
 export class RefreshDto {
   @RequiredOpaqueField(256)
   refreshToken!: string;
+  /** Fewer permissions than before, with spaces between them; not sent or empty: as before. @example dept:read */
+  @TextField(SCOPE_LENGTH)
+  scope?: string;
 }
 
 /** The OAuth2 password and refresh grants, in the names of RFC 6749. */
@@ -41,6 +49,9 @@ export class TokenRequestDto {
   password?: string;
   @OpaqueField(256)
   refresh_token?: string;
+  /** The permissions that the tokens are to be limited to, with spaces between them. @example dept:read change:read */
+  @TextField(SCOPE_LENGTH)
+  scope?: string;
 }
 
 /** A token answer in the words of RFC 6749. */
@@ -52,6 +63,8 @@ export class OAuthTokensDto {
   @Int32()
   expires_in!: number;
   refresh_token!: string;
+  /** The permissions that were granted. @example dept:read change:read */
+  scope!: string;
 }
 
 /** A refusal in the words of RFC 6749. */
@@ -69,6 +82,20 @@ export class TokensDto {
   @Int32()
   expiresIn!: number;
   refreshToken!: string;
+  /** The permissions that were granted, with spaces between them. @example dept:read change:read */
+  scope!: string;
+}
+
+/** One part of a data scope. */
+export class DataScopePartDto {
+  /** All rows, rows of departments, or the caller's own rows. @example depts */
+  @Choice('all', 'depts', 'own')
+  kind!: string;
+  /** Only of `depts`. @example [1] */
+  @Numbers()
+  deptIds?: readonly number[];
+  /** Only of `depts`: whether rows of all departments below these are in it, too. */
+  below?: boolean;
 }
 
 /** Who is calling. */
@@ -80,6 +107,13 @@ export class MeDto {
   nickname!: string | null;
   @RoleList()
   roles!: string[];
+  /** What the caller may do: what its roles allow, and its token or key is not limited from. @example ["dept:read", "change:read"] */
+  permissions!: string[];
+  /** Of a `dept_admin`: it manages what is below these departments. @example [] */
+  @Numbers()
+  managedDeptIds!: number[];
+  /** Which rows of a platform the caller may touch: those in any of these parts. Nothing limits a caller with `all`; with no part there are none. @example [{ "kind": "all" }] */
+  dataScope!: DataScopePartDto[];
   tenantId!: string;
   tenantName!: string;
   /** Always `ACTIVE`: callers of other tenants are refused. */

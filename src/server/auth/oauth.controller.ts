@@ -85,7 +85,8 @@ export function refuseInOAuthForm(
 
 const invalidRequest = (text: string) => new OAuthError('invalid_request', text);
 
-function toOAuthError({ status, en }: ErrorRow): OAuthError {
+function toOAuthError({ status, reason, en }: ErrorRow): OAuthError {
+  if (reason === SignInErrors.INVALID_SCOPE.row.reason) return new OAuthError('invalid_scope', en);
   if (status === 415) return new OAuthError('invalid_request', FORM_WANTED, status);
   if (status === 500) return new OAuthError('server_error', en, status);
   if (status === 401 || status === 403) return new OAuthError('invalid_grant', en);
@@ -118,7 +119,7 @@ export class OAuthController {
   @ApiResponse({ status: 200, description: 'Tokens', schema: schemaRef(OAuthTokensDto) })
   @ApiResponse({
     status: 400,
-    description: '`invalid_request`, `invalid_grant` or `unsupported_grant_type`',
+    description: '`invalid_request`, `invalid_grant`, `invalid_scope` or `unsupported_grant_type`',
     schema: PROBLEM,
     example: { error: 'invalid_grant', error_description: SignInErrors.BAD_CREDENTIALS.row.en },
   })
@@ -127,26 +128,27 @@ export class OAuthController {
     @JsonBody() request: TokenRequestDto,
     @ClientNetwork() client: string,
   ): Promise<OAuthTokensDto> {
-    const { accessToken, tokenType, expiresIn, refreshToken } = await this.#grant(request, client);
+    const { accessToken, tokenType, expiresIn, refreshToken, scope } = await this.#grant(request, client);
     return {
       access_token: accessToken,
       token_type: tokenType,
       expires_in: expiresIn,
       refresh_token: refreshToken,
+      scope,
     };
   }
 
   #grant(
-    { grant_type, username, password, refresh_token }: TokenRequestDto,
+    { grant_type, username, password, refresh_token, scope }: TokenRequestDto,
     client: string,
   ): Promise<TokensDto> {
     if (grant_type === 'password') {
       if (!username || !password) throw invalidRequest('username and password are required');
-      return this.signIn.login({ ...parseAccountName(username), password, client });
+      return this.signIn.login({ ...parseAccountName(username), password, client }, scope);
     }
     if (grant_type === 'refresh_token') {
       if (!refresh_token) throw invalidRequest('refresh_token is required');
-      return this.signIn.refresh(refresh_token);
+      return this.signIn.refresh(refresh_token, scope);
     }
     const text = 'grant_type must be password or refresh_token';
     throw grant_type ? new OAuthError('unsupported_grant_type', text) : invalidRequest(text);

@@ -25,6 +25,9 @@ export interface AccountFacts extends Pick<AccountEntity, (typeof FACTS)[number]
   readonly ended: boolean;
 }
 
+/** What a refresh changes of a session. */
+export type Renewal = Pick<SessionEntity, 'refreshHash' | 'expiresAt' | 'scope'>;
+
 /** Sessions and their accounts. Used before there is a context, so the tenant is an argument. */
 @Injectable()
 export class SessionRepository {
@@ -89,13 +92,13 @@ export class SessionRepository {
   }
 
   /**
-   * Replaces the refresh token, if the old one is still the newest; tells whether it was. A retry after a lost answer finds
+   * Replaces the refresh token, and with it what the session is limited to, if the old one is still the newest; tells whether it was. A retry after a lost answer finds
    * the new one, which nothing else can have stored.
    */
-  async rotate(session: SessionEntity, refreshHash: string, expiresAt: Date): Promise<boolean> {
+  async rotate(session: SessionEntity, renewal: Renewal): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
-    const newest = { sessionId, tenantId, refreshHash: In([old, refreshHash]), endedAt: IsNull() };
-    return (await this.#sessions.update(newest, { refreshHash, expiresAt })) === 1;
+    const newest = { sessionId, tenantId, refreshHash: In([old, renewal.refreshHash]), endedAt: IsNull() };
+    return (await this.#sessions.update(newest, renewal)) === 1;
   }
 
   /** Ends a session of this account; what a token says of another's ends nothing. */

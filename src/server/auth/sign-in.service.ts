@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { DataScope } from '../../tenancy/data-scope';
+import { PermissionCatalogue } from '../../tenancy/permissions';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantAdmission } from '../../tenancy/tenant-access';
 import { menusOf } from '../../tenant/tenant.entity';
@@ -22,8 +24,9 @@ export class SignInService {
   ) {}
 
   /** Wrong tenant, user or password, disabled and locked accounts: the same answer after the same time. */
-  async login(attempt: PasswordAttempt): Promise<TokensDto> {
+  async login(attempt: PasswordAttempt, scope?: string): Promise<TokensDto> {
     this.issuer.refuseWhenClosed();
+    const asked = this.issuer.askedFor(scope);
     const { tenantId, username } = attempt;
     const account = await this.passwords.check(attempt, async () => {
       const found = await this.sessions.findAccount(tenantId, username);
@@ -31,28 +34,31 @@ export class SignInService {
     });
     if (!account) throw SignInErrors.BAD_CREDENTIALS();
     await this.tenants.admit(tenantId);
-    const { tokens, session } = this.issuer.begin(account);
+    const { tokens, session } = this.issuer.begin(account, asked);
     await this.sessions.begin(account, session);
     return tokens;
   }
 
   /** Gives new tokens for a refresh token; one that was used before ends its session. */
-  async refresh(refreshToken: string): Promise<TokensDto> {
+  async refresh(refreshToken: string, scope?: string): Promise<TokensDto> {
     this.issuer.refuseWhenClosed();
+    const asked = this.issuer.askedFor(scope);
     const [sessionId = '', secret = ''] = refreshToken.split('.', 2);
     const session = await this.sessions.findOpen(sessionId);
     const account = session && (await this.sessions.findAccountById(session.tenantId, session.userId));
     if (!session || account?.status !== '0') throw SignInErrors.REFRESH_INVALID();
     await this.tenants.admit(session.tenantId);
-    const { tokens, refreshHash, expiresAt } = this.issuer.renew(account, sessionId);
-    const isNewest = this.issuer.isNewest(session, secret);
-    if (!isNewest || !(await this.sessions.rotate(session, refreshHash, expiresAt))) {
+    // A token that was used before ends the session, also with a scope that would be refused.
+    const renewed = this.issuer.isNewest(session, secret) ? this.issuer.renew(account, session, asked) : null;
+    if (!renewed || !(await this.sessions.rotate(session, renewed.renewal))) {
       await this.sessions.end(session);
       throw SignInErrors.REFRESH_INVALID();
     }
-    return tokens;
+    return renewed.tokens;
   }
 }
+
+const ALL: DataScope = [{ kind: 'all' }];
 
 /** What a signed-in caller may ask about itself. */
 @Injectable()
@@ -61,10 +67,11 @@ export class MeService {
     private readonly sessions: SessionRepository,
     private readonly tenants: TenantService,
     private readonly time: ZonedTime,
+    private readonly catalogue: PermissionCatalogue,
   ) {}
 
   async get(ctx: RequestContext): Promise<MeDto> {
-    const { tenantId, username, roles } = ctx;
+    const { tenantId, username, roles, permissions, managedDeptIds, dataScope } = ctx;
     const userId = accountOfSubject(ctx.subject);
     const account = userId === null ? null : await this.sessions.findAccountById(tenantId, userId);
     const { tenantName, menuIds } = await this.tenants.getOwnPackage(ctx);
@@ -73,6 +80,9 @@ export class MeService {
       username,
       nickname: account?.nickname ?? null,
       roles: [...roles],
+      permissions: this.catalogue.held(roles, permissions),
+      managedDeptIds: [...managedDeptIds],
+      dataScope: [...(dataScope ?? ALL)],
       tenantId,
       tenantName,
       tenantState: await this.tenants.stateOf(ctx),

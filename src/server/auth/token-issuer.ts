@@ -2,10 +2,13 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual, type KeyObject } 
 import { Inject, Injectable } from '@nestjs/common';
 import { sign } from 'jsonwebtoken';
 import { HttpErrors } from '../../errors/http.errors';
+import { PermissionCatalogue } from '../../tenancy/permissions';
 import type { Principal } from '../../tenancy/principal';
-import { toRoles } from '../../tenancy/roles';
+import { toRoles, type Role } from '../../tenancy/roles';
 import type { AccountEntity, SessionEntity } from './account.entity';
 import type { TokensDto } from './auth.dto';
+import { SignInErrors } from './auth.errors';
+import type { Renewal } from './session.repository';
 import { Clock } from '../../time/clock';
 import { ENV, type Env } from '../config/env';
 import { JWT_ALGORITHM, jwtKey } from './jwt-key';
@@ -28,15 +31,24 @@ export function accountOfSubject(subject: string): number | null {
 
 type Signing = Pick<Env, 'JWT_ISSUER' | 'JWT_AUDIENCE'> & { readonly key: KeyObject };
 
-/** Signs an access token; `tokenId` begins with the id of its session, if there is one. */
+/** Signs an access token; `tokenId` begins with the id of its session, if there is one. What is absent limits nothing, and makes no claim. */
 export function signToken(
-  { subject, tenantId, username, roles }: Omit<Principal, 'sessionId'>,
+  {
+    subject,
+    tenantId,
+    username,
+    roles,
+    permissions,
+    managedDeptIds,
+    dataScope,
+  }: Omit<Principal, 'sessionId'>,
   { key, JWT_ISSUER: issuer, JWT_AUDIENCE: audience }: Signing,
   expiresIn: number,
   tokenId: string = randomUUID(),
 ): string {
   const options = { algorithm: JWT_ALGORITHM, subject, issuer, audience, expiresIn, jwtid: tokenId } as const;
-  return sign({ tenantId, username, roles }, key, options);
+  const limits = { ...(permissions && { scope: permissions.join(' ') }), managedDeptIds, dataScope };
+  return sign({ tenantId, username, roles, ...limits }, key, options);
 }
 
 /** Makes access tokens and refresh tokens. */
@@ -47,6 +59,7 @@ export class TokenIssuer {
   constructor(
     @Inject(ENV) private readonly env: Env,
     private readonly clock: Clock,
+    private readonly catalogue: PermissionCatalogue,
   ) {
     this.#signing = { ...env, key: jwtKey(env) };
   }
@@ -56,35 +69,65 @@ export class TokenIssuer {
     if (this.env.LOCAL_ACCOUNTS === 'off') throw HttpErrors.NO_ROUTE();
   }
 
-  begin(account: AccountEntity): { tokens: TokensDto; session: Omit<SessionEntity, 'endedAt'> } {
-    const sessionId = randomUUID();
-    const { tenantId, userId } = account;
-    const { tokens, ...renewal } = this.renew(account, sessionId);
-    return {
-      tokens,
-      session: { sessionId, tenantId, userId, scope: null, createdAt: this.clock.now(), ...renewal },
-    };
+  /** The permissions that a client asks for; null: it asks for none in particular. */
+  askedFor(scope?: string | null): string[] | null {
+    const names = scope?.split(' ').filter(Boolean) ?? [];
+    const { names: known } = this.catalogue;
+    if (!names.every((name) => known.includes(name))) throw SignInErrors.INVALID_SCOPE();
+    return names.length > 0 ? names : null;
   }
 
+  begin(
+    account: AccountEntity,
+    asked: readonly string[] | null,
+  ): { tokens: TokensDto; session: Omit<SessionEntity, 'endedAt'> } {
+    const sessionId = randomUUID();
+    const { tenantId, userId } = account;
+    const { tokens, renewal } = this.renew(account, { sessionId, scope: null }, asked);
+    return { tokens, session: { sessionId, tenantId, userId, createdAt: this.clock.now(), ...renewal } };
+  }
+
+  /** New tokens of a session. They are limited to what is asked for, and else to what the session is limited to. */
   renew(
     account: AccountEntity,
-    sessionId: string,
-  ): { tokens: TokensDto; refreshHash: string; expiresAt: Date } {
+    { sessionId, scope: before }: Pick<SessionEntity, 'sessionId' | 'scope'>,
+    asked: readonly string[] | null,
+  ): { tokens: TokensDto; renewal: Renewal } {
     const secret = randomBytes(32).toString('base64url');
-    const { tenantId, username, roles, userId } = account;
-    const principal = { subject: accountSubject(userId), tenantId, username, roles: toRoles(roles) };
+    const { tenantId, username, userId } = account;
+    const roles = toRoles(account.roles);
+    const limit = this.#narrow(roles, before?.split(' ') ?? null, asked);
+    const principal = { subject: accountSubject(userId), tenantId, username, roles };
     const tokenId = `${sessionId}.${randomBytes(6).toString('base64url')}`;
-    const accessToken = signToken(principal, this.#signing, ACCESS_SECONDS, tokenId);
+    const limited = { ...principal, ...(limit && { permissions: limit }) };
+    const accessToken = signToken(limited, this.#signing, ACCESS_SECONDS, tokenId);
     return {
       tokens: {
         accessToken,
         tokenType: 'Bearer',
         expiresIn: ACCESS_SECONDS,
         refreshToken: `${sessionId}.${secret}`,
+        scope: this.catalogue.held(roles, limit).join(' '),
       },
-      refreshHash: hashOf(secret),
-      expiresAt: new Date(this.clock.now().getTime() + REFRESH_MS),
+      renewal: {
+        refreshHash: hashOf(secret),
+        expiresAt: new Date(this.clock.now().getTime() + REFRESH_MS),
+        scope: limit?.join(' ') ?? null,
+      },
     };
+  }
+
+  /** What no role can use is left out; what was given up before is refused, and so is a request of which nothing is left. */
+  #narrow(
+    roles: readonly Role[],
+    before: readonly string[] | null,
+    asked: readonly string[] | null,
+  ): readonly string[] | null {
+    if (!asked) return before;
+    const granted = this.catalogue.held(roles, asked);
+    const isWider = before !== null && !asked.every((name) => before.includes(name));
+    if (isWider || granted.length === 0) throw SignInErrors.INVALID_SCOPE();
+    return granted;
   }
 
   isNewest({ refreshHash }: SessionEntity, secret: string): boolean {
