@@ -73,7 +73,7 @@ export function principalProblem(value: unknown): string | null {
   return null;
 }
 
-function isTexts(value: unknown): value is string[] {
+export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 

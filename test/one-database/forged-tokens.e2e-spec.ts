@@ -107,6 +107,33 @@ const BEARERS: Record<string, () => string> = {
   'a list of roles that are no texts': () => withClaims({ roles: [['tenant_admin']] }),
   'no role in the list': () => withClaims({ roles: [] }),
   'unknown roles only': () => withClaims({ roles: ['root', 'Tenant_Admin', 'tenant_admin ', '__proto__'] }),
+  'a scope that is a list': () => withClaims({ scope: ['dept:read', 'dept:write'] }),
+  'a scope that is null': () => withClaims({ scope: null }),
+  'a scope that is a number': () => withClaims({ scope: 0 }),
+  'a scope that is an object': () => withClaims({ scope: { includes: true } }),
+  'an empty scope': () => withClaims({ scope: '' }),
+  'a scope with unknown names only': () =>
+    withClaims({ scope: 'openid DEPT:READ dept:* * __proto__ length' }),
+  'a scope with commas': () => withClaims({ scope: 'dept:read,dept:write' }),
+  'managed departments that are a text': () => withClaims({ managedDeptIds: '1,2' }),
+  'managed departments that are null': () => withClaims({ managedDeptIds: null }),
+  'managed departments that are texts': () => withClaims({ managedDeptIds: ['1'] }),
+  'managed departments that are no ids': () => withClaims({ managedDeptIds: [0, -1, 1.5, 2 ** 53] }),
+  'managed departments with SQL in them': () => withClaims({ managedDeptIds: ['1) OR (1=1'] }),
+  'managed departments, 51 of them': () =>
+    withClaims({ managedDeptIds: Array.from({ length: 51 }, (_, n) => n + 1) }),
+  'a data scope that is a text': () => withClaims({ dataScope: 'all' }),
+  'a data scope that is null': () => withClaims({ dataScope: null }),
+  'a data scope that is one part': () => withClaims({ dataScope: { kind: 'all' } }),
+  'a data scope of an unknown kind': () => withClaims({ dataScope: [{ kind: 'everything' }] }),
+  'a data scope with a part that is null': () => withClaims({ dataScope: [{ kind: 'all' }, null] }),
+  'a data scope of departments without ids': () =>
+    withClaims({ dataScope: [{ kind: 'depts', below: true }] }),
+  'a data scope that does not say whether what is below is in it': () =>
+    withClaims({ dataScope: [{ kind: 'depts', deptIds: [1] }] }),
+  'a data scope with ids that are texts': () =>
+    withClaims({ dataScope: [{ kind: 'depts', deptIds: ['1'], below: true }] }),
+  'a data scope of 51 parts': () => withClaims({ dataScope: Array(51).fill({ kind: 'own' }) }),
   'superadmin outside the platform tenant': () => withClaims({ tenantId: '100001', roles: ['superadmin'] }),
   'claims that are a list': () => raw({ alg: 'HS256', typ: 'JWT' }, [1], JWT.key),
   'claims that are a text': () => raw({ alg: 'HS256', typ: 'JWT' }, 'text', JWT.key),
@@ -154,6 +181,8 @@ describe.each([
     expect((await service.anonymous.get(PATH, { authorization: `Bearer ${withClaims({})}` })).status).toBe(
       404,
     );
+    const limits = { scope: 'dept:read', managedDeptIds: [1], dataScope: [{ kind: 'own' }] };
+    expect((await service.anonymous.as(withClaims(limits)).get(PATH)).status).toBe(404);
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const answer = await service.anonymous.get(PATH, { authorization: `${scheme} ${good}` });
       expect(answer.status).toBe(404);

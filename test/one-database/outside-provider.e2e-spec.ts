@@ -121,6 +121,46 @@ describe('an outside identity provider', () => {
     expect(await status(mintToken())).toBe(404);
   });
 
+  it('an outside provider limits its tokens to permissions, and names of OpenID Connect limit nothing', async () => {
+    const told = async (claims: object) => {
+      const { status, body } = await service.anonymous.as(provider.token('rsa', claims)).get('/auth/me');
+      return status === 200 ? (body.data as { permissions: string[] }).permissions.join(' ') : status;
+    };
+    const all = await told({});
+    expect(all).toMatch(/^dept:read dept:write /);
+    const openid = 'openid profile email address phone offline_access';
+    const scopes: [unknown, unknown][] = [
+      ['openid', all],
+      [openid, all],
+      [openid.split(' '), all],
+      [`${openid} dept:read`, 'dept:read'],
+      ['change:read  dept:read made:up', 'dept:read change:read'],
+      [['dept:read', 'quota:read'], 'dept:read quota:read'],
+      // It names others, but not us; and what names nothing allows nothing.
+      ...['orders:write openid', 'Openid', '', ' ', []].map((scope): [unknown, unknown] => [scope, '']),
+      ...[5, true, {}, null, [5], [['dept:read']]].map((scope): [unknown, unknown] => [scope, 401]),
+    ];
+    for (const [scope, expected] of scopes) expect([scope, await told({ scope })]).toEqual([scope, expected]);
+    // The service of this test reads `scope`; other claims of that kind are not looked at.
+    expect(await told({ scp: 'dept:read', permissions: ['dept:read'] })).toBe(all);
+  });
+
+  it('an outside provider may name another claim for permissions, and tells managed departments and data scope', async () => {
+    const other = await ServiceUnderTest.on(service.database, {
+      JWT_JWKS_URI: provider.uri,
+      ...CLAIMS,
+      JWT_SCOPE_CLAIM: 'tenantry.allows',
+    });
+    const dataScope = [{ kind: 'depts', deptIds: [3], below: false }];
+    const part = { managedDeptIds: [3, 4], dataScope };
+    const token = provider.token('ec', { scope: 'orders:write', tenantry: { allows: 'dept:read' }, ...part });
+    const me = (await other.anonymous.as(token).get('/auth/me')).body.data;
+    expect(me).toMatchObject({ permissions: ['dept:read'], ...part });
+    for (const odd of [{ managedDeptIds: ['3'] }, { dataScope: 'all' }, { managedDeptIds: null }])
+      expect((await other.anonymous.as(provider.token('rsa', odd)).get('/auth/me')).status).toBe(401);
+    await other.leave();
+  });
+
   it('an outside provider cannot be impersonated', async () => {
     const rsa = provider.keys.get('rsa')!;
     const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' });

@@ -1,6 +1,7 @@
 import { KeyObject } from 'node:crypto';
 import type * as Jose from 'jose';
 import { loadPart } from '../../errors/load-part';
+import { isTexts } from '../../tenancy/principal';
 import type { Env } from '../config/env';
 
 /** The algorithms that an outside identity provider may use. */
@@ -74,7 +75,22 @@ export function translateClaims(claims: unknown, env: Env): Record<string, unkno
     tenantId: claimAt(own, env.JWT_TENANT_CLAIM),
     roles: claimAt(own, env.JWT_ROLES_CLAIM),
     username: claimAt(own, env.JWT_USERNAME_CLAIM),
+    scope: permissionsIn(claimAt(own, env.JWT_SCOPE_CLAIM)),
+    managedDeptIds: own.managedDeptIds,
+    dataScope: own.dataScope,
   };
+}
+
+/** What OpenID Connect itself asks for, which says nothing about this service. */
+const OF_OPENID = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
+
+/** A text, or a list as some providers have it. One that has nothing but names of OpenID Connect limits nothing. */
+function permissionsIn(claim: unknown): unknown {
+  const text: unknown = isTexts(claim) ? claim.join(' ') : claim;
+  if (typeof text !== 'string') return text;
+  const names = text.split(' ').filter(Boolean);
+  const own = names.filter((name) => !OF_OPENID.includes(name));
+  return own.length === 0 && names.length > 0 ? undefined : own.join(' ');
 }
 
 /** A dot in the path goes into an object. */

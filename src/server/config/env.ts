@@ -50,6 +50,7 @@ const settings = z.object({
   JWT_TENANT_CLAIM: z.string().default('tenantId'),
   JWT_ROLES_CLAIM: z.string().default('roles'),
   JWT_USERNAME_CLAIM: z.string().default('username'),
+  JWT_SCOPE_CLAIM: z.string().default('scope'),
   ADMIN_PASSWORD: password.optional(),
   TIME_ZONE: timeZone.default(DEFAULT_TIME_ZONE),
   HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
