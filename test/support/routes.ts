@@ -1,7 +1,7 @@
 import { RequestMethod, type INestApplication } from '@nestjs/common';
 import { ModulesContainer, Reflector } from '@nestjs/core';
 import { Public } from '../../src/server/auth/public.decorator';
-import { AllowRoles } from '../../src/web/roles.guard';
+import { AllowRoles, NeedsPermission } from '../../src/web/roles.guard';
 import type { Role } from '../../src/tenancy/roles';
 
 export interface Route {
@@ -9,6 +9,7 @@ export interface Route {
   readonly name: string;
   readonly isPublic: boolean;
   readonly roles: readonly Role[] | undefined;
+  readonly permission: string | undefined;
 }
 
 type Handler = (...args: unknown[]) => unknown;
@@ -38,5 +39,6 @@ function describeRoute(controller: Handler, handler: Handler, reflector: Reflect
     name: `${method} /${path}`,
     isPublic: reflector.getAllAndOverride(Public, [handler, controller]) === true,
     roles: reflector.get(AllowRoles, handler),
+    permission: reflector.get(NeedsPermission, handler),
   };
 }

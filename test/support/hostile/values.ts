@@ -14,6 +14,7 @@ const TEXTS: readonly string[] = [
   ...words('__proto__ constructor prototype toString hasOwnProperty valueOf length then 1,,2 , 1,a'),
   ...words('0000-00-00 2026-02-30 2026-13-01 9999-12-31 10000-01-01 -000001-01-01 1582-10-10 2023-02-29'),
   ...words('2026-01-01T00:00:00Z 2026-1-1 ２０２６-01-01 275760-09-14 18446744073709551616'),
+  ...['dept:read dept:read  nobody:write', 'dept:read\tdept:write', '*:*'],
   ...words('superadmin tenant_admin 000000 0 1 2 0,1 W/"1" "1" * a@b "@"@b.c'),
 ];
 const LENGTHS = [

@@ -49,6 +49,8 @@ export async function hostileWorld(dataSource: DataSource, anonymous: ApiClient)
     callers.push(new HostileCaller(tenantId, token, ids));
     if (tenantId === tenants[0]) {
       callers.push(new HostileCaller('member', mintToken({ tenantId, roles: ['member'] }), ids));
+      const limited = mintToken({ tenantId, permissions: ['dept:read', 'quota:spend'] });
+      callers.push(new HostileCaller('limited', limited, ids));
       callers.push(new HostileCaller('nobody', null, ids));
     }
   }
