@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decode } from 'jsonwebtoken';
 import { createProgram } from '../../src/server/cli/program';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 import { runCli } from '../support/run-cli';
@@ -90,6 +91,15 @@ describe('the usage of the command line', () => {
     [['token', '--minutes', ''], "argument '' is invalid"],
     [['token', '--roles', ','], "argument ',' is invalid"],
     [['token', '--user', ' '], "argument ' ' is invalid"],
+    [
+      ['token', '--scope', 'dept:read dept:eat'],
+      "no permission 'dept:eat'",
+      'there are dept:read, dept:write',
+    ],
+    [['token', '--scope', 'dept:read,dept:write'], "no permission 'dept:read,dept:write'"],
+    [['token', '--scope', ' '], "argument ' ' is invalid", 'Expected permissions, with spaces between them.'],
+    [['token', '--managed-depts', '1,x'], "argument '1,x' is invalid", 'Expected up to 50 ids'],
+    [['token', '--managed-depts', ''], "argument '' is invalid"],
     [['token', '--tenant', '100001', '--roles', 'superadmin'], 'superadmin', '000000', "'100001'"],
   ])('the command line refuses %j with 2 and says what was typed', async (args, ...texts) => {
     const { code, out, err } = await cli(args);
@@ -97,6 +107,16 @@ describe('the usage of the command line', () => {
     for (const text of texts) expect(err).toContain(text);
     expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
     expect(err).not.toMatch(/Usage:|\bat .*\.js/);
+  });
+
+  it('the command line prints tokens that are limited', async () => {
+    const part = ['--roles', 'dept_admin', '--managed-depts', '1,2'];
+    const { code, out, err } = await cli(['token', '--scope', 'dept:read  change:read', ...part]);
+    expect([code, err]).toEqual([0, '']);
+    const limits = { scope: 'dept:read change:read', roles: ['dept_admin'], managedDeptIds: [1, 2] };
+    expect(decode(out.trim())).toMatchObject(limits);
+    const whole = decode((await cli(['token'])).out.trim()) as object;
+    for (const claim of ['scope', 'managedDeptIds', 'dataScope']) expect(whole).not.toHaveProperty(claim);
   });
 
   it('the command line refuses with 1, in one line, what it cannot be blamed for', async () => {

@@ -8,7 +8,7 @@ import type * as InspectFile from './inspect.commands';
 import type * as OpenapiFile from './openapi.command';
 import type * as TokenFile from './token.command';
 import type * as UserFile from './user.commands';
-import { minutes, roleList, tenantCode, userName } from './values';
+import { deptIdList, minutes, nameList, roleList, tenantCode, userName } from './values';
 
 /** Loads the code of a command, which runs with its options and gives the exit code. */
 type Load = () => (options: never) => Promise<number> | number;
@@ -92,6 +92,8 @@ export function createProgram(): Command {
     .addOption(tenant())
     .addOption(user().default('admin'))
     .addOption(roles(' (default: the highest of the tenant)'))
+    .addOption(new Option('--scope <names>', 'permissions, with spaces between them').argParser(nameList))
+    .addOption(new Option('--managed-depts <ids>', 'what a dept_admin manages').argParser(deptIdList))
     .addOption(new Option('--minutes <number>', 'how long it is valid').argParser(minutes).default(30));
 
   const openapi = () => (require('./openapi.command') as typeof OpenapiFile).openapiCommand;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { isDeptIds } from '../../tenancy/data-scope';
 import { isRole, ROLES, type Role } from '../../tenancy/roles';
 import { isTenantCode } from '../../tenancy/tenant-code';
 
@@ -25,6 +26,20 @@ export function roleList(typed: string): Role[] {
   if (!roles.every(isRole))
     throw new InvalidArgumentError(`Expected roles out of ${ROLES.join(', ')}, with commas between them.`);
   return roles;
+}
+
+/** Permissions. An empty text is a variable of a shell that was forgotten. */
+export function nameList(typed: string): string[] {
+  const names = typed.split(' ').filter(Boolean);
+  if (names.length === 0) throw new InvalidArgumentError('Expected permissions, with spaces between them.');
+  return names;
+}
+
+export function deptIdList(typed: string): number[] {
+  const ids = typed.split(',').map(Number);
+  if (!isDeptIds(ids))
+    throw new InvalidArgumentError('Expected up to 50 ids of departments, with commas between them.');
+  return ids;
 }
 
 export function minutes(typed: string): number {
