@@ -81,7 +81,8 @@ function isName(value: unknown, max: number): value is string {
   return (
     typeof value === 'string' &&
     value.trim() !== '' &&
-    value.length <= max &&
+    // As the database counts: an emoji is one character.
+    (value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max)) &&
     value.isWellFormed() &&
     // SQLite ends a text at NUL.
     !value.includes('\0')
