@@ -9,6 +9,7 @@ import { endOf, type Position } from '../journal/journal-state';
 import { toChangeView } from '../journal/change-view';
 import type { ChangeDto } from '../web/change.dto';
 import { filtersOf, type PageView } from '../database/page';
+import { NOT_A_TIME } from '../web/fields';
 import { NOT_A_REQUEST } from '../web/request';
 import {
   ChangeReader,
@@ -197,11 +198,6 @@ export class ChangeFeed {
     return field === 'to' ? span.until : span.from;
   }
 }
-
-const NOT_A_TIME = {
-  zh: '必须为时间：YYYY-MM-DD、YYYY-MM-DD HH:MM:SS 或 ISO 8601',
-  en: 'must be a time: YYYY-MM-DD, YYYY-MM-DD HH:MM:SS or ISO 8601',
-};
 
 function followed(
   { tenantId: caller }: RequestContext,

@@ -11,6 +11,7 @@ import {
 } from 'class-validator';
 import type { Bilingual } from '../errors/refusal';
 import { isRole, ROLES } from '../tenancy/roles';
+import { TIME_PATTERN } from '../time/zoned-time';
 import {
   INTEGER_MAX,
   INTEGER_MIN,
@@ -223,6 +224,22 @@ export function DayField(notBefore?: string): PropertyDecorator {
     day,
     ValidateBy({ name: 'dayOrder', validator: { validate } }, says(notBeforeText(notBefore))),
   );
+}
+
+export const NOT_A_TIME = {
+  zh: '必须为时间：YYYY-MM-DD、YYYY-MM-DD HH:MM:SS 或 ISO 8601',
+  en: 'must be a time: YYYY-MM-DD, YYYY-MM-DD HH:MM:SS or ISO 8601',
+};
+const TIME = `^${TIME_PATTERN}$`;
+const isTime = new RegExp(TIME);
+
+/** An optional time, as `ZonedTime` reads it: only that knows whether there is such a day. */
+export function TimeField(): PropertyDecorator {
+  return optional({
+    schema: { type: 'string', pattern: TIME, maxLength: 40 },
+    check: (value) => typeof value === 'string' && isTime.test(value),
+    ...NOT_A_TIME,
+  });
 }
 
 const OBJECT_TYPE = Symbol('objectType');
