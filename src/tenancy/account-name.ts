@@ -14,6 +14,8 @@ export function parseAccountName(text: string, tenantId = PLATFORM_TENANT): Acco
 /** Controls, zero-width and direction marks, fillers, variation selectors, and the blank of Braille. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
+export const NO_INVISIBLE = { zh: '不能包含不可见字符', en: 'must not contain invisible characters' };
+
 export function hasInvisible(username: string): boolean {
   return username.search(INVISIBLE) >= 0;
 }

@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { DeptErrors } from '../../dept/dept.errors';
 import { HttpErrors } from '../../errors/http.errors';
-import { hasInvisible, usernameKey } from '../../tenancy/account-name';
+import { hasInvisible, NO_INVISIBLE, usernameKey } from '../../tenancy/account-name';
 import type { RequestContext } from '../../tenancy/request-context';
-import { fromRoles, MANAGERS, mayHandle, requireRole, toRoles } from '../../tenancy/roles';
+import { fromRoles, MANAGERS, requireRole, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
-import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import type { AccountEntity } from '../auth/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
 import { ZonedTime } from '../../time/zoned-time';
@@ -18,7 +17,7 @@ import { filtersOf, PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../../database/revision';
-import { refuseOddGrant } from '../auth/grant.rules';
+import { hasRolesAbove, refuseOddGrant } from '../auth/grant.rules';
 import { Passwords } from '../auth/password-hasher';
 import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
@@ -154,7 +153,7 @@ export class AccountService {
       const known = idsOf(found);
       const missing = [...new Set(userIds)].filter((userId) => !known.includes(userId));
       if (missing.length > 0) throw AccountErrors.NOT_FOUND({ ids: missing.sort((a, b) => a - b) });
-      const above = found.filter(({ roles }) => isAbove(ctx, roles));
+      const above = found.filter(({ roles }) => hasRolesAbove(ctx, roles));
       if (above.length > 0) throw AccountErrors.ROLE_TOO_HIGH({ ids: idsOf(above) });
       for (const account of found) refuseStale(account, expected);
       const superadmins = idsOf(found.filter(isActiveSuperadmin));
@@ -205,7 +204,7 @@ export class AccountService {
   }
 }
 
-const INVISIBLE = { zh: '不能包含不可见字符', en: 'must not contain invisible characters' };
+const OF_KEYS = { zh: '不能以 key: 开头', en: 'must not begin with key:' };
 const TOO_LONG = {
   zh: 'NFKC 规范化后不能超过 64 个字符',
   en: 'must be at most 64 characters after NFKC normalisation',
@@ -213,20 +212,21 @@ const TOO_LONG = {
 
 /** New names only: accounts of version 0.1 may have others. */
 function refuseOddName(username: string): void {
-  const isLong = !isText(usernameKey(username), 64);
-  const message = hasInvisible(username) ? INVISIBLE : isLong ? TOO_LONG : null;
+  const seen = usernameKey(username);
+  // What keys do is done by `key:` and their names.
+  const isOfKey = seen.toLowerCase().startsWith('key:');
+  const message = hasInvisible(username)
+    ? NO_INVISIBLE
+    : isOfKey
+      ? OF_KEYS
+      : isText(seen, 64)
+        ? null
+        : TOO_LONG;
   if (message) throw HttpErrors.INVALID({ fields: [{ field: 'username', message }] });
 }
 
-/** superadmin exists only on the platform, and no one handles a role above their own. */
-function isAbove(ctx: RequestContext, stored: string): boolean {
-  const roles = toRoles(stored);
-  const misplaced = roles.includes('superadmin') && ctx.tenantId !== PLATFORM_TENANT;
-  return misplaced || !mayHandle(ctx.roles, roles);
-}
-
 function refuseRolesAbove(ctx: RequestContext, stored: string): void {
-  if (isAbove(ctx, stored)) throw AccountErrors.ROLE_TOO_HIGH();
+  if (hasRolesAbove(ctx, stored)) throw AccountErrors.ROLE_TOO_HIGH();
 }
 
 function idsOf(accounts: readonly { readonly userId: number }[]): number[] {

@@ -4,7 +4,8 @@ import { PartErrors } from '../../tenancy/access.errors';
 import { holdsDept } from '../../tenancy/data-scope';
 import { ManagedPart, type StandingDept } from '../../tenancy/managed-part';
 import type { RequestContext } from '../../tenancy/request-context';
-import { toRoles } from '../../tenancy/roles';
+import { mayHandle, toRoles } from '../../tenancy/roles';
+import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import type { Grantee } from './grantee.entity';
 
 /** What is granted; of an account with its own department. */
@@ -65,13 +66,29 @@ export function refuseUnknownDepts(
  * somebody owns are beyond nobody's scope. `depts` are the departments that the grant names, as far as they live.
  */
 export function refuseBeyond(ctx: RequestContext, grant: Grant, depts: readonly StandingDept[]): void {
-  const named = (ids: readonly number[]) => depts.filter(({ deptId }) => ids.includes(deptId));
-  ManagedPart.of(ctx).refuseOutside(named(grant.managedDeptIds));
-  const { dataScope: own } = ctx;
-  const { dataScope, scopeDeptIds, deptId = null } = grant;
-  if (own === null || dataScope === 'own') return;
-  if (dataScope === 'all') throw PartErrors.OUTSIDE_SCOPE();
-  const granted = named(dataScope === 'custom' ? scopeDeptIds : deptId === null ? [] : [deptId]);
-  const outside = granted.filter((dept) => !holdsDept(own, dept, dataScope === 'deptAndBelow'));
-  if (outside.length > 0) throw PartErrors.OUTSIDE_SCOPE({ ids: outside.map((dept) => dept.deptId) });
+  ManagedPart.of(ctx).refuseOutside(depts.filter(({ deptId }) => grant.managedDeptIds.includes(deptId)));
+  const outside = outsideScope(ctx, grant, depts);
+  if (outside) throw PartErrors.OUTSIDE_SCOPE(outside.length > 0 ? { ids: outside } : {});
+}
+
+/** The departments whose rows are granted and outside the caller's data scope; none are named where all are granted. Null: it is within. */
+export function outsideScope(
+  { dataScope: own }: RequestContext,
+  { dataScope, scopeDeptIds, deptId = null }: Grant,
+  depts: readonly StandingDept[],
+): number[] | null {
+  if (own === null || dataScope === 'own') return null;
+  if (dataScope === 'all') return [];
+  const ids = dataScope === 'custom' ? scopeDeptIds : [deptId];
+  const isOutside = (dept: StandingDept): boolean =>
+    ids.includes(dept.deptId) && !holdsDept(own, dept, dataScope === 'deptAndBelow');
+  const outside = depts.filter(isOutside).map((dept) => dept.deptId);
+  return outside.length > 0 ? outside : null;
+}
+
+/** superadmin exists only on the platform, and no one handles a role above their own. */
+export function hasRolesAbove(ctx: RequestContext, stored: string): boolean {
+  const roles = toRoles(stored);
+  const misplaced = roles.includes('superadmin') && ctx.tenantId !== PLATFORM_TENANT;
+  return misplaced || !mayHandle(ctx.roles, roles);
 }
