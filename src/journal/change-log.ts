@@ -5,7 +5,7 @@ import type { UnitPart } from '../database/open-unit';
 import { ScopedTable } from '../database/scoped-table';
 
 /** The kinds of resources that the journal keeps, and what their ids are. */
-export const ID_TYPES = { dept: Number, tenant: String, user: Number } as const;
+export const ID_TYPES = { dept: Number, tenant: String, user: Number, key: Number } as const;
 export type ChangeKind = keyof typeof ID_TYPES;
 export const CHANGE_KINDS = Object.keys(ID_TYPES) as ChangeKind[];
 export const OPERATIONS = ['created', 'updated', 'moved', 'deleted', 'restored'] as const;

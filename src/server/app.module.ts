@@ -19,6 +19,7 @@ import { PermissionCatalogue } from '../tenancy/permissions';
 import type { Clock } from '../time/clock';
 import { AccountDirectory } from './account/account.directory';
 import { AccountModule } from './account/account.module';
+import { KeyModule } from './key/key.module';
 
 export interface ServiceParts {
   readonly env: Env;
@@ -60,6 +61,7 @@ export class AppModule {
         }),
         AuthModule,
         AccountModule,
+        KeyModule,
         HealthModule,
       ],
       controllers: [RootController],

@@ -6,6 +6,12 @@ export const AuthErrors = Object.freeze({
     .en('The access token is missing; send Authorization: Bearer <token>'),
   TOKEN_INVALID: refusal(401, 'TOKEN_INVALID').zh('访问令牌无效').en('The access token is invalid'),
   TOKEN_EXPIRED: refusal(401, 'TOKEN_EXPIRED').zh('访问令牌已过期').en('The access token has expired'),
+  KEY_MISTYPED: refusal(401, 'KEY_MISTYPED')
+    .zh('密钥有误，请检查是否完整复制')
+    .en('The key is mistyped: its check sum is wrong'),
+  KEY_INVALID: refusal(401, 'KEY_INVALID')
+    .zh('密钥不存在、已停用、已删除或已过期')
+    .en('The key is unknown, disabled, deleted or has ended'),
   ROLE: refusal(403, 'ROLE_REQUIRED').zh('没有权限执行此操作').en('Your role does not allow this'),
   PERMISSION: refusal(403, 'PERMISSION_REQUIRED', { permission: 'dept:write' })
     .zh('令牌或密钥没有此操作所需的权限')

@@ -6,13 +6,14 @@ import { SIGN_IN_TABLES } from './account.tables';
 import { SessionController, SignInController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt-auth.guard';
+import { KeyUseRepository } from './key-use.repository';
 import { OAuthController } from './oauth.controller';
 import { PasswordHasher, Passwords } from './password-hasher';
 import { RevocationRelay } from './revocation-relay';
 import { SessionRepository } from './session.repository';
 import { MeService, SignInService } from './sign-in.service';
 import { TokenIssuer } from './token-issuer';
-import { AccountStateCache, VerifiedTokens } from './verified-tokens';
+import { AccountStateCache, KeyStateCache, VerifiedTokens } from './verified-tokens';
 
 /** Tokens and sign-in of the service's own; a host with its own sign-in leaves this module out. */
 @Module({
@@ -26,12 +27,14 @@ import { AccountStateCache, VerifiedTokens } from './verified-tokens';
     SessionRepository,
     FailedSignInRepository,
     AccountStateCache,
+    KeyUseRepository,
+    KeyStateCache,
     VerifiedTokens,
     PasswordHasher,
     Passwords,
     RevocationRelay,
   ],
-  exports: [AccountStateCache, VerifiedTokens, Passwords],
+  exports: [AccountStateCache, KeyStateCache, VerifiedTokens, Passwords],
 })
 export class AuthModule {}
 

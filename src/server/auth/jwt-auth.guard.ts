@@ -49,8 +49,8 @@ export class JwtStrategy extends PassportStrategy(Strategy, JWT_STRATEGY) {
 }
 
 /**
- * Global: a route is closed to callers without a valid token unless it says `@Public()`. Passport verifies every token
- * once; after that only its account and its expiry are checked.
+ * Global: a route is closed to callers without a valid token or key unless it says `@Public()`. Passport verifies every token
+ * once; after that only its account and its expiry are checked. A key is looked up.
  */
 @Injectable()
 export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {

@@ -5,10 +5,10 @@ import { loadPart } from '../../errors/load-part';
 import { TenantStateCache } from '../../tenant/tenant-state-cache';
 import { TenantEvent } from '../../tenant/tenant.events';
 import { ENV, type Env } from '../config/env';
-import { AccountStateCache } from './verified-tokens';
+import { VerifiedTokens } from './verified-tokens';
 
 const CHANNEL = 'tenantry:revoked';
-const MESSAGE = /^(account|tenant) ([\x21-\x7e]{1,128})$/;
+const MESSAGE = /^(account|key|tenant) ([\x21-\x7e]{1,128})$/;
 const OPTIONS = {
   enableOfflineQueue: false,
   autoResubscribe: false,
@@ -18,9 +18,9 @@ const OPTIONS = {
   retryStrategy: (times: number) => Math.min(100 * times, 1000),
 };
 
-/** What a replica must look up anew: an account by its subject, or a tenant by its code. Nothing secret. */
+/** What a replica must look up anew: an account by its subject, a key by its hash, or a tenant by its code. Nothing secret. */
 interface Revocation {
-  readonly kind: 'account' | 'tenant';
+  readonly kind: 'account' | 'key' | 'tenant';
   readonly key: string;
 }
 
@@ -43,7 +43,7 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     @Inject(ENV) private readonly env: Env,
-    private readonly accounts: AccountStateCache,
+    private readonly callers: VerifiedTokens,
     private readonly tenants: TenantStateCache,
     private readonly events: DomainEvents,
   ) {}
@@ -57,8 +57,11 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
     const publish = (kind: Revocation['kind'], key: string): void => {
       publisher.publish(CHANNEL, `${kind} ${key}`).catch(this.#warn);
     };
-    this.accounts.onForget((subject) => {
+    this.callers.accounts.onForget((subject) => {
       publish('account', subject);
+    });
+    this.callers.keys.onForget((hash) => {
+      publish('key', hash);
     });
     this.events.on(TenantEvent, ({ tenantId }) => {
       publish('tenant', tenantId);
@@ -81,13 +84,15 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
 
   #forget(revocation: Revocation | null): void {
     if (revocation?.kind === 'tenant') this.tenants.forget(revocation.key);
-    else if (revocation) this.accounts.drop(revocation.key);
+    if (revocation?.kind === 'account') this.callers.accounts.drop(revocation.key);
+    if (revocation?.kind === 'key') this.callers.keys.drop(revocation.key);
   }
 
   /** Messages were missed while this replica was not subscribed. */
   readonly #startOver = (): void => {
     this.tenants.forgetAll();
-    this.accounts.dropAll();
+    this.callers.accounts.dropAll();
+    this.callers.keys.dropAll();
     if (this.#isAway) this.#logger.log('Redis is back: changes reach the other replicas at once');
     this.#isAway = false;
   };

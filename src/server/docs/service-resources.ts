@@ -2,6 +2,7 @@ import type { Resource } from '../../resource/resource';
 import { resources } from '../../resources';
 import { ACCOUNTS } from '../account/account.module';
 import { SIGNING_IN } from '../auth/auth.module';
+import { KEYS } from '../key/key.module';
 
 const { depts, tenants, ...others } = resources;
 
@@ -11,5 +12,6 @@ export const serviceResources: readonly Resource[] = [
   depts,
   tenants,
   ACCOUNTS,
+  KEYS,
   ...Object.values(others),
 ];

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
 import { clientAddress, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
+import { withoutKeys } from '../auth/key-secret';
 import type { ServiceMetrics } from '../metrics/service-metrics';
 
 /**
@@ -44,7 +45,7 @@ export class AccessLog {
     this.#lines[level]({
       requestId: requestIdOf(request),
       method: request.method,
-      path: request.originalUrl.split('?', 1)[0],
+      path: withoutKeys(request.originalUrl.split('?', 1)[0] ?? ''),
       status,
       reason,
       route: reason === undefined ? undefined : routeOf(request),
