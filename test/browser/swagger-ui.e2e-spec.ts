@@ -62,8 +62,8 @@ describe('Swagger UI in a browser', () => {
     await dialog.locator('.btn-done').first().click();
   }
 
-  async function open(operationId: string): Promise<Locator> {
-    const box = page.locator(`[id$="-${operationId}"].opblock`);
+  async function open(operationId: string, where = page): Promise<Locator> {
+    const box = where.locator(`[id$="-${operationId}"].opblock`);
     if (!(await box.getAttribute('class'))?.includes('is-open')) {
       await box.locator('.opblock-summary-control').click();
     }
@@ -105,7 +105,8 @@ describe('Swagger UI in a browser', () => {
     await page.locator('.auth-wrapper .authorize.locked').waitFor();
     const { status, body } = await execute(await open('getMe'));
     expect(status).toBe('200');
-    expect(JSON.parse(body)).toMatchObject({ data: { username: 'admin' } });
+    const permissions = expect.arrayContaining(['dept:write', 'tenant:write']) as string[];
+    expect(JSON.parse(body)).toMatchObject({ data: { username: 'admin', permissions } });
   });
 
   it('Swagger UI creates a department from the example as it stands, and reads it back', async () => {
@@ -168,10 +169,31 @@ describe('Swagger UI in a browser', () => {
         await shoot(`${id}-${width}`, box);
         await box.locator('.opblock-summary-control').click();
       }
+    });
+
+    it('Swagger UI offers the permissions, and limits the token to those that were selected', async () => {
+      await screen.goto(`${service.anonymous.baseUrl}/docs`);
       await screen.locator('.auth-wrapper .authorize').first().click();
-      await screen.locator('.modal-ux').waitFor();
+      const dialog = screen.locator('.modal-ux');
+      await dialog.locator('#oauth_username').fill('admin');
+      await dialog.locator('#oauth_password').fill('admin-password');
+      const scopes = dialog.locator('.scopes .name');
+      expect(await scopes.allTextContents()).toEqual(expect.arrayContaining(['dept:read', 'change:read']));
+      for (const name of ['change:read', 'dept:read']) await scopes.getByText(name, { exact: true }).click();
       await shoot(`authorize-${width}`, screen);
       expect(await hidden()).toBe(0);
+      await dialog.locator('button.authorize').first().click();
+      await dialog.locator('button', { hasText: 'Logout' }).waitFor();
+      await shoot(`authorized-${width}`, screen);
+      await dialog.locator('.btn-done').first().click();
+      const me = JSON.parse((await execute(await open('getMe', screen))).body) as object;
+      expect(me).toMatchObject({ data: { permissions: ['dept:read', 'change:read'] } });
+      expect((await execute(await open('listDepts', screen))).status).toBe('200');
+      const { status, body } = await execute(await open('createDept', screen));
+      expect(status).toMatch(/^403/);
+      expect(JSON.parse(body)).toMatchObject({
+        data: { reason: 'PERMISSION_REQUIRED', permission: 'dept:write' },
+      });
     });
   });
 

@@ -35,7 +35,8 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
     .addOAuth2(
       {
         type: 'oauth2',
-        description: 'User name and password. For tenants other than the platform: `tenantCode/username`.',
+        description:
+          'User name and password. For tenants other than the platform: `tenantCode/username`. The token is limited to the scopes that you select; with none, nothing limits it.',
         flows: { password: { tokenUrl: '/auth/token', refreshUrl: '/auth/token', scopes } },
       },
       'password',
@@ -52,7 +53,7 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
 /** Nest puts the title into the page as it is, and has no option for other tags of the head. */
 const TITLE = 'Tenantry API</title><meta name="viewport" content="width=device-width, initial-scale=1">';
 
-/** Parts of the Authorize dialog that OAuth2 knows and this service does not need, and links, of which no answer has any. */
+/** Parts of the Authorize dialog that this service does not need, words that say its scopes are required, and links, of which no answer has any. */
 const NOT_NEEDED = [
   '.swagger-ui .response-col_links',
   '.auth-container .scope-def',
@@ -61,9 +62,15 @@ const NOT_NEEDED = [
   ),
 ].join(', ');
 
-/** On the screen of a telephone nothing may be wider than it is. */
+/**
+ * The dialog fits on the screen without being scrolled, because Swagger UI opens it at its last field; its list of scopes is
+ * scrolled instead. On the screen of a telephone nothing may be wider than it is.
+ */
 const STYLE = `
 ${NOT_NEEDED} { display: none }
+.swagger-ui .dialog-ux .modal-ux-content { max-height: 90vh }
+.auth-container .scopes { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); max-height: 25vh; overflow-y: auto }
+.auth-container .scopes h2 { grid-column: 1 / -1 }
 @media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 .5rem }
   .swagger-ui .opblock .opblock-summary-operation-id { display: none }
