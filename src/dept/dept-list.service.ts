@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { filtersOf, PagedList, type PageView, type Page } from '../database/page';
 import { HttpErrors } from '../errors/http.errors';
+import { PartErrors } from '../tenancy/access.errors';
+import { ManagedPart } from '../tenancy/managed-part';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
@@ -50,6 +52,7 @@ export class DeptListService {
     // The path of a deleted department tells where it stood when it was deleted: what was above it may have moved since.
     if (deleted && ancestorId !== undefined)
       throw HttpErrors.INVALID({ fields: [{ field: 'deleted', message: NOT_BELOW }] });
+    if (deleted) await refuseOutsidePart(ctx, this.depts.in(ctx), parentId ?? ROOT_ID);
     const list = asOf === undefined ? DEPTS : PAST_DEPTS;
     const page = await list.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       // All pages show the version that the first one has found.
@@ -87,6 +90,23 @@ export async function existing<D>(
   const dept = await depts.find(deptId);
   if (!dept) throw DeptErrors.NOT_FOUND();
   return dept;
+}
+
+/**
+ * Refuses what is told of departments to those who manage them, where the caller does not manage this one. A deleted department is
+ * where it stood, as its path still tells, if what is managed there lives.
+ */
+export async function refuseOutsidePart(
+  ctx: RequestContext,
+  depts: DeptReader,
+  deptId: number,
+): Promise<void> {
+  const part = ManagedPart.of(ctx);
+  if (part.isWhole) return;
+  if (deptId === ROOT_ID) throw PartErrors.OUTSIDE_MANAGED({ ids: [ROOT_ID] });
+  const dept = await existing({ find: (id) => depts.findEver(id) }, deptId);
+  const live = dept.delFlag === '0' ? part : part.among(await depts.findMany(part.deptIds));
+  live.refuseOutside([dept]);
 }
 
 export function listed(row: ListedDept, time: ZonedTime): DeptRowDto {

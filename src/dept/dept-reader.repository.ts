@@ -84,6 +84,11 @@ export class DeptReader implements DeptSource {
     return this.#idsAmong(deptIds, parentsAmong);
   }
 
+  /** A department, deleted or not. */
+  findEver(deptId: number): Promise<TenantryDept | null> {
+    return this.#depts.findOne({ deptId });
+  }
+
   /** Whether there is such a department, deleted or not. */
   everHad(deptId: number): Promise<boolean> {
     return this.#depts.exists({ deptId });

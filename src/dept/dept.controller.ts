@@ -5,12 +5,13 @@ import { Operation } from '../web/operation.decorator';
 import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
-import { MANAGERS, READERS, requireRole } from '../tenancy/roles';
+import { PART_MANAGERS, READERS, requireRole } from '../tenancy/roles';
 import { Changed, Created } from '../web/envelope';
 import { PATCH_TYPES } from '../web/request';
 import type { PageView } from '../database/page';
 import type { Expected } from '../database/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
+import { PartErrors } from '../tenancy/access.errors';
 import { Ctx, type RequestContext } from '../tenancy/request-context';
 import { TenantErrors } from '../tenancy/tenant.errors';
 import { DeptListService } from './dept-list.service';
@@ -31,8 +32,18 @@ import { AsOfQuery, PastDeptListQuery, PastDeptTreeQuery } from './history/dept-
 const { NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP } = DeptErrors;
 const { MISMATCH } = TenantErrors;
 const { STALE } = RevisionErrors;
+const { OUTSIDE_MANAGED } = PartErrors;
 const PAST = [HistoryErrors.GONE, HistoryErrors.TOO_LONG, HistoryErrors.TOO_MANY];
-const CHANGE = [MISMATCH, NOT_FOUND, PARENT_NOT_FOUND, PARENT_DISABLED, CYCLE, TOO_DEEP, STALE];
+const CHANGE = [
+  MISMATCH,
+  OUTSIDE_MANAGED,
+  NOT_FOUND,
+  PARENT_NOT_FOUND,
+  PARENT_DISABLED,
+  CYCLE,
+  TOO_DEEP,
+  STALE,
+];
 
 /** Without `tenantId`: they must work in whatever tenant the caller is. */
 const EXAMPLE = {
@@ -57,15 +68,15 @@ export class DeptController {
     id: 'listDepts',
     summary: 'List departments, page by page, now or as they were, or deleted ones',
     description:
-      'Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused.',
+      'Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only; to a `dept_admin` with a `parentId` in its part. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused.',
     roles: READERS,
     permission: 'dept:read',
     page: DeptRowDto,
     tellsChangeCursor: true,
-    refusals: [NOT_FOUND, ...PAST],
+    refusals: [OUTSIDE_MANAGED, NOT_FOUND, ...PAST],
   })
   list(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptListQuery): Promise<PageView<DeptRowDto>> {
-    if (query.deleted) requireRole(ctx.roles, MANAGERS);
+    if (query.deleted) requireRole(ctx.roles, PART_MANAGERS);
     return this.lists.list(ctx, query);
   }
 
@@ -108,9 +119,16 @@ export class DeptController {
     body: { example: EXAMPLE },
     creates: true,
     tellsTag: true,
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'dept:write',
-    refusals: [MISMATCH, PARENT_NOT_FOUND, PARENT_DISABLED, TOO_DEEP, IdempotencyErrors.REUSED],
+    refusals: [
+      MISMATCH,
+      OUTSIDE_MANAGED,
+      PARENT_NOT_FOUND,
+      PARENT_DISABLED,
+      TOO_DEEP,
+      IdempotencyErrors.REUSED,
+    ],
   })
   async create(
     @Ctx() ctx: RequestContext,
@@ -145,9 +163,9 @@ export class DeptController {
     summary: 'Set the order of the children of a department',
     description:
       'The listed departments get `orderNum` 1, 2, 3 and so on; children that are not listed keep theirs. If one of them is not a child of `parentId`, nothing is changed.',
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'dept:write',
-    refusals: [NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
+    refusals: [OUTSIDE_MANAGED, NOT_FOUND, PARENT_NOT_FOUND, DeptErrors.NOT_A_CHILD],
   })
   order(@Ctx() ctx: RequestContext, @JsonBody() dto: OrderDeptsDto): Promise<void> {
     return this.depts.order(ctx, dto);
@@ -161,7 +179,7 @@ export class DeptController {
       'A field that is not sent, or is null, gets its default. Only `parentId` stays as it is when it is not sent; a new one moves the department with its whole subtree.',
     body: { example: { deptId: 1, ...EXAMPLE } },
     tellsTag: true,
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'dept:write',
     refusals: CHANGE,
   })
@@ -181,7 +199,7 @@ export class DeptController {
       'Fields in the body are changed, null resets a field to its default; otherwise as `updateDept`.',
     body: { as: PATCH_TYPES, example: { leader: '李四', phone: null } },
     tellsTag: true,
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'dept:write',
     refusals: CHANGE,
   })
@@ -201,9 +219,16 @@ export class DeptController {
     summary: 'Delete one department or several, or one with all below it',
     description:
       'Deletion is logical, and refused while a department has child departments or users. With `subtree=true` the child departments are deleted, too.',
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'dept:write',
-    refusals: [NOT_FOUND, DeptErrors.HAS_CHILDREN, DeptErrors.HAS_USERS, DeptErrors.SUBTREE_TOO_LARGE, STALE],
+    refusals: [
+      OUTSIDE_MANAGED,
+      NOT_FOUND,
+      DeptErrors.HAS_CHILDREN,
+      DeptErrors.HAS_USERS,
+      DeptErrors.SUBTREE_TOO_LARGE,
+      STALE,
+    ],
   })
   delete(
     @Ctx() ctx: RequestContext,

@@ -80,6 +80,7 @@ export class DeptService {
     await this.depts.transaction(ctx, async (tree) => {
       const depts = await tree.findMany(ids);
       refuseMissing(depts, ids);
+      tree.part.refuseNotBelow(depts);
       for (const dept of depts) refuseStale(dept, expected);
       const [top = null] = subtree ? depts : [];
       if (!top) await refuseParents(tree, ids);
@@ -102,8 +103,12 @@ export class DeptService {
   ): Promise<void> {
     const restore = async (tree: LockedDeptTree): Promise<void> => {
       const dept = await tree.findDeleted(deptId);
-      if (!dept) throw (await tree.find(deptId)) ? HistoryErrors.NOT_DELETED() : DeptErrors.NOT_FOUND();
+      if (!dept) {
+        tree.part.refuseNotBelow([await existing(tree, deptId)]);
+        throw HistoryErrors.NOT_DELETED();
+      }
       const parentId = wanted ?? dept.parentId;
+      await tree.refuseRestore(dept, parentId);
       const noParent = () => DeptErrors.PARENT_GONE({ ids: [parentId] });
       const place = await placeFor(tree, parentId, undefined, noParent);
       const descendants = await tree.findDeletedWith(dept);
@@ -121,6 +126,7 @@ export class DeptService {
       if (parent !== ROOT_ID && !(await tree.find(parent))) throw DeptErrors.PARENT_NOT_FOUND();
       const depts = inOrder(await tree.findMany(deptIds), deptIds);
       refuseMissing(depts, deptIds);
+      tree.part.refuseNotBelow(depts);
       const elsewhere = depts.filter((dept) => dept.parentId !== parent);
       if (elsewhere.length > 0)
         throw DeptErrors.NOT_A_CHILD({ ids: sorted(elsewhere.map(({ deptId }) => deptId)) });
@@ -137,29 +143,32 @@ export class DeptService {
   ): Promise<number> {
     refuseForeignTenant(ctx, tenantId);
     return this.depts.transaction(ctx, async (tree) => {
-      const dept = await tree.find(deptId);
-      if (!dept) throw DeptErrors.NOT_FOUND();
-      refuseStale(dept, expected);
+      const dept = await existing(tree, deptId);
       const parentId = wanted ?? dept.parentId;
-      const place = parentId === dept.parentId ? undefined : await placeForMove(tree, dept, parentId);
-      return tree.replace(dept, withDefaults(fieldsOf(dept), DEPT_DEFAULTS), place);
+      const isMove = parentId !== dept.parentId;
+      const fields = withDefaults(fieldsOf(dept), DEPT_DEFAULTS);
+      tree.refuseChange(dept, fields, isMove);
+      refuseStale(dept, expected);
+      return tree.replace(dept, fields, isMove ? await placeForMove(tree, dept, parentId) : undefined);
     });
   }
 }
 
-/** A place under a valid parent: one of this tenant, not deleted, not disabled; or the top level. */
+/** A place under a valid parent: one of this tenant, not deleted, not disabled, in the caller's part; or the top level. */
 async function placeFor(
   tree: LockedDeptTree,
   parentId: number,
   moving?: TenantryDept,
   noParent: () => Refusal = DeptErrors.PARENT_NOT_FOUND,
 ): Promise<DeptPlace> {
-  if (parentId === ROOT_ID) return { parentId, ...TOP_LEVEL };
-  const parent = await tree.find(parentId);
-  if (!parent) throw noParent();
+  const parent = parentId === ROOT_ID ? null : await tree.find(parentId);
+  if (parentId !== ROOT_ID && !parent) throw noParent();
+  const place = { parentId, ...(parent ? placeUnder(parent) : TOP_LEVEL) };
+  tree.part.refusePlaces([place]);
+  if (!parent) return place;
   if (moving && isWithin(moving, parent)) throw DeptErrors.CYCLE();
   if (parent.status !== '0') throw DeptErrors.PARENT_DISABLED();
-  return { parentId, ...placeUnder(parent) };
+  return place;
 }
 
 async function placeForMove(tree: LockedDeptTree, dept: TenantryDept, parentId: number): Promise<DeptPlace> {

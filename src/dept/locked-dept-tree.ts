@@ -4,6 +4,7 @@ import type { STAMPS } from '../database/audited';
 import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
 import { ScopedTable } from '../database/scoped-table';
+import { ManagedPart } from '../tenancy/managed-part';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { Place } from '../database/tree-path';
@@ -55,9 +56,12 @@ export const JOURNALLED_DEPT: Journalled<TenantryDept> = {
 };
 
 /**
- * A tenant's departments inside a unit of work that locks their tree. Only it writes them.
+ * A tenant's departments inside a unit of work that locks their tree. Only it writes them, and it refuses every write outside the
+ * part that the caller manages.
  */
 export class LockedDeptTree {
+  /** For refusals that shall come before others: each write asks it again. */
+  readonly part: ManagedPart;
   readonly #unit: OpenUnit;
   readonly #depts: TenantBound<TenantryDept>;
   readonly #tree: TreeTable<TenantryDept>;
@@ -70,6 +74,7 @@ export class LockedDeptTree {
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
   ) {
+    this.part = ManagedPart.of(ctx);
     this.#unit = unit;
     this.#depts = new TenantBound(unit.manager, TenantryDept, ctx);
     this.#tree = new TreeTable(this.#depts);
@@ -122,7 +127,8 @@ export class LockedDeptTree {
   }
 
   /** Adds departments in one statement; gives their ids in the same order. */
-  addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
+  async addMany(rows: readonly (DeptFields & DeptPlace)[]): Promise<number[]> {
+    this.part.refusePlaces(rows);
     return this.#rows.insert(...rows);
   }
 
@@ -137,38 +143,57 @@ export class LockedDeptTree {
   }
 
   /** Adds departments that bring their ids, parents before their children. */
-  adopt(rows: readonly AdoptedRow[]): Promise<void> {
+  async adopt(rows: readonly AdoptedRow[]): Promise<void> {
+    this.part.refusePlaces(rows);
     return this.#rows.adopt(rows);
   }
 
   /** With a place, it moves there, with all below it. Gives the new revision. */
   async replace(dept: TenantryDept, fields: DeptFields, place?: DeptPlace): Promise<number> {
+    this.refuseChange(dept, fields, place !== undefined);
+    this.part.refusePlaces(place ? [place] : []);
     if (place) await this.#tree.moveDescendants(dept, place);
     return this.#rows.update(dept, { ...fields, ...place }, place ? 'moved' : 'updated');
   }
 
   /** Replaces the details of departments in one statement; their names and places stay. */
-  replaceMany(changes: readonly RowChange<TenantryDept, DeptDetail>[]): Promise<void> {
+  async replaceMany(changes: readonly RowChange<TenantryDept, DeptDetail>[]): Promise<void> {
+    for (const { row, values } of changes) this.refuseChange(row, values, false);
     return this.#rows.updateEach(changes, DEPT_DETAILS);
   }
 
   /** Numbers these departments as they are listed, in one statement. */
-  setOrder(depts: readonly TenantryDept[]): Promise<void> {
+  async setOrder(depts: readonly TenantryDept[]): Promise<void> {
+    this.part.refuseNotBelow(depts);
     const changes = depts.map((row, index) => ({ row, values: { orderNum: index + 1 } }));
     return this.#rows.updateEach(changes, ['orderNum']);
   }
 
   /** With a top, of which they are the subtree, they are restored together. */
-  markDeleted(depts: readonly TenantryDept[], top: TenantryDept | null = null): Promise<void> {
+  async markDeleted(depts: readonly TenantryDept[], top: TenantryDept | null = null): Promise<void> {
+    this.part.refuseNotBelow(depts);
     return this.#rows.markDeleted(depts, { deletedWith: top?.deptId ?? null });
   }
 
   /** Makes a deleted department live again, with `descendants` that were deleted together with it. */
   async restore(dept: TenantryDept, place: DeptPlace, descendants: readonly TenantryDept[]): Promise<void> {
+    this.part.refusePlaces([place]);
+    await this.refuseRestore(dept, place.parentId);
     await this.#rows.restore([dept], { ...place, deletedWith: null });
     await this.#rows.restore(descendants, { deletedWith: null }, (where, live) =>
       this.#tree.moveDescendants(dept, place, where, live),
     );
+  }
+
+  /** Of a department that is managed itself only the details may change. */
+  refuseChange(dept: TenantryDept, fields: Pick<DeptFields, 'status'>, isMove: boolean): void {
+    if (isMove || !this.part.mayChange(dept, fields)) this.part.refuseNotBelow([dept]);
+  }
+
+  /** A department that comes back elsewhere than it stood is moved: it must have stood below a managed department that lives. */
+  async refuseRestore(dept: TenantryDept, parentId: number): Promise<void> {
+    if (this.part.isWhole || parentId === dept.parentId) return;
+    this.part.among(await this.findMany(this.part.deptIds)).refuseNotBelow([dept]);
   }
 
   /** Page by page: drivers turn the rows of one answer into objects in one go. Parents come before their children. */

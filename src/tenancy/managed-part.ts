@@ -64,15 +64,13 @@ export class ManagedPart {
     refuse(depts.filter((dept) => !this.holdsBelow(dept)).map(({ deptId }) => deptId));
   }
 
-  /** Places for departments; a refusal names the parents. */
+  /** Places for departments; a refusal names the parents, the top level as 0. */
   refusePlaces(places: readonly { readonly ancestors: string; readonly parentId: number }[]): void {
     refuse(places.filter((place) => !this.holdsBelow(place)).map(({ parentId }) => parentId));
   }
 }
 
-/** The top level, with the id 0, is no department: it is not named. */
 function refuse(outside: readonly number[]): void {
   if (outside.length === 0) return;
-  const ids = [...new Set(outside)].filter((id) => id > 0).sort((a, b) => a - b);
-  throw PartErrors.OUTSIDE_MANAGED(ids.length > 0 ? { ids } : {});
+  throw PartErrors.OUTSIDE_MANAGED({ ids: [...new Set(outside)].sort((a, b) => a - b) });
 }

@@ -2,8 +2,9 @@ import { Get, Post } from '@nestjs/common';
 import { IdempotencyErrors } from '../../database/database.errors';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HistoryErrors } from '../../errors/http.errors';
+import { PartErrors } from '../../tenancy/access.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
-import { MANAGERS } from '../../tenancy/roles';
+import { MANAGERS, PART_MANAGERS } from '../../tenancy/roles';
 import { ChangeDto } from '../../web/change.dto';
 import { OptionalJsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
@@ -46,11 +47,11 @@ export class DeptHistoryController {
     id: 'getDeptHistory',
     summary: 'List what was done to a department, the newest first, also after it was deleted',
     description:
-      'Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed.',
-    roles: MANAGERS,
+      'Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed. A `dept_admin` reads it of departments in its part.',
+    roles: PART_MANAGERS,
     permission: 'dept:read',
     page: ChangeDto,
-    refusals: [NOT_FOUND],
+    refusals: [NOT_FOUND, PartErrors.OUTSIDE_MANAGED],
   })
   history(
     @Ctx() ctx: RequestContext,
@@ -65,11 +66,12 @@ export class DeptHistoryController {
     id: 'restoreDept',
     summary: 'Restore a deleted department',
     description:
-      'It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place.',
+      'It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place. For a `dept_admin` both the place and, if that is another one, the place that it had must be below a department that it manages.',
     body: { example: {} },
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'dept:write',
     refusals: [
+      PartErrors.OUTSIDE_MANAGED,
       NOT_FOUND,
       PARENT_GONE,
       PARENT_DISABLED,

@@ -10,7 +10,7 @@ import type { PageQuery } from '../../web/page-query.dto';
 import type { DeptDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from '../dept.dto';
 import { ROOT_ID } from '../dept.entity';
 import { DeptErrors } from '../dept.errors';
-import { existing, listed, readTree } from '../dept-list.service';
+import { existing, listed, readTree, refuseOutsidePart } from '../dept-list.service';
 import { toDeptDto } from '../dept.mapper';
 import type { DeptSource } from '../dept-reader.repository';
 import { DeptRepository } from '../dept.repository';
@@ -42,8 +42,10 @@ export class DeptHistory {
 
   /** A page of all that was done to one department, the newest first. */
   async history(ctx: RequestContext, deptId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
+    const depts = this.depts.in(ctx);
+    await refuseOutsidePart(ctx, depts, deptId);
     const page = await this.journal.findHistory(ctx, 'dept', deptId, query);
-    if (page.rows.length === 0 && !(await this.depts.in(ctx).everHad(deptId))) throw DeptErrors.NOT_FOUND();
+    if (page.rows.length === 0 && !(await depts.everHad(deptId))) throw DeptErrors.NOT_FOUND();
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 

@@ -3,7 +3,8 @@ import type { Request, Response } from 'express';
 import { QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
-import { MANAGERS, READERS } from '../../tenancy/roles';
+import { PART_MANAGERS, READERS } from '../../tenancy/roles';
+import { PartErrors } from '../../tenancy/access.errors';
 import { IdempotencyErrors } from '../../database/database.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import { Ctx, type RequestContext } from '../../tenancy/request-context';
@@ -65,12 +66,12 @@ export class DeptTransferController {
     id: 'importDepts',
     summary: 'Import departments from a file, all or nothing',
     description:
-      'A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time.',
-    roles: MANAGERS,
+      'A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A file of a `dept_admin` may name any department, and changes those in its part only. A top-level tenant and all below it have one import at a time.',
+    roles: PART_MANAGERS,
     permission: 'dept:write',
     upload: UPLOADS,
     data: ImportReportDto,
-    refusals: [IdempotencyErrors.REUSED, TransferErrors.TOO_MANY_IMPORTS],
+    refusals: [PartErrors.OUTSIDE_MANAGED, IdempotencyErrors.REUSED, TransferErrors.TOO_MANY_IMPORTS],
   })
   async import(
     @Ctx() ctx: RequestContext,

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { FairQueue } from '../../concurrency/fair-queue';
 import { HttpErrors } from '../../errors/http.errors';
+import { PartErrors } from '../../tenancy/access.errors';
+import { ManagedPart } from '../../tenancy/managed-part';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
@@ -10,7 +12,14 @@ import type { DeptLine, LineProblem } from './dept-line';
 import type { ImportReportDto } from './dept-transfer.dto';
 import { DeptExport } from './export-depts';
 import { DEPT_LINE, type ExportedDept } from './file-format';
-import { countOutcomes, planImport, reportLines, type ImportPlan } from './import-plan';
+import {
+  countOutcomes,
+  linesOutside,
+  planImport,
+  reportLines,
+  type ImportPlan,
+  type PlannedLine,
+} from './import-plan';
 import { readFile, type DeptFile } from './read-file';
 
 /** How many problems of a file one refusal names. */
@@ -47,6 +56,7 @@ export class DeptTransferService {
       const apply = async (tree: LockedDeptTree): Promise<ImportReportDto> => {
         const plan = await planImport(lines, (names) => tree.findNamed(names));
         refuseProblems(plan.problems);
+        refuseOutside(await linesOutside(plan, tree.part));
         await applyImport(tree, plan);
         return countOutcomes(plan);
       };
@@ -61,7 +71,8 @@ export class DeptTransferService {
     return this.#inTurn(ctx, async () => {
       const { lines, problems } = await readFile(file, DEPT_LINE);
       const plan = await this.#plan(ctx, lines, problems);
-      return reportLines(plan, [...problems, ...plan.problems], file.language);
+      const outside = (await linesOutside(plan, ManagedPart.of(ctx))).map(outsideProblem);
+      return reportLines(plan, [...problems, ...plan.problems, ...outside], file.language);
     });
   }
 
@@ -83,4 +94,16 @@ function refuseProblems(problems: readonly LineProblem[]): void {
   const inOrder = problems.toSorted((a, b) => a.line - b.line);
   const fields = inOrder.map(({ line, field, message }) => ({ line, field, message }));
   throw HttpErrors.INVALID({ fields: fields.slice(0, MAX_PROBLEMS) });
+}
+
+function outsideProblem({ line: { line } }: PlannedLine): LineProblem {
+  return { line, field: 'path', message: PartErrors.OUTSIDE_MANAGED.row };
+}
+
+/** Names the lines, and the departments that they would change or create others below. */
+function refuseOutside(planned: readonly PlannedLine[]): void {
+  if (planned.length === 0) return;
+  const first = planned.toSorted((a, b) => a.line.line - b.line.line).slice(0, MAX_PROBLEMS);
+  const ids = first.flatMap(({ existing, existingParent }) => (existing ?? existingParent)?.deptId ?? []);
+  throw PartErrors.OUTSIDE_MANAGED({ ids: [...new Set(ids)], fields: first.map(outsideProblem) });
 }

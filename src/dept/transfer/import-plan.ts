@@ -1,6 +1,7 @@
 import type { Bilingual } from '../../errors/refusal';
 import { TimeSlices } from '../../time/time-slices';
 import { MAX_DEPTH } from '../../database/tree-path';
+import type { ManagedPart } from '../../tenancy/managed-part';
 import type { Language } from '../../web/request';
 import type { SiblingName } from '../dept.conditions';
 import { DEPT_DETAILS, ROOT_ID, type TenantryDept } from '../dept.entity';
@@ -69,6 +70,27 @@ export function fateOf({ existing, line: { fields } }: PlannedLine): Exclude<Lin
   if (!existing) return 'created';
   const isChanged = DEPT_DETAILS.some((field) => field in fields && fields[field] !== existing[field]);
   return isChanged ? 'updated' : 'unchanged';
+}
+
+/** The lines that would create or change departments outside the part that the caller manages. */
+export async function linesOutside({ levels }: ImportPlan, part: ManagedPart): Promise<PlannedLine[]> {
+  if (part.isWhole) return [];
+  const slices = new TimeSlices();
+  const outside: PlannedLine[] = [];
+  const createdInside = new Set<string>();
+  for (const planned of levels.flat()) {
+    if (slices.isOver) await slices.next();
+    const { line, existing, existingParent } = planned;
+    const isInside = existing
+      ? fateOf(planned) === 'unchanged' ||
+        part.mayChange(existing, { status: line.fields.status ?? existing.status })
+      : existingParent
+        ? part.holds(existingParent)
+        : createdInside.has(line.parentPath ?? '');
+    if (!isInside) outside.push(planned);
+    else if (!existing) createdInside.add(line.path);
+  }
+  return outside;
 }
 
 function problemOf(
