@@ -73,12 +73,13 @@ export class SqlStatement {
   }
 
   /**
-   * A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:instr` a function. `:ix_…` right
-   * after the name of a table forces that index.
+   * A piece of SQL with places for its `:name` and `:...list`; `:table` is the statement's own, `:tenantry_…` another one, `:instr` a
+   * function. `:ix_…` right after the name of a table forces that index.
    */
   expression(sql: string, named: Named = {}): string {
     return sql.replace(/:(?:\.\.\.)?([a-z]\w*)/gi, (_, name: string) => {
       if (name === 'table') return this.table;
+      if (name.startsWith('tenantry_')) return tableName(dataSourceOf(this.metadata), name);
       if (name === 'instr') return this.dialect.instr;
       if (name.startsWith('ix_')) return this.dialect.forceIndex(name, this.metadata);
       const value = named[name];

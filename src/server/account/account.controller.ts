@@ -4,9 +4,10 @@ import { JsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
 import { SignInErrors } from '../auth/auth.errors';
-import { MANAGERS, READERS } from '../../tenancy/roles';
+import { PART_MANAGERS, READERS } from '../../tenancy/roles';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { IdempotencyErrors } from '../../database/database.errors';
+import { PartErrors } from '../../tenancy/access.errors';
 import { DeptErrors } from '../../dept/dept.errors';
 import { ClientNetwork, PATCH_TYPES } from '../../web/request';
 import { ChangeDto } from '../../web/change.dto';
@@ -32,6 +33,8 @@ const EXAMPLE = { username: 'zhangsan', nickname: '张三', roles: ['member'] };
 
 const FIELDS = [
   AccountErrors.ROLE_TOO_HIGH,
+  PartErrors.OUTSIDE_MANAGED,
+  PartErrors.OUTSIDE_SCOPE,
   AccountErrors.USERNAME_TAKEN,
   DeptErrors.NOT_FOUND,
   AccountErrors.DEPT_DISABLED,
@@ -57,15 +60,16 @@ export class AccountController {
     id: 'createUser',
     summary: 'Create an account',
     description:
-      'A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`.',
+      'A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`. A `dept_admin` creates accounts with the role `member` in departments of its part.',
     body: { example: { ...EXAMPLE, password: 'a-long-password' } },
     creates: true,
     tellsTag: true,
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'user:write',
     refusals: [
       ...FIELDS,
       AccountErrors.LIMIT,
+      TenantErrors.MISMATCH,
       TenantErrors.NOT_FOUND,
       IdempotencyErrors.REUSED,
       SignInErrors.BUSY,
@@ -84,8 +88,8 @@ export class AccountController {
     id: 'listUsers',
     summary: 'List the accounts of your tenant, page by page',
     description:
-      'Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed.',
-    roles: MANAGERS,
+      'Accounts are sorted by their ids; all filters that are sent must match. A `dept_admin` sees the accounts of departments in its part. Passwords are never listed.',
+    roles: PART_MANAGERS,
     permission: 'user:read',
     page: AccountDto,
     tellsChangeCursor: true,
@@ -100,8 +104,8 @@ export class AccountController {
     id: 'getUser',
     summary: 'Read an account',
     description:
-      'An account of another tenant is refused like one that does not exist. Passwords are never returned.',
-    roles: MANAGERS,
+      'An account of another tenant, and for a `dept_admin` one outside its part, is refused like one that does not exist. Passwords are never returned.',
+    roles: PART_MANAGERS,
     permission: 'user:read',
     data: AccountDto,
     refusals: [AccountErrors.NOT_FOUND],
@@ -115,7 +119,7 @@ export class AccountController {
     id: 'getUserHistory',
     summary: 'List what was done to an account, the newest first, also after it was deleted',
     description: 'Passwords are never in it: a change of a password shows who did it and when.',
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'user:read',
     page: ChangeDto,
     refusals: [AccountErrors.NOT_FOUND],
@@ -142,6 +146,7 @@ export class AccountController {
       AccountErrors.NOT_FOUND,
       AccountErrors.WRONG_PASSWORD,
       AccountErrors.ROLE_TOO_HIGH,
+      PartErrors.OUTSIDE_SCOPE,
       SignInErrors.BUSY,
     ],
   })
@@ -160,7 +165,7 @@ export class AccountController {
     description: 'A field that is not sent, or is null, gets its default (`roles`: `member`).',
     body: { example: { userId: 2, ...EXAMPLE } },
     tellsTag: true,
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'user:write',
     refusals: CHANGE,
   })
@@ -180,7 +185,7 @@ export class AccountController {
       'Fields in the body are changed, null resets a field to its default; otherwise as `updateUser`.',
     body: { as: PATCH_TYPES, example: { nickname: '小张', phone: null } },
     tellsTag: true,
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'user:write',
     refusals: CHANGE,
   })
@@ -200,11 +205,12 @@ export class AccountController {
     summary: 'Delete one account or several',
     description:
       'Deletion is logical, takes all of them or none, and frees their names. An account with a role above your own, and the last enabled `superadmin`, cannot be deleted.',
-    roles: MANAGERS,
+    roles: PART_MANAGERS,
     permission: 'user:write',
     refusals: [
       AccountErrors.NOT_FOUND,
       AccountErrors.ROLE_TOO_HIGH,
+      PartErrors.OUTSIDE_SCOPE,
       AccountErrors.LAST_SUPERADMIN,
       RevisionErrors.STALE,
     ],

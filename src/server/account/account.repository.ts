@@ -1,14 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, Like, Not, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import {
+  And,
+  Equal,
+  In,
+  IsNull,
+  Like,
+  Not,
+  Raw,
+  type EntityManager,
+  type FindOperator,
+  type FindOptionsWhere,
+} from 'typeorm';
 import { AccountEntity, accountHash, FailedSignInEntity, SessionEntity } from '../auth/account.entity';
+import { findGrantedDepts, type GrantedDept } from '../auth/granted-depts.repository';
 import { JournalledRows, type Journalled } from '../../resource/journalled-rows.repository';
 import { contains } from '../../database/columns';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { ScopedTable, type FindOptions, type Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
-import { TenantryDept } from '../../dept/dept.entity';
 import { usernameKey } from '../../tenancy/account-name';
+import { ManagedPart } from '../../tenancy/managed-part';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { treeLock } from '../../journal/tree-lock';
@@ -22,6 +34,8 @@ const LIVE = { delFlag: '0' } as const;
 const ID = ['userId'] as const;
 const LIMIT = ['accountCount'] as const;
 const ORDER = { userId: 'ASC' } as const;
+
+type Where = FindOptionsWhere<AccountEntity>;
 
 /** The accounts of a tenant: reading, and writing in a unit of work that locks the tenant. */
 @Injectable()
@@ -59,21 +73,28 @@ export class AccountRepository {
   }
 }
 
-/** The accounts of one tenant, read outside of any transaction. */
+/** The accounts of one tenant that the caller manages, read outside of any transaction. */
 export class AccountReader {
   readonly #accounts: TenantBound<AccountEntity>;
+  readonly #managed: Where;
 
   constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
     this.#accounts = new TenantBound(unitOfWork, AccountEntity, ctx);
+    this.#managed = managedBy(ctx);
   }
 
   find(userId: number): Promise<AccountEntity | null> {
+    return this.#accounts.findOne({ userId, ...LIVE, ...this.#managed });
+  }
+
+  /** The caller's own account, wherever it is. */
+  findOwn(userId: number): Promise<AccountEntity | null> {
     return this.#accounts.findOne({ userId, ...LIVE });
   }
 
   /** Whether there is such an account, deleted or not. */
   everHad(userId: number): Promise<boolean> {
-    return this.#accounts.exists({ userId });
+    return this.#accounts.exists({ userId, ...this.#managed });
   }
 
   /** A part of the accounts that match, in the order of ids. */
@@ -82,14 +103,16 @@ export class AccountReader {
     start: Key | null,
     limit: number,
   ): Promise<Page<AccountRow>> {
-    const where = { ...LIVE, ...(deptId !== undefined && { deptId }) };
-    const find = (found: FindOptionsWhere<AccountEntity>, options: FindOptions<AccountEntity> = {}) =>
+    const own = this.#managed.deptId as FindOperator<number> | undefined;
+    const deptIds = [...(own ? [own] : []), ...(deptId === undefined ? [] : [Equal(deptId)])];
+    const where: Where = { ...LIVE, ...(deptIds.length > 0 && { deptId: And(...deptIds) }) };
+    const find = (found: Where, options: FindOptions<AccountEntity> = {}) =>
       this.#accounts.pick(found, ACCOUNT_SHOWN, options);
     if (status === undefined && username === undefined) {
       const rows = await find(where, { order: ORDER, after: start, limit: limit + 1 });
       return cutPage(rows, limit, ({ userId }) => [userId]);
     }
-    const filters: FindOptionsWhere<AccountEntity> = {
+    const filters: Where = {
       ...where,
       ...(status !== undefined && { status }),
       ...(username !== undefined && { username: contains(username) }),
@@ -118,10 +141,13 @@ export const JOURNALLED_ACCOUNT: Journalled<AccountEntity> = {
   toJournal: toAccountJournal,
 };
 
-/** A tenant's accounts inside a unit of work that locks the tenant. Only it writes them. */
+/**
+ * A tenant's accounts inside a unit of work that locks the tenant. Only it writes them. It finds those that the caller manages.
+ */
 export class LockedAccounts {
   readonly #manager: EntityManager;
   readonly #accounts: TenantBound<AccountEntity>;
+  readonly #managed: Where;
   readonly #rows: JournalledRows<AccountEntity>;
 
   constructor(
@@ -131,6 +157,7 @@ export class LockedAccounts {
   ) {
     this.#manager = unit.manager;
     this.#accounts = new TenantBound(unit.manager, AccountEntity, ctx);
+    this.#managed = managedBy(ctx);
     this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_ACCOUNT, this.#accounts);
   }
 
@@ -143,11 +170,17 @@ export class LockedAccounts {
   }
 
   find(userId: number): Promise<AccountEntity | null> {
+    return this.#accounts.findOne({ userId, ...LIVE, ...this.#managed });
+  }
+
+  /** The caller's own account, wherever it is. */
+  findOwn(userId: number): Promise<AccountEntity | null> {
     return this.#accounts.findOne({ userId, ...LIVE });
   }
 
   findMany(userIds: readonly number[]): Promise<AccountEntity[]> {
-    return this.#accounts.find({ userId: In([...userIds]), ...LIVE }, { order: { userId: 'ASC' } });
+    const where = { userId: In([...userIds]), ...LIVE, ...this.#managed };
+    return this.#accounts.find(where, { order: { userId: 'ASC' } });
   }
 
   count(): Promise<number> {
@@ -164,8 +197,8 @@ export class LockedAccounts {
     );
   }
 
-  findDept(deptId: number): Promise<TenantryDept | null> {
-    return new TenantBound(this.#manager, TenantryDept, this.ctx).findOne({ deptId, ...LIVE });
+  findDepts(deptIds: readonly number[]): Promise<GrantedDept[]> {
+    return findGrantedDepts(this.#manager, this.ctx, deptIds);
   }
 
   /** Whether any account but these can still do everything. */
@@ -202,4 +235,21 @@ export class LockedAccounts {
   markDeleted(accounts: readonly AccountEntity[]): Promise<void> {
     return this.#rows.markDeleted(accounts, { nameKey: () => 'user_id' });
   }
+}
+
+/**
+ * Of a caller who manages a part: the accounts of departments in it. The statement itself looks at the paths of departments: one that
+ * moves away takes its accounts with it at once.
+ */
+function managedBy(ctx: RequestContext): Where {
+  const { isWhole, deptIds } = ManagedPart.of(ctx);
+  if (isWhole) return {};
+  if (deptIds.length === 0) return { deptId: In([]) };
+  const pathBelow = "root.ancestors, ',', root.dept_id";
+  const sql = (column: string): string => `${column} IN (SELECT dept.dept_id
+      FROM :tenantry_dept root JOIN :tenantry_dept dept ON dept.tenant_id = root.tenant_id AND dept.del_flag = '0'
+       AND (dept.dept_id = root.dept_id
+        OR dept.ancestors >= CONCAT(${pathBelow}) AND dept.ancestors < CONCAT(${pathBelow}, '-'))
+     WHERE root.tenant_id = :tenantOfRoot AND root.del_flag = '0' AND root.dept_id IN (:...roots))`;
+  return { deptId: Raw(sql, { tenantOfRoot: ctx.tenantId, roots: deptIds.map(String) }) };
 }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
-import { DeptErrors } from '../../dept/dept.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import { hasInvisible, NO_INVISIBLE, usernameKey } from '../../tenancy/account-name';
+import { PartErrors } from '../../tenancy/access.errors';
+import { ManagedPart } from '../../tenancy/managed-part';
 import type { RequestContext } from '../../tenancy/request-context';
-import { fromRoles, MANAGERS, requireRole, toRoles } from '../../tenancy/roles';
+import { fromRoles, isManager, PART_MANAGERS, requireRole, toRoles } from '../../tenancy/roles';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
 import type { AccountEntity } from '../auth/account.entity';
 import { TenantService } from '../../tenant/tenant.service';
@@ -17,7 +18,15 @@ import { filtersOf, PagedList, type PageView } from '../../database/page';
 import type { PageQuery } from '../../web/page-query.dto';
 import { isText } from '../../web/field-rules';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../../database/revision';
-import { hasRolesAbove, refuseOddGrant } from '../auth/grant.rules';
+import {
+  deptsToLookUp,
+  hasRolesAbove,
+  refuseBeyond,
+  refuseOddGrant,
+  refuseUnknownDepts,
+  type Grant,
+} from '../auth/grant.rules';
+import type { GrantedDept } from '../auth/granted-depts.repository';
 import { Passwords } from '../auth/password-hasher';
 import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
@@ -38,7 +47,7 @@ import {
   toAccountSent,
   type AccountFields,
 } from './account.mapper';
-import { AccountRepository, type LockedAccounts } from './account.repository';
+import { AccountRepository, type AccountReader, type LockedAccounts } from './account.repository';
 
 const ACCOUNTS = new PagedList('user', ['long']);
 
@@ -60,8 +69,8 @@ export class AccountListService {
   /** A page of all that was done to one account, the newest first. */
   async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
     const page = await this.journal.findHistory(ctx, 'user', userId, query);
-    if (page.rows.length === 0 && !(await this.users.in(ctx).everHad(userId)))
-      throw AccountErrors.NOT_FOUND();
+    const isSure = page.rows.length > 0 && ManagedPart.of(ctx).isWhole;
+    if (!isSure && !(await this.users.in(ctx).everHad(userId))) throw AccountErrors.NOT_FOUND();
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
@@ -95,10 +104,11 @@ export class AccountService {
     refuseRolesAbove(target, fields.roles);
     const hash = await this.passwords.hash(dto.password);
     const create = async (accounts: LockedAccounts): Promise<number> => {
+      const depts = await checkedDepts(target, accounts, fields);
       const limit = await accounts.findLimit();
       if (limit >= 0 && (await accounts.count()) >= limit) throw AccountErrors.LIMIT();
       if (await accounts.hasUsername(fields.username)) throw AccountErrors.USERNAME_TAKEN();
-      await refuseInvalidDept(accounts, fields.deptId);
+      refuseDisabledDept(depts, fields.deptId);
       return accounts.add(fields, hash);
     };
     return this.users.transaction(target, create, once);
@@ -128,15 +138,16 @@ export class AccountService {
       const account = await accounts.find(userId);
       if (!account) throw AccountErrors.NOT_FOUND();
       refuseRolesAbove(ctx, account.roles);
-      refuseStale(account, expected);
       const fields = toAccountFields(fieldsOf(account));
       refuseOddGrant(fields);
+      const depts = await checkedDepts(ctx, accounts, fields, account);
+      refuseStale(account, expected);
       // A name of version 0.1 may stay as it is.
       if (fields.username !== account.username) {
         refuseOddName(fields.username);
         if (await accounts.hasUsername(fields.username, account.userId)) throw AccountErrors.USERNAME_TAKEN();
       }
-      if (fields.deptId !== account.deptId) await refuseInvalidDept(accounts, fields.deptId);
+      if (fields.deptId !== account.deptId) refuseDisabledDept(depts, fields.deptId);
       if (isActiveSuperadmin(account) && !isActiveSuperadmin(fields))
         await refuseLastSuperadmin(accounts, [account.userId]);
       return accounts.replace(account, fields);
@@ -155,6 +166,7 @@ export class AccountService {
       if (missing.length > 0) throw AccountErrors.NOT_FOUND({ ids: missing.sort((a, b) => a - b) });
       const above = found.filter(({ roles }) => hasRolesAbove(ctx, roles));
       if (above.length > 0) throw AccountErrors.ROLE_TOO_HIGH({ ids: idsOf(above) });
+      await refuseMoreThanOwn(ctx, accounts, found);
       for (const account of found) refuseStale(account, expected);
       const superadmins = idsOf(found.filter(isActiveSuperadmin));
       if (superadmins.length > 0) await refuseLastSuperadmin(accounts, superadmins);
@@ -173,20 +185,25 @@ export class AccountService {
     if (userId === null) throw AccountErrors.NOT_FOUND();
     const isOwn = userId === callerId;
     // Before the look-up: a caller that may not see accounts must not learn which exist.
-    if (!isOwn) requireRole(ctx.roles, MANAGERS);
-    const account = await this.users.in(ctx).find(userId);
+    if (!isOwn) requireRole(ctx.roles, PART_MANAGERS);
+    const find = (accounts: Pick<AccountReader, 'find' | 'findOwn'>): Promise<AccountEntity | null> =>
+      isOwn ? accounts.findOwn(userId) : accounts.find(userId);
+    const account = await find(this.users.in(ctx));
     if (!account) throw AccountErrors.NOT_FOUND();
     if (isOwn) {
       const { tenantId, username } = account;
       const attempt = { tenantId, username, password: dto.oldPassword ?? '', client };
-      const checked = await this.passwords.check(attempt, () => this.users.in(ctx).find(userId));
+      const checked = await this.passwords.check(attempt, () => find(this.users.in(ctx)));
       if (!checked) throw AccountErrors.WRONG_PASSWORD();
     } else refuseRolesAbove(ctx, account.roles);
     const hash = await this.passwords.hash(dto.newPassword);
     const revision = await this.users.transaction(ctx, async (accounts) => {
-      const current = await accounts.find(userId);
+      const current = await find(accounts);
       if (!current) throw AccountErrors.NOT_FOUND();
-      if (!isOwn) refuseRolesAbove(ctx, current.roles);
+      if (!isOwn) {
+        refuseRolesAbove(ctx, current.roles);
+        await refuseMoreThanOwn(ctx, accounts, [current]);
+      }
       // It was changed meanwhile: what was checked is no longer the old password.
       else if (current.passwordHash !== account.passwordHash) throw AccountErrors.WRONG_PASSWORD();
       return accounts.setPassword(current, hash);
@@ -198,6 +215,7 @@ export class AccountService {
   /** The caller's own tenant; or one below it, for its administrators only. */
   async #tenantFor(ctx: RequestContext, { tenantId, roles }: CreateAccountDto): Promise<RequestContext> {
     if (tenantId == null || tenantId === ctx.tenantId) return ctx;
+    if (!isManager(ctx.roles)) refuseForeignTenant(ctx, tenantId);
     const below = await this.tenants.contextBelow(ctx, tenantId);
     if (!roles?.includes('tenant_admin')) throw AccountErrors.ROLE_TOO_HIGH();
     return below;
@@ -233,11 +251,39 @@ function idsOf(accounts: readonly { readonly userId: number }[]): number[] {
   return accounts.map(({ userId }) => userId).sort((a, b) => a - b);
 }
 
-async function refuseInvalidDept(accounts: LockedAccounts, deptId: number | null): Promise<void> {
-  if (deptId === null) return;
-  const dept = await accounts.findDept(deptId);
-  if (!dept) throw DeptErrors.NOT_FOUND();
-  if (dept.status !== '0') throw AccountErrors.DEPT_DISABLED();
+/** Nobody handles an account that has more than they have: who sets its password could sign in as it. */
+async function refuseMoreThanOwn(
+  ctx: RequestContext,
+  accounts: LockedAccounts,
+  rows: readonly Grant[],
+): Promise<void> {
+  const depts = await accounts.findDepts(rows.flatMap((row) => deptsToLookUp(ctx, row, row)));
+  for (const row of rows) refuseBeyond(ctx, row, depts);
+}
+
+/**
+ * The departments that an account shall name, if they exist, and give it no more than the caller has. A `dept_admin` puts accounts into
+ * departments of its own part only.
+ */
+async function checkedDepts(
+  ctx: RequestContext,
+  accounts: LockedAccounts,
+  fields: Grant,
+  before: Grant | null = null,
+): Promise<GrantedDept[]> {
+  const depts = await accounts.findDepts(deptsToLookUp(ctx, fields, before));
+  refuseUnknownDepts(fields, depts, before);
+  const part = ManagedPart.of(ctx);
+  const own = depts.find(({ deptId }) => deptId === fields.deptId);
+  if (own) part.refuseOutside([own]);
+  else if (!part.isWhole) throw PartErrors.OUTSIDE_MANAGED({ ids: [] });
+  for (const grant of before ? [before, fields] : [fields]) refuseBeyond(ctx, grant, depts);
+  return depts;
+}
+
+function refuseDisabledDept(depts: readonly GrantedDept[], wanted: number | null): void {
+  const dept = depts.find(({ deptId }) => deptId === wanted);
+  if (dept && dept.status !== '0') throw AccountErrors.DEPT_DISABLED();
 }
 
 function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'status'>): boolean {

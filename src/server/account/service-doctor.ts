@@ -14,6 +14,30 @@ const overLimit = (isHeld: boolean): string => `
   HAVING COUNT(*) > t.account_count
      AND CASE WHEN t.update_time >= MAX(a.create_time) THEN 1 ELSE 0 END = ${isHeld ? 1 : 0}`;
 
+/** Rows whose list in this column names departments that are deleted or missing; a list is ids with commas between them. */
+export const danglingDepts = (table: string, id: string, column: string): string => `
+  SELECT g.${id} AS subject FROM ${table} g
+   WHERE g.del_flag = '0' AND g.${column} IS NOT NULL
+     AND LENGTH(g.${column}) - LENGTH(REPLACE(g.${column}, ',', '')) + 1 >
+         (SELECT COUNT(*) FROM tenantry_dept d WHERE d.tenant_id = g.tenant_id AND d.del_flag = '0'
+             AND CONCAT(',', g.${column}, ',') LIKE CONCAT('%,', d.dept_id, ',%'))`;
+
+/** They give nothing, and give again what they gave if they are restored. */
+const DANGLING: readonly Invariant[] = [
+  [
+    'account',
+    'manages a department that is deleted or missing',
+    danglingDepts('tenantry_account', 'user_id', 'managed_dept_ids'),
+    'note',
+  ],
+  [
+    'account',
+    'has a deleted or missing department in its data scope',
+    danglingDepts('tenantry_account', 'user_id', 'scope_dept_ids'),
+    'note',
+  ],
+];
+
 const INVARIANTS: readonly Invariant[] = [
   [
     'account',
@@ -45,6 +69,7 @@ const INVARIANTS: readonly Invariant[] = [
   ['tenant', 'has more accounts than its limit allowed', overLimit(false)],
   // To lower a limit is allowed, and removes no account.
   ['tenant', 'has more accounts than its limit allows now', overLimit(true), 'note'],
+  ...DANGLING,
 ];
 
 /** Examines the accounts too, which only the database of the service has. */

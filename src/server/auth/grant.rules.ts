@@ -68,7 +68,7 @@ export function refuseUnknownDepts(
 export function refuseBeyond(ctx: RequestContext, grant: Grant, depts: readonly StandingDept[]): void {
   ManagedPart.of(ctx).refuseOutside(depts.filter(({ deptId }) => grant.managedDeptIds.includes(deptId)));
   const outside = outsideScope(ctx, grant, depts);
-  if (outside) throw PartErrors.OUTSIDE_SCOPE(outside.length > 0 ? { ids: outside } : {});
+  if (outside) throw PartErrors.OUTSIDE_SCOPE({ ids: outside });
 }
 
 /** The departments whose rows are granted and outside the caller's data scope; none are named where all are granted. Null: it is within. */
