@@ -1,15 +1,21 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { createConnection } from 'mysql2/promise';
+import { decode } from 'jsonwebtoken';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { Doctor } from '../../src/doctor/doctor';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
+import { AccountEntity, SessionEntity } from '../../src/server/auth/account.entity';
+import { PasswordHasher } from '../../src/server/auth/password-hasher';
+import { createServiceDataSource } from '../../src/server/service-data-source';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { HandClock } from '../support/hand-clock';
+import { aTenantRow, bulkInsert, life } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { schemaChanges } from '../support/schema-changes';
 import { emptyDatabase, onInnodb, onPostgres } from '../support/test-database';
@@ -173,3 +179,111 @@ if (onPostgres) {
     await database.drop();
   });
 }
+
+/** The last migration that version 0.4.0 had: everything up to it has not changed since. */
+const LAST_OF_0_4 = 1763164800023;
+const PASSWORD = 'a-long-password';
+
+/** The columns of the tables that the service has added to. */
+async function columnsOf(dataSource: DataSource): Promise<Record<string, string[] | undefined>> {
+  const runner = dataSource.createQueryRunner();
+  const columns: Record<string, string[] | undefined> = {};
+  for (const name of ['tenantry_account', 'tenantry_session', 'tenantry_key'])
+    columns[name] = (await runner.getTable(name))?.columns
+      .map(({ name: own, type, length, isNullable }) => `${own} ${type}(${length}) ${isNullable}`)
+      .sort();
+  await runner.release();
+  return columns;
+}
+
+describe('a database that version 0.4.0 has filled', () => {
+  let database: ThrowAwayDatabase;
+  let service: ServiceUnderTest;
+  let before: Record<string, string[] | undefined>;
+  let tenantId: string;
+  const sessionId = randomUUID();
+  const secret = 'kept-by-a-client-over-the-upgrade';
+
+  beforeAll(async () => {
+    database = await emptyDatabase();
+    const old = await createServiceDataSource(parseDatabaseUrl(database.url));
+    const all = Object.values(old.options.migrations ?? []) as { name: string }[];
+    const ofOld = all.filter(({ name }) => Number(name.slice(-13)) <= LAST_OF_0_4) as unknown as string[];
+    await old.setOptions({ migrations: ofOld }).initialize();
+    await old.runMigrations();
+    before = await columnsOf(old);
+    tenantId = await aTenantRow(old);
+    const passwordHash = await new PasswordHasher().hash(PASSWORD);
+    const account = (username: string, roles: string, userId: number) =>
+      ({
+        ...life(),
+        userId,
+        tenantId,
+        username,
+        usernameKey: username,
+        nameKey: 0,
+        passwordHash,
+        roles,
+      }) as const;
+    // Only the columns that it had.
+    const accounts = [account('boss', 'tenant_admin', 71), account('reader', 'member', 72)];
+    await bulkInsert(old, AccountEntity, accounts);
+    const refreshHash = createHash('sha256').update(secret).digest('hex');
+    const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 86_400_000)];
+    await bulkInsert(old, SessionEntity, [
+      { sessionId, tenantId, userId: 71, refreshHash, createdAt, expiresAt },
+    ]);
+    await old.destroy();
+    service = await ServiceUnderTest.on(database);
+  });
+  afterAll(() => database.drop());
+
+  const login = (username: string, scope?: string) =>
+    service.anonymous.post('/auth/login', { tenantId, username, password: PASSWORD, scope });
+
+  it('a database of 0.4.0 gets the schema of this version, and the doctor finds nothing wrong', async () => {
+    expect(before.tenantry_key).toBeUndefined();
+    expect(before.tenantry_account).not.toContainEqual(expect.stringContaining('data_scope'));
+    expect(await schemaChanges(service.dataSource)).toEqual([]);
+    expect(await new ServiceDoctor(service.dataSource).examine()).toMatchObject({ findings: [], notes: [] });
+  });
+
+  it('an account of 0.4.0 manages no department, and touches all rows of its tenant', async () => {
+    const { rows } = (await service.as({ tenantId }).get('/system/user-api')).body.data as { rows: object[] };
+    const none = { managedDeptIds: [], dataScope: 'all', scopeDeptIds: [] };
+    expect(rows).toMatchObject([
+      { username: 'boss', roles: ['tenant_admin'], ...none },
+      { username: 'reader', roles: ['member'], ...none },
+    ]);
+    const { accessToken } = (await login('reader')).body.data as { accessToken: string };
+    const me = (await service.anonymous.as(accessToken).get('/auth/me')).body.data;
+    expect(me).toMatchObject({ roles: ['member'], managedDeptIds: [], dataScope: [{ kind: 'all' }] });
+  });
+
+  it('a session of 0.4.0 is refreshed, and nothing limits it', async () => {
+    const refreshed = await service.anonymous.post('/auth/refresh', {
+      refreshToken: `${sessionId}.${secret}`,
+    });
+    const { accessToken, scope } = refreshed.body.data as { accessToken: string; scope: string };
+    expect([refreshed.status, decode(accessToken)]).toEqual([200, expect.not.objectContaining({ scope })]);
+    const api = service.anonymous.as(accessToken);
+    expect((await api.get('/auth/me')).body.data).toMatchObject({ permissions: scope.split(' ') });
+    expect((await api.post('/system/dept-api', { deptName: '升级后' })).status).toBe(200);
+  });
+
+  it('a database of this version can be taken back to the schema of 0.4.0: limited sessions end, others go on', async () => {
+    expect((await login('boss', 'dept:read')).status).toBe(200);
+    await service.leave();
+    const dataSource = await (await createServiceDataSource(parseDatabaseUrl(database.url))).initialize();
+    const later = dataSource.migrations.filter(({ name = '' }) => Number(name.slice(-13)) > LAST_OF_0_4);
+    for (let left = later.length; left > 0; left -= 1) await dataSource.undoLastMigration();
+    expect(await columnsOf(dataSource)).toEqual(before);
+    const [counted] = await dataSource.query<{ n: number | string }[]>(
+      'SELECT COUNT(*) AS n FROM tenantry_session',
+    );
+    // That of the client, and the one that `reader` has begun.
+    expect(Number(counted?.n)).toBe(2);
+    await dataSource.runMigrations();
+    await dataSource.destroy();
+  });
+});
