@@ -122,6 +122,7 @@ describe('the source', () => {
       'journal/journal-cleaner.repository.ts',
       'server/account/account.repository.ts',
       'server/auth/failed-sign-in.repository.ts',
+      'server/auth/key-use.repository.ts',
       'server/auth/session.repository.ts',
       'tenant/locked-tenant-tree.ts',
       'tenant/quota/quota.repository.ts',
@@ -129,10 +130,10 @@ describe('the source', () => {
     ]);
   });
 
-  it('departments, tenants and accounts are written only where their tree is locked, so that the journal has every change', () => {
+  it('departments, tenants, accounts and keys are written only where their tree is locked, so that the journal has every change', () => {
     const writes = /\.(insert|insertMany|insertAll|update|erase|delete|increment)\(/;
     const journalled =
-      /(new (ScopedTable|TenantBound)\(\S+ |manager\.(insert|update|delete)\()(TenantryDept|TenantryTenant|AccountEntity)\b/;
+      /(new (ScopedTable|TenantBound)\(\S+ |manager\.(insert|update|delete)\()(TenantryDept|TenantryTenant|AccountEntity|KeyEntity)\b/;
     const writers = files.filter(({ text }) => writes.test(text) && journalled.test(text));
     expect(paths(writers).sort()).toEqual(
       [
@@ -141,7 +142,10 @@ describe('the source', () => {
         'dept/locked-dept-tree.ts',
         // Counts sign-ins, and writes sessions.
         'server/auth/session.repository.ts',
+        // Writes when a key was last used, which is not in the journal.
+        'server/auth/key-use.repository.ts',
         'server/account/account.repository.ts',
+        'server/key/key.repository.ts',
         'tenant/locked-tenant-tree.ts',
         // Writes quotas, and reads the totals in the tenant.
         'tenant/quota/locked-quota.ts',
@@ -150,14 +154,14 @@ describe('the source', () => {
     for (const path of [
       'dept/locked-dept-tree.ts',
       'server/account/account.repository.ts',
+      'server/key/key.repository.ts',
       'tenant/locked-tenant-tree.ts',
     ]) {
       const { text } = files.find((file) => file.path === path)!;
       // JournalledRows notes what it writes; no other table of these rows is written to.
-      expect([path, text.match(/this\.#(depts|tenants|accounts)\.(insert|update|erase)\w*\(/g)]).toEqual([
-        path,
-        null,
-      ]);
+      expect([path, text.match(/this\.#(depts|tenants|accounts|keys)\.(insert|update|erase)\w*\(/g)]).toEqual(
+        [path, null],
+      );
     }
   });
 

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { PagedList, type PageView } from '../../database/page';
 import { refuseOneTagForMany, refuseStale, type Expected } from '../../database/revision';
-import { DeptErrors } from '../../dept/dept.errors';
 import { HttpErrors } from '../../errors/http.errors';
 import type { Bilingual, Refusal } from '../../errors/refusal';
 import { ChangeReader } from '../../journal/change-reader.repository';
 import { toChangeView } from '../../journal/change-view';
 import { mergePatch } from '../../resource/fields';
 import { hasInvisible, NO_INVISIBLE } from '../../tenancy/account-name';
+import type { StandingDept } from '../../tenancy/managed-part';
 import { PermissionCatalogue } from '../../tenancy/permissions';
 import type { RequestContext } from '../../tenancy/request-context';
 import { refuseForeignTenant } from '../../tenancy/tenant-access';
@@ -17,8 +17,14 @@ import type { ChangeDto } from '../../web/change.dto';
 import { NOT_A_TIME } from '../../web/fields';
 import type { PageQuery } from '../../web/page-query.dto';
 import type { KeyEntity } from '../auth/account.entity';
-import { hasRolesAbove, isWiderScope, refuseOddGrant } from '../auth/grant.rules';
-import { grantedTo } from '../auth/grantee.entity';
+import {
+  deptsToLookUp,
+  hasRolesAbove,
+  outsideScope,
+  refuseOddGrant,
+  refuseUnknownDepts,
+  type Grant,
+} from '../auth/grant.rules';
 import { hashOfKey, newKeySecret } from '../auth/key-secret';
 import { KeyStateCache } from '../auth/verified-tokens';
 import type { CreatedKeyDto, CreateKeyDto, KeyDto, PatchKeyDto, UpdateKeyDto } from './key.dto';
@@ -78,7 +84,7 @@ export class KeyService {
     const own = hashOfKey(secret);
     const add = async (keys: LockedKeys) => {
       if (await keys.hasMoreThan(MOST_KEYS - 1)) throw KeyErrors.LIMIT();
-      await refuseWrong(ctx, keys, fields);
+      await refuseWrong(ctx, keys, fields, null);
       return { id: await keys.add(fields, own), hash: own };
     };
     // This is kept for repeated requests, so it has no secret.
@@ -112,7 +118,6 @@ export class KeyService {
     const { hash, revision } = await this.keys.transaction(ctx, async (keys) => {
       const [key] = await keys.findMany([keyId]);
       if (!key) throw KeyErrors.NOT_FOUND();
-      await refuseBeyond(ctx, keys, [key]);
       refuseStale(key, expected);
       const fields = this.#fieldsOf(sentFor(key));
       await refuseWrong(ctx, keys, fields, key);
@@ -127,12 +132,12 @@ export class KeyService {
     refuseOneTagForMany(keyIds, expected);
     const deleted = await this.keys.transaction(ctx, async (keys) => {
       const found = await keys.findMany(keyIds);
-      const missing = missingIn(
-        keyIds,
-        found.map(({ keyId }) => keyId),
-      );
-      if (missing.length > 0) throw KeyErrors.NOT_FOUND({ ids: missing });
-      await refuseBeyond(ctx, keys, found);
+      const missing = new Set(keyIds);
+      for (const { keyId } of found) missing.delete(keyId);
+      if (missing.size > 0) throw KeyErrors.NOT_FOUND({ ids: [...missing].sort((a, b) => a - b) });
+      const depts = await keys.findDepts(found.flatMap((key) => deptsToLookUp(ctx, key)));
+      const beyond = found.filter((key) => isBeyond(ctx, key, depts));
+      if (beyond.length > 0) throw KeyErrors.EXCEEDS_MAKER({ ids: beyond.map(({ keyId }) => keyId) });
       for (const key of found) refuseStale(key, expected);
       await keys.markDeleted(found);
       return found;
@@ -175,38 +180,27 @@ async function refuseWrong(
   ctx: RequestContext,
   keys: LockedKeys,
   fields: KeyFields,
-  before?: KeyEntity,
+  before: KeyEntity | null,
 ): Promise<void> {
   const { endTime, name } = fields;
+  const depts = await keys.findDepts(deptsToLookUp(ctx, fields, before));
+  if ([fields, ...(before ? [before] : [])].some((key) => isBeyond(ctx, key, depts)))
+    throw KeyErrors.EXCEEDS_MAKER();
   if (endTime && endTime <= keys.now && endTime.getTime() !== before?.endTime?.getTime())
     throw invalid('endTime', PAST);
   if (name !== before?.name && (await keys.hasName(name))) throw KeyErrors.NAME_TAKEN();
-  const known = (await keys.findDepts(deptsOf(fields))).map(({ deptId }) => deptId);
-  const missing = missingIn(deptsOf(fields), [...known, ...(before ? deptsOf(before) : [])]);
-  if (missing.length > 0) throw DeptErrors.NOT_FOUND({ ids: missing });
-  await refuseBeyond(ctx, keys, [fields]);
+  refuseUnknownDepts(fields, depts, before);
 }
-
-type Granted = Pick<KeyFields, 'roles' | 'permissions' | 'managedDeptIds' | 'dataScope' | 'scopeDeptIds'>;
 
 /** Nobody gives, changes or deletes a key that can do more than they can. All who may do it manage the whole tenant. */
-async function refuseBeyond(
+function isBeyond(
   ctx: RequestContext,
-  keys: LockedKeys,
-  granted: readonly Granted[],
-): Promise<void> {
-  const depts = ctx.dataScope && (await keys.findDepts(granted.flatMap(({ scopeDeptIds }) => scopeDeptIds)));
-  const isBeyond = (key: Granted): boolean =>
+  key: Grant & Pick<KeyFields, 'permissions'>,
+  depts: readonly StandingDept[],
+): boolean {
+  return (
     hasRolesAbove(ctx, key.roles) ||
     key.permissions.split(' ').some((name) => ctx.permissions?.includes(name) === false) ||
-    isWiderScope(ctx, grantedTo(key, null).dataScope, depts ?? []);
-  if (granted.some(isBeyond)) throw KeyErrors.EXCEEDS_MAKER();
-}
-
-function deptsOf({ managedDeptIds, scopeDeptIds }: Granted): number[] {
-  return [...managedDeptIds, ...scopeDeptIds];
-}
-
-function missingIn(wanted: readonly number[], known: readonly number[]): number[] {
-  return [...new Set(wanted)].filter((id) => !known.includes(id)).sort((a, b) => a - b);
+    outsideScope(ctx, key, depts) !== null
+  );
 }
