@@ -1,6 +1,7 @@
 import { runCli } from '../support/run-cli';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
 describe('the commands for accounts', () => {
   const service = ServiceUnderTest.use();
@@ -19,10 +20,37 @@ describe('the commands for accounts', () => {
     expect(await login(tenantId, 'frank', 'typed-by-hand')).toBe(200);
   });
 
+  it('key:add prints a secret that works until key:delete, and key:list never shows it', async () => {
+    const tenantId = await aTenantRow(service.dataSource);
+    const key = ['--tenant', tenantId, '--name', 'nightly'];
+    const { code, out } = await cli([
+      'key:add',
+      ...key,
+      '--permissions',
+      'dept:read, change:read',
+      '--days',
+      '2',
+    ]);
+    const [name, secret = ''] = out.trim().split(/\s+/);
+    expect([code, name]).toEqual([0, 'nightly']);
+    const me = async () => (await service.anonymous.as(secret).get('/auth/me')).status;
+    expect(await me()).toBe(200);
+    const list = await cli(['key:list', '--tenant', tenantId]);
+    expect(list.out).toMatch(
+      /^nightly  enabled   member  dept:read,change:read  ends \d{4}-.*  used \d{4}-.*\n$/,
+    );
+    expect(list.out).not.toContain(secret);
+    expect(await cli(['key:delete', ...key])).toEqual({ code: 0, out: 'nightly\n', err: '' });
+    // It was deleted by another process.
+    await until(async () => (await me()) === 401);
+  });
+
   it('commands for accounts refuse in one line that names what was typed, with exit code 1', async () => {
     const tenantId = await aTenantRow(service.dataSource);
     const account = ['--tenant', tenantId, '--user', 'grace'];
     await cli(['user:add', ...account]);
+    await cli(['key:add', '--tenant', tenantId, '--name', 'once', '--permissions', 'dept:read']);
+    const again = ['key:add', '--tenant', tenantId, '--name', 'once', '--permissions'];
     for (const [args, line, input] of [
       [
         ['user:add', ...account],
@@ -32,6 +60,10 @@ describe('the commands for accounts', () => {
       [['user:add', '--user', 'x', '--tenant', '999999'], `There is no tenant '999999'.`],
       [['user:add', ...account, '--roles', 'superadmin'], 'ROLE_TOO_HIGH'],
       [['user:password', ...account, '--password-stdin'], 'newPassword must be', 'short\n'],
+      [[...again, 'dept:read'], `Key 'once' of tenant '${tenantId}': The name of the key is already taken`],
+      [[...again, 'dept:fly'], 'permissions must be a list of permissions: dept:read,'],
+      [[...again, 'dept:read', '--roles', 'superadmin'], 'KEY_EXCEEDS_MAKER'],
+      [['key:delete', '--name', 'nobody'], "'nobody' of tenant '000000': There is no such key"],
     ] as const) {
       const { code, out, err } = await cli([...args], input);
       expect([args, code, out]).toEqual([args, 1, '']);

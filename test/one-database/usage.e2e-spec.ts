@@ -79,6 +79,14 @@ describe('the usage of the command line', () => {
       'superadmin, tenant_admin',
     ],
     [['user:add', '--user', 'x', '--tenant', 'abc'], "argument 'abc' is invalid", 'code of a tenant'],
+    [['key:add', '--permissions', 'dept:read'], "required option '--name <name>' not specified"],
+    [['key:add', '--name', 'x'], "required option '--permissions <list>' not specified"],
+    [
+      ['key:add', '--name', 'x'.repeat(61), '--permissions', 'x:y'],
+      'the name of a key of 1 to 60 characters',
+    ],
+    [['key:add', '--name', 'x', '--permissions', 'x:y', '--days', '0'], 'Expected a number of days above 0.'],
+    [['key:delete'], "required option '--name <name>' not specified"],
     [['adopt'], 'Give --table or --file.'],
     [
       ['adopt', '--table', 'a', '--file', 'b.csv'],

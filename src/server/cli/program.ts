@@ -5,10 +5,11 @@ import { loadService } from '../load-service';
 import type * as AdoptFile from './adopt.command';
 import type * as DemoFile from './demo.command';
 import type * as InspectFile from './inspect.commands';
+import type * as KeyFile from './key.commands';
 import type * as OpenapiFile from './openapi.command';
 import type * as TokenFile from './token.command';
 import type * as UserFile from './user.commands';
-import { deptIdList, minutes, nameList, roleList, tenantCode, userName } from './values';
+import { days, deptIdList, keyName, minutes, nameList, roleList, tenantCode, userName } from './values';
 
 /** Loads the code of a command, which runs with its options and gives the exit code. */
 type Load = () => (options: never) => Promise<number> | number;
@@ -20,6 +21,7 @@ Settings come from the environment and from .env, as those of the service do.`;
 const tenant = () =>
   new Option('--tenant <code>', 'code of the tenant').argParser(tenantCode).default(PLATFORM_TENANT);
 const user = () => new Option('--user <name>', 'user name').argParser(userName);
+const key = () => new Option('--name <name>', 'name of the key').argParser(keyName).makeOptionMandatory();
 const roles = (more = '') =>
   new Option('--roles <list>', `roles, with commas between them${more}`).argParser(roleList);
 const passwordStdin = () =>
@@ -66,6 +68,27 @@ export function createProgram(): Command {
     .addOption(user().makeOptionMandatory())
     .addOption(tenant())
     .addOption(passwordStdin());
+
+  const keyAdd = () => (require('./key.commands') as typeof KeyFile).keyAddCommand;
+  const forExport = ' --name nightly-export --tenant 100001 --permissions dept:read,change:read';
+  command('key:add', 'Add a key for a program, and print its secret.', forExport, keyAdd)
+    .addOption(key())
+    .addOption(tenant())
+    .addOption(roles().default(['member'], 'member'))
+    .addOption(
+      new Option('--permissions <list>', 'permissions, with commas between them')
+        .argParser(nameList)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--days <number>', 'how long it is good (default: no end)').argParser(days));
+
+  const keyList = () => (require('./key.commands') as typeof KeyFile).keyListCommand;
+  command('key:list', 'List the keys of a tenant.', ' --tenant 100001', keyList).addOption(tenant());
+
+  const keyDelete = () => (require('./key.commands') as typeof KeyFile).keyDeleteCommand;
+  command('key:delete', 'Delete a key.', ' --name nightly-export --tenant 100001', keyDelete)
+    .addOption(key())
+    .addOption(tenant());
 
   const tenantList = () => (require('./inspect.commands') as typeof InspectFile).tenantListCommand;
   command('tenant:list', 'List the tenants as a tree, with their state.', '', tenantList);

@@ -3,17 +3,19 @@ import { isDeptIds } from '../../tenancy/data-scope';
 import { isRole, ROLES, type Role } from '../../tenancy/roles';
 import { isTenantCode } from '../../tenancy/tenant-code';
 
-const NAME_LENGTH = 64;
-
 /** Options were given that do not go together: exit code 2. */
 export class UsageError extends Error {}
 
-/** A user name. A name that begins with a dash is an option whose value was forgotten. */
-export function userName(typed: string): string {
-  if (typed.trim() === '' || typed.length > NAME_LENGTH || typed.startsWith('-'))
-    throw new InvalidArgumentError(`Expected a user name of 1 to ${NAME_LENGTH} characters.`);
-  return typed;
-}
+/** A name that begins with a dash is an option whose value was forgotten. */
+const nameOf =
+  (what: string, most: number) =>
+  (typed: string): string => {
+    if (typed.trim() === '' || typed.length > most || typed.startsWith('-'))
+      throw new InvalidArgumentError(`Expected ${what} of 1 to ${most} characters.`);
+    return typed;
+  };
+export const userName = nameOf('a user name', 64);
+export const keyName = nameOf('the name of a key', 60);
 
 export function tenantCode(typed: string): string {
   if (!isTenantCode(typed))
@@ -30,8 +32,9 @@ export function roleList(typed: string): Role[] {
 
 /** Permissions. An empty text is a variable of a shell that was forgotten. */
 export function nameList(typed: string): string[] {
-  const names = typed.split(' ').filter(Boolean);
-  if (names.length === 0) throw new InvalidArgumentError('Expected permissions, with spaces between them.');
+  const names = typed.split(/[ ,]+/).filter(Boolean);
+  if (names.length === 0)
+    throw new InvalidArgumentError('Expected permissions, with spaces or commas between them.');
   return names;
 }
 
@@ -42,12 +45,16 @@ export function deptIdList(typed: string): number[] {
   return ids;
 }
 
-export function minutes(typed: string): number {
-  const number = Number(typed);
-  if (!Number.isFinite(number) || number <= 0)
-    throw new InvalidArgumentError('Expected a number of minutes above 0.');
-  return number;
-}
+const numberOf =
+  (unit: string) =>
+  (typed: string): number => {
+    const number = Number(typed);
+    if (!Number.isFinite(number) || number <= 0)
+      throw new InvalidArgumentError(`Expected a number of ${unit} above 0.`);
+    return number;
+  };
+export const minutes = numberOf('minutes');
+export const days = numberOf('days');
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
