@@ -2,7 +2,7 @@ import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { TenantryChange } from '../../src/journal/change-log';
 import { TenantryDept } from '../../src/dept/dept.entity';
 import { TenantryTenant } from '../../src/tenant/tenant.entity';
-import { AccountEntity } from '../../src/server/auth/account.entity';
+import { AccountEntity, KeyEntity } from '../../src/server/auth/account.entity';
 import { aDept } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { anAccount, aTenantRow } from '../support/seeds';
@@ -169,6 +169,42 @@ describe('the doctor', () => {
       );
       expect(found).toEqual([expect.stringContaining(`account ${userId}: ${line}`)]);
     }
+  });
+
+  it('the doctor finds keys that could do more than they should, names that could be taken twice, and lists of departments that dangle', async () => {
+    const { manager } = service.dataSource;
+    const part = {
+      roles: ['dept_admin'],
+      managedDeptIds: [child],
+      dataScope: 'custom',
+      scopeDeptIds: [child],
+    };
+    const body = { name: 'k', permissions: ['dept:read'], ...part };
+    const { data } = (await service.as({ tenantId }).post('/system/key-api', body)).body;
+    const { id: keyId } = data as { id: number };
+    for (const [wrong, right, line] of [
+      [{ roles: 'superadmin' }, { roles: 'dept_admin' }, 'is a superadmin outside the platform'],
+      [{ nameKey: keyId }, { nameKey: 0 }, 'its name could be taken twice'],
+    ] as const) {
+      const found = await heard(
+        () => manager.update(KeyEntity, { keyId }, wrong),
+        () => manager.update(KeyEntity, { keyId }, right),
+      );
+      expect(beside(found)).toEqual([expect.stringContaining(`key ${keyId}: ${line}`)]);
+    }
+    await manager.update(KeyEntity, { keyId }, { permissions: 'dept:write' });
+    expect(await findings()).toEqual([expect.stringContaining(`key ${keyId}: is not as its last entry`)]);
+    await manager.update(KeyEntity, { keyId }, { permissions: 'dept:read' });
+    await service.as({ tenantId }).delete(`/system/dept-api/${child}`);
+    const { notes, findings: wrong } = await new ServiceDoctor(service.dataSource).examine();
+    expect([wrong, notes]).toEqual([
+      [],
+      [
+        `key ${keyId}: manages a department that is deleted or missing`,
+        `key ${keyId}: has a deleted or missing department in its data scope`,
+      ],
+    ]);
+    await service.as({ tenantId }).delete(`/system/key-api/${keyId}`);
   });
 
   it('the doctor finds a row that was changed or removed past the journal', async () => {

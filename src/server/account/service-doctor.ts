@@ -1,5 +1,6 @@
 import { Doctor } from '../../doctor/doctor';
 import { codesWithoutTenant, LIBRARY, type Invariant } from '../../doctor/invariants';
+import { JOURNALLED_KEY } from '../key/key.repository';
 import { JOURNALLED_ACCOUNT } from './account.repository';
 
 const SUPERADMIN = `SELECT 1 FROM tenantry_account s WHERE s.tenant_id = '000000' AND s.del_flag = '0'
@@ -15,7 +16,7 @@ const overLimit = (isHeld: boolean): string => `
      AND CASE WHEN t.update_time >= MAX(a.create_time) THEN 1 ELSE 0 END = ${isHeld ? 1 : 0}`;
 
 /** Rows whose list in this column names departments that are deleted or missing; a list is ids with commas between them. */
-export const danglingDepts = (table: string, id: string, column: string): string => `
+const danglingDepts = (table: string, id: string, column: string): string => `
   SELECT g.${id} AS subject FROM ${table} g
    WHERE g.del_flag = '0' AND g.${column} IS NOT NULL
      AND LENGTH(g.${column}) - LENGTH(REPLACE(g.${column}, ',', '')) + 1 >
@@ -23,17 +24,17 @@ export const danglingDepts = (table: string, id: string, column: string): string
              AND CONCAT(',', g.${column}, ',') LIKE CONCAT('%,', d.dept_id, ',%'))`;
 
 /** They give nothing, and give again what they gave if they are restored. */
-const DANGLING: readonly Invariant[] = [
+const dangling = (noun: string, table: string, id: string): readonly Invariant[] => [
   [
-    'account',
+    noun,
     'manages a department that is deleted or missing',
-    danglingDepts('tenantry_account', 'user_id', 'managed_dept_ids'),
+    danglingDepts(table, id, 'managed_dept_ids'),
     'note',
   ],
   [
-    'account',
+    noun,
     'has a deleted or missing department in its data scope',
-    danglingDepts('tenantry_account', 'user_id', 'scope_dept_ids'),
+    danglingDepts(table, id, 'scope_dept_ids'),
     'note',
   ],
 ];
@@ -66,16 +67,30 @@ const INVARIANTS: readonly Invariant[] = [
   ],
   ['tenant', 'has accounts but never existed', codesWithoutTenant('tenantry_account')],
   ['tenant', 'has sessions but never existed', codesWithoutTenant('tenantry_session')],
+  [
+    'key',
+    'its name could be taken twice: a live one has the name key 0, a deleted one its own id',
+    `SELECT key_id AS subject FROM tenantry_key
+      WHERE name_key <> CASE WHEN del_flag = '0' THEN 0 ELSE key_id END`,
+  ],
+  [
+    'key',
+    'is a superadmin outside the platform',
+    `SELECT key_id AS subject FROM tenantry_key
+      WHERE roles LIKE '%superadmin%' AND tenant_id <> '000000' AND del_flag = '0'`,
+  ],
+  ['tenant', 'has keys but never existed', codesWithoutTenant('tenantry_key')],
   ['tenant', 'has more accounts than its limit allowed', overLimit(false)],
   // To lower a limit is allowed, and removes no account.
   ['tenant', 'has more accounts than its limit allows now', overLimit(true), 'note'],
-  ...DANGLING,
+  ...dangling('account', 'tenantry_account', 'user_id'),
+  ...dangling('key', 'tenantry_key', 'key_id'),
 ];
 
-/** Examines the accounts too, which only the database of the service has. */
+/** Examines the accounts and the keys too, which only the database of the service has. */
 export class ServiceDoctor extends Doctor {
   protected override readonly examined = {
-    resources: [...LIBRARY.resources, JOURNALLED_ACCOUNT],
+    resources: [...LIBRARY.resources, JOURNALLED_ACCOUNT, JOURNALLED_KEY],
     invariants: [...LIBRARY.invariants, ...INVARIANTS],
   };
 }
