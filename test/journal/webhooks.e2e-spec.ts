@@ -51,7 +51,13 @@ describe('webhooks of a tenant', () => {
     const list = await api.get(PATH);
     expect(list.body.data).toMatchObject({
       rows: [
-        { webhookId: id, url: `${URL}/2`, kinds: ['dept', 'tenant', 'user'], status: '0', updateBy: 'ann' },
+        {
+          webhookId: id,
+          url: `${URL}/2`,
+          kinds: ['dept', 'tenant', 'user', 'key'],
+          status: '0',
+          updateBy: 'ann',
+        },
       ],
       hasMore: false,
     });
@@ -103,7 +109,7 @@ describe('webhooks of a tenant', () => {
       expect(answer.refusal.reason).toBe('STALE');
     await api.patch(path, { kinds: null, webhookId: id });
     const after = await api.get(path);
-    expect(after.body.data).toMatchObject({ kinds: ['dept', 'tenant', 'user'], status: '1' });
+    expect(after.body.data).toMatchObject({ kinds: ['dept', 'tenant', 'user', 'key'], status: '1' });
     expect(after.headers.etag).toBe('"2"');
     for (const fields of [{ url: null }, { url: 'ftp://x' }, { kinds: [] }, { webhookId: id + 1 }])
       expect((await api.patch(path, fields)).refusal.reason).toBe('INVALID_INPUT');

@@ -33,7 +33,7 @@ describe('the OpenAPI document', () => {
     expect(run('test/support/lint-openapi.mjs', DOCUMENT)).toBe('');
   });
 
-  it('the OpenAPI document gives every operation a summary, a description in sentences, and one of eight tags that are described', () => {
+  it('the OpenAPI document gives every operation a summary, a description in sentences, and one of nine tags that are described', () => {
     expect(document.tags.map(({ name }) => name)).toEqual(TAGS);
     for (const { description } of document.tags) expect(description).toMatch(/\.$/);
     for (const { summary, description, tags } of operations) {
@@ -46,16 +46,16 @@ describe('the OpenAPI document', () => {
   it('the OpenAPI document has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
-      ...'changePassword commitReservation createDept createTenant createUser createWebhook deleteDepts deleteTenant deleteUsers deleteWebhook diffDepts'.split(
+      ...'changePassword commitReservation createDept createKey createTenant createUser createWebhook deleteDepts deleteKeys deleteTenant deleteUsers deleteWebhook diffDepts'.split(
         ' ',
       ),
-      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getEntitlement getEntitlementOfTenant getMe getTenant getTenantHistory getUser getUserHistory getWebhook'.split(
+      ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getEntitlement getEntitlementOfTenant getKey getKeyHistory getMe getTenant getTenantHistory getUser getUserHistory getWebhook'.split(
         ' ',
       ),
-      ...'importDepts listChanges listDeliveries listDepts listQuotaEntries listQuotas listQuotasOfTenant listTenants listUsers listWebhooks login logout orderDepts patchDept'.split(
+      ...'importDepts listChanges listDeliveries listDepts listKeys listQuotaEntries listQuotas listQuotasOfTenant listTenants listUsers listWebhooks login logout orderDepts patchDept patchKey'.split(
         ' ',
       ),
-      ...'patchTenant patchUser patchWebhook pingWebhook refresh refundQuota releaseReservation resendMessage reserveQuota restoreDept restoreTenant rotateWebhookSecret token updateDept updateTenant updateUser updateWebhook useQuota'.split(
+      ...'patchTenant patchUser patchWebhook pingWebhook refresh refundQuota releaseReservation resendMessage reserveQuota restoreDept restoreTenant rotateWebhookSecret token updateDept updateKey updateTenant updateUser updateWebhook useQuota'.split(
         ' ',
       ),
     ]);
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
     const { parameters = [] } = document.paths['/system/change-api']!.get as { parameters?: object[] };
     const find = (name: string) => parameters.find((each) => 'name' in each && each.name === name);
     expect(find('order')).toMatchObject({ schema: { enum: ['asc', 'desc'] } });
-    const items = { type: 'string', enum: ['dept', 'tenant', 'user'] };
+    const items = { type: 'string', enum: ['dept', 'tenant', 'user', 'key'] };
     expect(find('kinds')).toMatchObject({ style: 'form', explode: false, schema: { type: 'array', items } });
   });
 

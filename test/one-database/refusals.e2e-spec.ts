@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { sign } from 'jsonwebtoken';
 import { TenantryChange } from '../../src/journal/change-log';
+import { newKeySecret } from '../../src/server/auth/key-secret';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { DeptAsOf } from '../../src/dept/history/dept-as-of';
 import { HISTORY_LIMITS } from '../../src/dept/history/dept-journal';
@@ -28,6 +29,7 @@ const PATH = '/system/dept-api';
 const TENANTS = '/system/tenant-api';
 const USERS = '/system/user-api';
 const HOOKS = '/system/webhook-api';
+const KEYS = '/system/key-api';
 const RISK = '/system/quota-api/riskReport';
 const PASSWORD = 'a-long-password';
 
@@ -131,6 +133,22 @@ describe('the catalogue of refusals', () => {
     ACCOUNT_LIMIT: async () => {
       const tenantId = await aTenantRow(service.dataSource, { accountCount: 0 });
       return as({ tenantId }).post(USERS, { username: 'x', password: PASSWORD });
+    },
+    KEY_MISTYPED: () => speaking(service.anonymous).as('tnt_x').get(`${PATH}/1`),
+    KEY_INVALID: () => speaking(service.anonymous).as(newKeySecret()).get(`${PATH}/1`),
+    KEY_NOT_FOUND: () => as().get(`${KEYS}/777777`),
+    KEY_NAME_TAKEN: async () => {
+      await as().post(KEYS, { name: 'taken', permissions: ['dept:read'] });
+      return as().post(KEYS, { name: 'taken', permissions: ['dept:read'] });
+    },
+    KEY_EXCEEDS_MAKER: () =>
+      as().post(KEYS, { name: 'x', permissions: ['dept:read'], roles: ['superadmin'] }),
+    KEY_LIMIT: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const post = (name: number) =>
+        as({ tenantId }).post(KEYS, { name: `${name}`, permissions: ['dept:read'] });
+      for (let left = 100; left > 0; left -= 1) await post(left);
+      return post(0);
     },
     WEBHOOK_NOT_FOUND: () => as().get(`${HOOKS}/777777`),
     WEBHOOK_LIMIT: async () => {
