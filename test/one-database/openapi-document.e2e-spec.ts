@@ -11,7 +11,7 @@ const ROOT = join(__dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'docs', 'openapi.yaml');
 
 const TAGS = [
-  ...['Signing in', 'Departments', 'Tenants', 'Accounts'],
+  ...['Signing in', 'Departments', 'Tenants', 'Accounts', 'Keys'],
   ...['Entitlements', 'Quotas', 'Changes', 'Webhooks'],
 ];
 

@@ -106,6 +106,23 @@ describe('a service with one place and one who waits', () => {
     for (const each of [known, ...strangers]) expect((await each).status).toBe(200);
   });
 
+  it('a key that the service has seen has the places of its tenant', async () => {
+    const body = { name: 'seen', permissions: ['dept:read'] };
+    const { secret } = (await house.service.as().post('/system/key-api', body)).body.data as {
+      secret: string;
+    };
+    const key = house.service.anonymous.as(secret);
+    expect((await key.get(path)).status).toBe(200);
+    const { letGo } = house.holding();
+    const stranger = house.service.as({ username: 'zoe' }).get(path);
+    await house.until({ inWork: 1 });
+    const known = [key.get(path), api.get(path)];
+    await house.until({ inWork: 2, waiting: 1 });
+    expect(told(await key.get(path))).toEqual(REFUSED);
+    letGo();
+    for (const each of [stranger, ...known]) expect((await each).status).toBe(200);
+  });
+
   it('a full service serves sign-ins although all other places are taken', async () => {
     const empty = await house.fill();
     expect(told(await api.get(path))).toEqual(REFUSED);
