@@ -52,7 +52,8 @@ export class DeptListService {
     // The path of a deleted department tells where it stood when it was deleted: what was above it may have moved since.
     if (deleted && ancestorId !== undefined)
       throw HttpErrors.INVALID({ fields: [{ field: 'deleted', message: NOT_BELOW }] });
-    if (deleted) await refuseOutsidePart(ctx, this.depts.in(ctx), parentId ?? ROOT_ID);
+    if (deleted && parentId) await refuseOutsidePart(ctx, this.depts.in(ctx), parentId);
+    else if (deleted && !ManagedPart.of(ctx).isWhole) throw PartErrors.OUTSIDE_MANAGED({ ids: [ROOT_ID] });
     const list = asOf === undefined ? DEPTS : PAST_DEPTS;
     const page = await list.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       // All pages show the version that the first one has found.
@@ -103,7 +104,6 @@ export async function refuseOutsidePart(
 ): Promise<void> {
   const part = ManagedPart.of(ctx);
   if (part.isWhole) return;
-  if (deptId === ROOT_ID) throw PartErrors.OUTSIDE_MANAGED({ ids: [ROOT_ID] });
   const dept = await existing({ find: (id) => depts.findEver(id) }, deptId);
   const live = dept.delFlag === '0' ? part : part.among(await depts.findMany(part.deptIds));
   live.refuseOutside([dept]);

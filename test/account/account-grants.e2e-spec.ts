@@ -46,11 +46,15 @@ describe('accounts with a part of a tenant', () => {
   const done = (answer: Answer): void => {
     expect([answer.status, answer.text]).toEqual([200, answer.text]);
   };
-  const outside = (answer: Answer, ...depts: number[]): void =>
+  const outside = (answer: Answer, ...depts: number[]): void => {
     expectRefused(answer, 403, 'OUTSIDE_MANAGED_DEPTS', { ids: depts });
-  const beyond = (answer: Answer, ...depts: number[]): void =>
+  };
+  const beyond = (answer: Answer, ...depts: number[]): void => {
     expectRefused(answer, 403, 'OUTSIDE_DATA_SCOPE', { ids: depts });
-  const absent = (answer: Answer): void => expectRefused(answer, 404, 'USER_NOT_FOUND');
+  };
+  const absent = (answer: Answer): void => {
+    expectRefused(answer, 404, 'USER_NOT_FOUND');
+  };
   const everything = async (): Promise<string> =>
     JSON.stringify(await service.dataSource.manager.find(AccountEntity, { where: { tenantId } }));
 
@@ -114,7 +118,9 @@ describe('accounts with a part of a tenant', () => {
       const [foreign, gone] = [await aDept(other), await aDept(all)];
       await all.delete(`${DEPTS}/${gone}`);
       const bad = [foreign, gone, NEVER].sort((a, b) => a - b);
-      const refused = (answer: Answer) => expectRefused(answer, 404, 'DEPT_NOT_FOUND', { ids: bad });
+      const refused = (answer: Answer): void => {
+        expectRefused(answer, 404, 'DEPT_NOT_FOUND', { ids: bad });
+      };
       refused(await create(all, { roles: ['dept_admin'], managedDeptIds: [...bad, ids.north] }));
       refused(await create(all, { dataScope: 'custom', scopeDeptIds: [ids.north, ...bad] }));
       const userId = await aUser(all);
@@ -265,7 +271,9 @@ describe('accounts with a part of a tenant', () => {
       const member = await aUser(all, { deptId: ids.n1 });
       const api = await signedIn(username);
       const before = await everything();
-      const tooHigh = (answer: Answer) => expectRefused(answer, 403, 'ROLE_TOO_HIGH');
+      const tooHigh = (answer: Answer): void => {
+        expectRefused(answer, 403, 'ROLE_TOO_HIGH');
+      };
       for (const roles of [['tenant_admin'], ['superadmin'], ['dept_admin']]) {
         const managedDeptIds = roles[0] === 'dept_admin' ? [ids.n1] : [];
         tooHigh(await create(api, { deptId: ids.n1, roles, managedDeptIds }));

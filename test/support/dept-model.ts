@@ -10,7 +10,14 @@ export interface ModelFields {
 interface ModelDept extends ModelFields {
   /** The top of the subtree that was deleted, or null when it was deleted alone. */
   readonly deletedWith?: number | null;
+  /** What was above it when it was deleted. */
+  readonly stoodBelow?: readonly number[];
 }
+
+/** Who asks: one who manages what is below these departments, or null who manages all. */
+export type Managing = readonly number[] | null;
+
+const OUTSIDE = 'OUTSIDE_MANAGED_DEPTS';
 
 export interface ModelNode extends ModelFields {
   readonly deptId: number;
@@ -24,6 +31,8 @@ const NEW: ModelDept = { parentId: 0, deptName: '', orderNum: 0, leader: null, s
 /** The departments of a tenant, kept as plainly as can be, to compare with. Each method gives the reason of a refusal, or null. */
 export class DeptModel {
   readonly #depts = new Map<number, ModelDept>();
+  /** The departments of accounts. */
+  readonly accounts = new Map<number, number | null>();
 
   get ids(): number[] {
     return [...this.#depts.keys()];
@@ -48,34 +57,73 @@ export class DeptModel {
     });
   }
 
-  judgeCreate({ parentId = 0 }: Partial<ModelFields>): string | null {
-    if (parentId === 0) return null;
+  judgeCreate({ parentId = 0 }: Partial<ModelFields>, by: Managing = null): string | null {
     const parent = this.#live(parentId);
-    if (!parent) return 'PARENT_NOT_FOUND';
-    return parent.status === '0' ? null : 'PARENT_DISABLED';
+    if (parentId !== 0 && !parent) return 'PARENT_NOT_FOUND';
+    if (!this.manages(parentId, by)) return OUTSIDE;
+    return !parent || parent.status === '0' ? null : 'PARENT_DISABLED';
   }
 
-  judgeUpdate(id: number, { parentId }: Partial<ModelFields>): string | null {
+  judgeUpdate(id: number, { parentId, status }: Partial<ModelFields>, by: Managing = null): string | null {
     const dept = this.#live(id);
     if (!dept) return 'DEPT_NOT_FOUND';
-    if (parentId === undefined || parentId === dept.parentId) return null;
+    const isMove = parentId !== undefined && parentId !== dept.parentId;
+    const isDetail = !isMove && (status ?? dept.status) === dept.status;
+    if (!this.#isBelow(id, by) && !(isDetail && this.manages(id, by))) return OUTSIDE;
+    if (!isMove) return null;
     if (this.#live(parentId) && this.#chain(parentId).includes(id)) return 'DEPT_CYCLE';
-    return this.judgeCreate({ parentId });
+    return this.judgeCreate({ parentId }, by);
   }
 
-  judgeDelete(ids: readonly number[]): string | null {
+  judgeDelete(ids: readonly number[], by: Managing = null): string | null {
     if (ids.some((id) => !this.#live(id))) return 'DEPT_NOT_FOUND';
-    return ids.some((id) => this.childrenOf(id).length > 0) ? 'DEPT_HAS_CHILDREN' : null;
+    if (!ids.every((id) => this.#isBelow(id, by))) return OUTSIDE;
+    if (ids.some((id) => this.childrenOf(id).length > 0)) return 'DEPT_HAS_CHILDREN';
+    return this.#areOccupied(ids) ? 'DEPT_HAS_USERS' : null;
   }
 
-  judgeDeleteTree(id: number): string | null {
-    return this.#live(id) ? null : 'DEPT_NOT_FOUND';
+  judgeDeleteTree(id: number, by: Managing = null): string | null {
+    if (!this.#live(id)) return 'DEPT_NOT_FOUND';
+    if (!this.#isBelow(id, by)) return OUTSIDE;
+    return this.#areOccupied(this.#subtree(id)) ? 'DEPT_HAS_USERS' : null;
   }
 
-  judgeRestore(id: number, fields: Partial<ModelFields>): string | null {
+  judgeRestore(id: number, fields: Partial<ModelFields>, by: Managing = null): string | null {
     const dept = this.#depts.get(id);
     if (!dept) return 'DEPT_NOT_FOUND';
-    return this.#live(id) ? 'NOT_DELETED' : this.judgeCreate({ ...dept, ...fields });
+    if (this.#live(id)) return this.#isBelow(id, by) ? 'NOT_DELETED' : OUTSIDE;
+    const { parentId } = { ...dept, ...fields };
+    if (parentId !== dept.parentId && !this.#hasStoodBelow(dept, by)) return OUTSIDE;
+    return this.judgeCreate({ parentId }, by);
+  }
+
+  judgeOrder(parentId: number, by: Managing = null): string | null {
+    return this.manages(parentId, by) ? null : OUTSIDE;
+  }
+
+  /** Of history, and of the deleted children of a department. */
+  judgeLook(id: number, by: Managing = null): string | null {
+    const dept = this.#depts.get(id);
+    if (!dept) return 'DEPT_NOT_FOUND';
+    return (this.#live(id) ? this.manages(id, by) : this.#hasStoodBelow(dept, by)) ? null : OUTSIDE;
+  }
+
+  judgeJoin(deptId: number | null, by: Managing = null): string | null {
+    const dept = deptId === null ? null : this.#live(deptId);
+    if (deptId !== null && !dept) return 'DEPT_NOT_FOUND';
+    if (by && (deptId === null || !this.manages(deptId, by))) return OUTSIDE;
+    return !dept || dept.status === '0' ? null : 'DEPT_DISABLED';
+  }
+
+  /** The accounts that exist for one who manages a part. */
+  accountsOf(by: Managing): number[] {
+    const isOwn = (deptId: number | null) => deptId !== null && this.manages(deptId, by);
+    return [...this.accounts].filter(([, deptId]) => !by || isOwn(deptId)).map(([userId]) => userId);
+  }
+
+  /** Whether a live department is managed, or below one that is; 0 is the top level. */
+  manages(id: number, by: Managing): boolean {
+    return !by || (this.#live(id) !== null && this.#chain(id).some((each) => by.includes(each)));
   }
 
   /** Makes it, or changes it. */
@@ -83,15 +131,22 @@ export class DeptModel {
     this.#depts.set(id, { ...(this.#depts.get(id) ?? NEW), ...fields });
   }
 
+  /** Whether it has these values already. */
+  has(id: number, fields: Partial<ModelFields>): boolean {
+    const dept: Partial<ModelFields> = this.#depts.get(id) ?? {};
+    return Object.entries(fields).every(([name, value]) => dept[name as keyof ModelFields] === value);
+  }
+
   delete(ids: readonly number[], top: number | null = null): void {
-    for (const id of ids) this.#depts.set(id, { ...this.#depts.get(id)!, deletedWith: top });
+    const gone = ids.map((id) => {
+      const dept = this.#depts.get(id)!;
+      return [id, { ...dept, deletedWith: top, stoodBelow: this.#chain(dept.parentId) }] as const;
+    });
+    for (const [id, dept] of gone) this.#depts.set(id, dept);
   }
 
   deleteTree(top: number): void {
-    this.delete(
-      this.ids.filter((id) => this.#live(id) && this.#chain(id).includes(top)),
-      top,
-    );
+    this.delete(this.#subtree(top), top);
   }
 
   restore(top: number, fields: Partial<ModelFields>): void {
@@ -101,9 +156,25 @@ export class DeptModel {
       this.#depts.get(id)!.deletedWith === deletedWith &&
       this.#chain(id).includes(top);
     for (const id of this.ids.filter((each) => each === top || isTogether(each))) {
-      const { deletedWith: _, ...dept } = this.#depts.get(id)!;
+      const { deletedWith: _, stoodBelow: __, ...dept } = this.#depts.get(id)!;
       this.#depts.set(id, { ...dept, ...(id === top && fields) });
     }
+  }
+
+  #subtree(top: number): number[] {
+    return this.ids.filter((id) => this.#live(id) && this.#chain(id).includes(top));
+  }
+
+  #isBelow(id: number, by: Managing): boolean {
+    return this.manages(this.#live(id)!.parentId, by);
+  }
+
+  #hasStoodBelow({ stoodBelow = [] }: ModelDept, by: Managing): boolean {
+    return !by || stoodBelow.some((each) => by.includes(each) && this.#live(each));
+  }
+
+  #areOccupied(ids: readonly number[]): boolean {
+    return [...this.accounts.values()].some((deptId) => deptId !== null && ids.includes(deptId));
   }
 
   #live(id: number): ModelDept | null {
