@@ -40,6 +40,7 @@ export { TenantScoped } from './web/organisation-controller';
 
 // Departments.
 export { DeptListService } from './dept/dept-list.service';
+export { DataScopes } from './dept/data-scopes.service';
 export { DeptService } from './dept/dept.service';
 export { DeptHistory, DeptsAt } from './dept/history/dept-history.service';
 export {
@@ -119,7 +120,7 @@ export type { PageView } from './database/page';
 export { revisionOf, tagOf, type Expected } from './database/revision';
 
 // Refusals.
-export { AuthErrors } from './tenancy/access.errors';
+export { AuthErrors, PartErrors } from './tenancy/access.errors';
 export { DatabaseErrors, IdempotencyErrors } from './database/database.errors';
 export { DeptErrors, TransferErrors } from './dept/dept.errors';
 export {
@@ -141,6 +142,7 @@ export {
   tenantBoundToken,
 } from './resource/tenant-bound.repository';
 export type { TenantOwned } from './tenancy/tenant-bound';
+export { DataScoped, type DataScopedBy, type ScopeColumns } from './resource/data-scope.conditions';
 export type { RowsWanted } from './resource/host-table';
 export { TenantRows, type RowConditions } from './resource/tenant-rows.repository';
 

@@ -2,6 +2,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { CHANGES, WEBHOOKS } from './changes/journal.module';
 import { TenantryCommit } from './database/commit-log';
 import { migrations as common } from './database/migrations/index';
+import { DataScopes } from './dept/data-scopes.service';
 import { DEPTS } from './dept/dept.module';
 import { DeptService } from './dept/dept.service';
 import { DeptAdoption } from './dept/transfer/dept-adoption.service';
@@ -25,6 +26,7 @@ export const resources = {
 export const inTransaction = {
   depts: DeptService,
   deptAdoption: DeptAdoption,
+  dataScopes: DataScopes,
   tenants: TenantService,
   quotas: QuotaService,
 };

@@ -2,6 +2,7 @@ import { Injectable, Scope, type OnModuleInit, type Type } from '@nestjs/common'
 import { HttpAdapterHost, ModuleRef, ModulesContainer, type NestContainer } from '@nestjs/core';
 import * as typeorm from 'typeorm';
 import type { DataSource } from 'typeorm';
+import { dataScopeProblem } from './resource/data-scope.conditions';
 import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitOfWork } from './database/unit-of-work';
@@ -22,6 +23,7 @@ export class StartChecks implements OnModuleInit {
     const problem =
       (hasRoutes(this.modules) ? this.#routesProblem() : null) ??
       dataSourceProblem(this.dataSource) ??
+      dataScopeProblem(this.dataSource) ??
       (await missingTable(this.dataSource));
     if (problem !== null) throw new Error(`Tenantry cannot start: ${problem}`);
   }

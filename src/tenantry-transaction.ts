@@ -20,7 +20,7 @@ type ServicesInUnit = {
   readonly [K in keyof typeof inTransaction]: InUnit<InstanceType<(typeof inTransaction)[K]>>;
 };
 
-/** What happens together, or not at all: `depts`, `deptAdoption`, `tenants`, `quotas`. It can be used until the work that it was given to is done. */
+/** What happens together, or not at all: `depts`, `deptAdoption`, `dataScopes`, `tenants`, `quotas`. It can be used until the work that it was given to is done. */
 export interface TenantryUnit extends ServicesInUnit {
   /** The tenant's rows in a table of the host. */
   readonly rows: OtherRows;

@@ -103,11 +103,12 @@ export class DeptReader implements DeptSource {
     return firstOf(this.#pages(DEPT_SHOWN, where, { order: TREE_ORDER, index: SUBTREE, limit }), limit);
   }
 
-  async findIdsBelow(top: TreeNode): Promise<number[]> {
+  /** Of all below a department, or below the top level. */
+  async findIdsBelow(top: TreeNode | null): Promise<number[]> {
     const found: number[] = [];
     const options = { order: TREE_ORDER, index: SUBTREE, limit: Infinity };
     // Large pages: the index has all of these columns.
-    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top }), options, 5000))
+    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top ?? undefined }), options, 5000))
       for (const { deptId } of page) found.push(deptId);
     return found;
   }

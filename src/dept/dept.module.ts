@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DataScopes } from './data-scopes.service';
 import { DeptListService } from './dept-list.service';
 import type { Resource } from '../resource/resource';
 import { PART_MANAGERS, READERS } from '../tenancy/roles';
@@ -18,6 +19,7 @@ import { DeptTransferService } from './transfer/dept-transfer.service';
 @Module({
   providers: [
     DeptService,
+    DataScopes,
     DeptListService,
     DeptTransferService,
     DeptAdoption,
@@ -25,7 +27,7 @@ import { DeptTransferService } from './transfer/dept-transfer.service';
     DeptAsOf,
     DeptRepository,
   ],
-  exports: [DeptService, DeptListService, DeptTransferService, DeptAdoption, DeptHistory],
+  exports: [DeptService, DataScopes, DeptListService, DeptTransferService, DeptAdoption, DeptHistory],
 })
 export class DeptServicesModule {}
 

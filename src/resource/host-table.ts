@@ -11,10 +11,12 @@ import {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
+import type { OpenUnit, UnitPart } from '../database/open-unit';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from '../tenancy/request-context';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 import { dataSourceOf } from '../database/tenantry.data-source';
+import { outsideScope, RowScope, scopedDepts } from './data-scope.conditions';
 import { TenantBoundQueryBuilder, tenantColumn } from './tenant-bound.query-builder';
 
 /** In which order, and how many at most. */
@@ -26,26 +28,40 @@ export interface RowsWanted<E> {
 type Where<E> = FindOptionsWhere<E> | FindOptionsWhere<E>[];
 type Values<E> = QueryDeepPartialEntity<E>;
 
+/** Keeps a unit from its COMMIT that has written a row out of the caller's data scope, also where the host catches the refusal. */
+class ScopeBreach implements UnitPart {
+  refusal: Error | null = null;
+
+  beforeCommit(): Promise<void> {
+    return this.refusal === null ? Promise.resolve() : Promise.reject(this.refusal);
+  }
+}
+
 /**
- * A table of a host as one tenant sees it: every condition gets the tenant added last, every row is stamped with it. By
- * TypeORM's query builder, because entities of hosts may have more to them: relations, hooks, other operators.
+ * A table of a host as one caller sees it: every condition gets the tenant and the data scope added last, every row is stamped with the
+ * tenant. By TypeORM's query builder, because entities of hosts may have more to them: relations, hooks, other operators.
  */
 export class HostTable<E extends TenantOwned> {
   readonly #manager: EntityManager;
   readonly #entity: Type<E>;
-  readonly #tenantId: string;
+  readonly #ctx: RequestContext;
+  readonly #unit: OpenUnit | null;
   readonly #own: FindOptionsWhere<E>;
+  readonly #scope: RowScope | null;
 
-  constructor(manager: EntityManager, entity: Type<E>, ctx: RequestContext) {
+  /** In a unit, or with a manager to read with. */
+  constructor(within: OpenUnit | EntityManager, entity: Type<E>, ctx: RequestContext) {
     RequestContext.require(ctx);
-    this.#manager = manager;
+    this.#unit = 'writeParts' in within ? within : null;
+    this.#manager = 'writeParts' in within ? within.manager : within;
     this.#entity = entity;
-    this.#tenantId = ctx.tenantId;
+    this.#ctx = ctx;
     this.#own = { tenantId: ctx.tenantId } as FindOptionsWhere<E>;
+    this.#scope = RowScope.of(ctx, this.#metadata);
   }
 
   queryBuilder(alias: string): SelectQueryBuilder<E> {
-    return new TenantBoundQueryBuilder(this.#manager.createQueryBuilder(this.#entity, alias), this.#tenantId);
+    return new TenantBoundQueryBuilder(this.#manager.createQueryBuilder(this.#entity, alias), this.#ctx);
   }
 
   findOne(where: Where<E>): Promise<E | null> {
@@ -72,7 +88,10 @@ export class HostTable<E extends TenantOwned> {
   async insert(...rows: Values<E>[]): Promise<E[]> {
     const entities = rows.map((row) => this.#manager.create(this.#entity, row as DeepPartial<E>));
     for (const each of entities) this.#stamp(each);
-    await this.#manager.insert(this.#entity, entities as Values<E>[]);
+    const refuseOutside = async () => this.#scope?.refuseOutside(this.#manager, entities);
+    await refuseOutside();
+    const insert = () => this.#manager.insert(this.#entity, entities as Values<E>[]);
+    await this.#inScope(entities, insert, refuseOutside);
     return entities;
   }
 
@@ -81,8 +100,13 @@ export class HostTable<E extends TenantOwned> {
     // Of the entity's class, so that its hooks run; without its constructor, which may set what is not to be changed.
     const changes = Object.assign(Object.create(this.#entity.prototype as object) as E, values);
     this.#stamp(changes);
+    await this.#refuseLeaving(where, changes);
     const update = this.#manager.createQueryBuilder().update(this.#entity).set(changes);
-    return (await update.where(where).andWhere(this.#own).execute()).affected ?? 0;
+    update.where(where).andWhere(this.#own);
+    const scope = this.#scope?.condition();
+    if (scope) update.andWhere(scope.sql, scope.parameters);
+    const refuseOutside = () => this.#refuseHooks(changes);
+    return (await this.#inScope([changes], () => update.execute(), refuseOutside)).affected ?? 0;
   }
 
   /** Marks the rows that match as deleted where the entity has a column for it, or else erases them; gives their number. */
@@ -91,12 +115,59 @@ export class HostTable<E extends TenantOwned> {
     const builder = this.#manager.createQueryBuilder();
     const remove = deleteDateColumn ? builder.softDelete() : builder.delete();
     remove.from(this.#entity).where(where).andWhere(this.#own);
+    const scope = this.#scope?.condition();
+    if (scope) remove.andWhere(scope.sql, scope.parameters);
     if (deleteDateColumn) remove.andWhere({ [deleteDateColumn.propertyName]: IsNull() });
     return (await remove.execute()).affected ?? 0;
   }
 
   get #metadata(): EntityMetadata {
     return dataSourceOf(this.#manager).getMetadata(this.#entity);
+  }
+
+  /** Refuses a change of rows by which one of them gets a department outside of the data scope, or is given away by its owner. */
+  async #refuseLeaving(where: Where<E>, changes: E): Promise<void> {
+    const deptId = this.#scope?.deptOf(changes);
+    const owner = this.#scope?.ownerOf(changes);
+    if (!this.#scope || (await this.#isHeld(deptId))) return;
+    const leaving = [
+      ...(deptId === undefined ? [] : [this.#scope.leaving('t', deptId)]),
+      ...(owner === undefined || this.#scope.isOwn(owner) ? [] : [this.#scope.leaving('t', undefined)]),
+    ];
+    for (const { sql, parameters } of leaving) {
+      const rows = this.#select(where, { loadEagerRelations: false, withDeleted: true });
+      if (await rows.andWhere(sql, parameters).getExists()) throw outsideScope([deptId ?? null]);
+    }
+  }
+
+  /** Hooks of an update do not see the rows, so what they say of departments and owners must be right for all rows. */
+  async #refuseHooks(changes: E): Promise<void> {
+    const deptId = this.#scope?.deptOf(changes);
+    if (!(await this.#isHeld(deptId))) throw outsideScope([deptId ?? null]);
+  }
+
+  async #isHeld(deptId: number | null | undefined): Promise<boolean> {
+    if (deptId === null || deptId === undefined) return false;
+    return (await scopedDepts(this.#manager, this.#ctx, [deptId])).get(deptId) === true;
+  }
+
+  /** Writes rows, and checks again where their hooks have changed departments or owners. */
+  async #inScope<T>(
+    rows: readonly E[],
+    write: () => Promise<T>,
+    refuseOutside: () => Promise<void>,
+  ): Promise<T> {
+    const scope = this.#scope;
+    if (!scope) return write();
+    const said = () => JSON.stringify(rows.map((row) => [scope.deptOf(row), scope.ownerOf(row)]));
+    const before = said();
+    const written = await write();
+    if (said() === before) return written;
+    await refuseOutside().catch((refusal: unknown) => {
+      if (this.#unit) this.#unit.part(ScopeBreach).refusal = refusal as Error;
+      throw refusal;
+    });
+    return written;
   }
 
   #select(where: Where<E>, options: FindManyOptions<E>): SelectQueryBuilder<E> {
@@ -109,7 +180,7 @@ export class HostTable<E extends TenantOwned> {
   /** Says whose row it is, also after a hook of the entity has said something else. */
   #stamp(row: E): void {
     const set = (): void => undefined;
-    Object.defineProperty(row, 'tenantId', { get: () => this.#tenantId, set, enumerable: true });
+    Object.defineProperty(row, 'tenantId', { get: () => this.#ctx.tenantId, set, enumerable: true });
     const relation = tenantColumn(this.#metadata)?.relationMetadata?.propertyName;
     if (relation !== undefined) Object.defineProperty(row, relation, { get: () => undefined, set });
   }

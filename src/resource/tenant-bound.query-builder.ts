@@ -1,7 +1,8 @@
 import { SelectQueryBuilder, type EntityMetadata, type ObjectLiteral, type QueryRunner } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { dataSourceOf } from '../database/tenantry.data-source';
-import { isTenantCode } from '../tenancy/tenant-code';
+import { RequestContext } from '../tenancy/request-context';
+import { RowScope, type Condition } from './data-scope.conditions';
 
 /** What would write, or read rows of other tables past the builder. The last one is of TypeORM 0.3. */
 const REFUSED = [
@@ -9,20 +10,51 @@ const REFUSED = [
   ...['loadRelationIdAndMap', 'loadAllRelationIds', 'loadRelationCountAndMap'],
 ];
 
+/** The conditions that all builders of a statement put on entities, by their aliases, on behalf of one caller. */
+class Bounds {
+  readonly #conditions = new Map<string, Condition | null>();
+
+  constructor(readonly ctx: RequestContext) {
+    RequestContext.require(ctx);
+  }
+
+  /** Always the same, so that a copy of a builder knows what it has already. */
+  on(alias: string, metadata: EntityMetadata): Condition | null {
+    const key = `${metadata.name} ${alias}`;
+    const known = this.#conditions.get(key);
+    if (known !== undefined) return known;
+    const found = this.#find(alias, metadata);
+    this.#conditions.set(key, found);
+    return found;
+  }
+
+  /** The tenant is written out and not a parameter, which others could set. */
+  #find(alias: string, metadata: EntityMetadata): Condition | null {
+    const column = tenantColumn(metadata);
+    if (!column) return null;
+    const stored: unknown = column.getEntityValue({ tenantId: this.ctx.tenantId }, true);
+    if (stored !== Number(stored) && !(typeof stored === 'string' && /^[\w-]+$/.test(stored))) {
+      throw new Error(`${metadata.name} stores tenantId as something other than a code.`);
+    }
+    const sql = `${alias}.${column.propertyPath} = '${stored}'`;
+    const scope = RowScope.of(this.ctx, metadata)?.condition(alias);
+    return scope ? { ...scope, sql: `${sql} AND ${scope.sql}` } : { sql, parameters: {} };
+  }
+}
+
 /**
- * TypeORM's select builder, for one tenant: each entity with a `tenantId` that it selects from or joins, subqueries included, gives
- * rows of that tenant alone. The condition stands beside WHERE and in ON, where `where` and its like do not reach it,
- * and it is part of every copy.
+ * TypeORM's select builder, for one caller: each entity with a `tenantId` that it selects from or joins, subqueries included, gives
+ * rows of the caller's tenant alone, and of one with `@DataScoped` those in the caller's data scope. The condition stands beside WHERE
+ * and in ON, where `where` and its like do not reach it, and it is part of every copy.
  */
 export class TenantBoundQueryBuilder<E extends ObjectLiteral> extends SelectQueryBuilder<E> {
-  readonly #tenantId: string;
-  /** How many of the joins have the tenant in their condition. */
+  readonly #bounds: Bounds;
+  /** How many of the joins have the bounds in their condition. */
   #boundJoins = 0;
 
-  constructor(from: SelectQueryBuilder<E>, tenantId: string) {
+  constructor(from: SelectQueryBuilder<E>, caller: RequestContext | Bounds) {
     super(from);
-    if (!isTenantCode(tenantId)) throw new Error('A builder that is bound to a tenant needs its code.');
-    this.#tenantId = tenantId;
+    this.#bounds = caller instanceof Bounds ? caller : new Bounds(caller);
     if (from instanceof TenantBoundQueryBuilder) this.#boundJoins = from.#boundJoins;
     // Also where the DataSource caches everything: a row that is gone must not be confirmed.
     this.expressionMap.cache = false;
@@ -30,12 +62,12 @@ export class TenantBoundQueryBuilder<E extends ObjectLiteral> extends SelectQuer
   }
 
   override clone(): this {
-    return new TenantBoundQueryBuilder(this, this.#tenantId) as this;
+    return new TenantBoundQueryBuilder(this, this.#bounds) as this;
   }
 
   override createQueryBuilder(queryRunner: QueryRunner | undefined = this.queryRunner): this {
     const empty = new SelectQueryBuilder<E>(dataSourceOf(this), queryRunner);
-    return new TenantBoundQueryBuilder(empty, this.#tenantId) as this;
+    return new TenantBoundQueryBuilder(empty, this.#bounds) as this;
   }
 
   override getQuery(): string {
@@ -74,12 +106,12 @@ export class TenantBoundQueryBuilder<E extends ObjectLiteral> extends SelectQuer
   #bind(): void {
     const { aliases, joinAttributes } = this.expressionMap;
     for (const join of joinAttributes.slice(this.#boundJoins)) {
-      const own = this.#conditionOn(join.alias.name, join.metadata);
+      const own = this.#boundsOn(join.alias.name, join.metadata);
       if (own !== null) join.condition = join.condition ? `${own} AND (${join.condition})` : own;
     }
     this.#boundJoins = joinAttributes.length;
     const sources = aliases.filter(({ type, hasMetadata }) => type === 'from' && hasMetadata);
-    const conditions = sources.flatMap(({ name, metadata }) => this.#conditionOn(name, metadata) ?? []);
+    const conditions = sources.flatMap(({ name, metadata }) => this.#boundsOn(name, metadata) ?? []);
     const own = conditions.join(' AND ');
     // TypeORM itself puts the ids of a page there, in a copy.
     const { extraAppendedAndWhereCondition: other } = this.expressionMap;
@@ -88,15 +120,11 @@ export class TenantBoundQueryBuilder<E extends ObjectLiteral> extends SelectQuer
     }
   }
 
-  /** Written out and not as a parameter, which others could set. */
-  #conditionOn(alias: string, metadata: EntityMetadata | undefined): string | null {
-    const column = metadata && tenantColumn(metadata);
-    if (!column) return null;
-    const stored: unknown = column.getEntityValue({ tenantId: this.#tenantId }, true);
-    if (stored !== Number(stored) && !(typeof stored === 'string' && /^[\w-]+$/.test(stored))) {
-      throw new Error(`${metadata.name} stores tenantId as something other than a code.`);
-    }
-    return `${alias}.${column.propertyPath} = '${stored}'`;
+  #boundsOn(alias: string, metadata: EntityMetadata | undefined): string | null {
+    const own = metadata && this.#bounds.on(alias, metadata);
+    if (!own) return null;
+    this.setParameters(own.parameters);
+    return own.sql;
   }
 }
 

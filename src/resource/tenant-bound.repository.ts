@@ -38,13 +38,13 @@ export class TenantBoundRepository<E extends TenantOwned> {
   /** The tenant's rows. Every read is a statement of its own, every write a transaction of its own. */
   in(ctx: RequestContext): TenantRows<E> {
     RequestContext.require(ctx);
-    const tableOf = ({ manager }: { readonly manager: EntityManager }) =>
-      new HostTable(manager, this.#entity, ctx);
+    const tableOf = (within: OpenUnit | EntityManager) => new HostTable(within, this.#entity, ctx);
     return new TenantRows({
       metadata: this.#dataSource.getMetadata(this.#entity),
-      table: tableOf(this.#dataSource),
-      read: (work) => this.#unitOfWork.withoutTransaction((manager) => work(tableOf({ manager }))),
-      // A new row alone depends on nothing that another write could change, so it waits for none.
+      table: tableOf(this.#dataSource.manager),
+      read: (work) => this.#unitOfWork.withoutTransaction((manager) => work(tableOf(manager))),
+      // A new row waits for no other write. That its department is in the caller's data scope was true when it was looked at; a
+      // department that moves after that takes the row with it, as it would had the row been there before.
       insert: (work) => this.#unitOfWork.run(null, tenantCheck(ctx), (unit) => work(tableOf(unit))),
       write: (work) => this.#unitOfWork.run(ctx.tenantId, treeLock(ctx), (unit) => work(tableOf(unit))),
     });
@@ -80,7 +80,7 @@ export function rowsIn<O extends TenantOwned>(
   const { manager } = unit;
   const metadata = dataSourceOf(manager).getMetadata(entity);
   refuseUnowned(metadata);
-  const table = new HostTable(manager, entity, ctx);
+  const table = new HostTable(unit, entity, ctx);
   const inside = <T>(work: (table: HostTable<O>) => Promise<T>): Promise<T> => unit.call(() => work(table));
   return new TenantRows({ metadata, table, read: inside, insert: inside, write: inside });
 }

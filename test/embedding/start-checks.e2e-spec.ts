@@ -16,8 +16,16 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Request } from 'express';
 import type { Observable } from 'rxjs';
-import { DataSource, type DataSourceOptions } from 'typeorm';
-import { DeptService, Doctor, entities, TenantryModule, type TenantryOptions } from '../../src/index';
+import { Column, DataSource, Entity, PrimaryColumn, type DataSourceOptions } from 'typeorm';
+import {
+  DataScoped,
+  DeptService,
+  Doctor,
+  entities,
+  TenantryModule,
+  type DataScopedBy,
+  type TenantryOptions,
+} from '../../src/index';
 import { dataSourceProblem } from '../../src/start-checks';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/testing';
 import { HeaderResolver, hostDataSource, system } from '../support/host';
@@ -251,6 +259,38 @@ describe('a host that cannot work with the library', () => {
     const few = (dataSource.options.entities as unknown[]).filter((entity) => entity !== entities.at(-1));
     Object.assign(dataSource.options, { entities: few });
     expect(await start({ dataSource })).toContain(`${entities.at(-1)!.name} is missing`);
+  });
+
+  it('a host is told which column its @DataScoped names in vain', async () => {
+    const told = async (by: DataScopedBy) => {
+      @Entity('host_order')
+      @DataScoped(by)
+      class Parcel {
+        @PrimaryColumn({ name: 'order_id', type: 'integer' })
+        id!: number;
+
+        @Column({ name: 'tenant_id', type: 'varchar' })
+        tenantId!: string;
+
+        @Column({ type: 'integer' })
+        amount!: number;
+
+        @Column({ type: 'varchar' })
+        title!: string;
+      }
+      return start({ dataSource: hostDataSource(database.url, { entities: [...entities, Parcel] }) });
+    };
+    expect(await told({ dept: 'amount', owner: 'title' })).toBe('it starts');
+    expect(await told({ dept: 'deptId' })).toBe(
+      'Tenantry cannot start: @DataScoped of Parcel needs a column for deptId, and there is none.',
+    );
+    expect(await told({ dept: 'amount', owner: 'createdBy' })).toContain('needs a column for createdBy');
+    expect(await told({ dept: 'title' })).toBe(
+      'Tenantry cannot start: @DataScoped of Parcel needs the ids of departments in title, as numbers.',
+    );
+    expect(await told({ dept: 'amount', ownerIs: 'email' as 'username' })).toContain(
+      "'subject' or 'username' as ownerIs, not email",
+    );
   });
 
   it('a host is examined by the doctor, as a service and from the command line, whatever its migrations table is called', async () => {

@@ -14,7 +14,7 @@ import {
   type MigrationInterface,
   type QueryRunner,
 } from 'typeorm';
-import { TenantryDept, TenantryTenant, type TenantOwned } from '../../src/index';
+import { DataScoped, TenantryDept, TenantryTenant, type TenantOwned } from '../../src/index';
 import { onPostgres } from './test-database';
 
 @Entity('host_order')
@@ -141,6 +141,73 @@ export class VisitEntity implements TenantOwned {
   at!: Date;
 }
 
+/** Its rows are limited by the data scope of the caller; texts say who owns them. */
+@Entity('host_task')
+@DataScoped({ dept: 'deptId', owner: 'createdBy', ownerIs: 'username' })
+export class TaskEntity implements TenantOwned {
+  /** What a hook says of new rows and of changes, as that of a host that finds the caller elsewhere. */
+  static saidByHook: Partial<Pick<TaskEntity, 'deptId' | 'createdBy'>> = {};
+
+  @PrimaryGeneratedColumn({ name: 'task_id' })
+  taskId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @Column({ name: 'dept_id', type: 'integer', nullable: true })
+  deptId!: number | null;
+
+  @Column({ name: 'created_by', type: 'varchar', length: 64, nullable: true })
+  createdBy!: string | null;
+
+  @Column({ type: 'varchar', length: 64 })
+  title!: string;
+
+  @DeleteDateColumn({ name: 'deleted_at' })
+  deletedAt!: Date | null;
+
+  @OneToMany(() => NoteEntity, ({ task }) => task)
+  notes?: NoteEntity[];
+
+  @BeforeInsert()
+  @BeforeUpdate()
+  before(): void {
+    Object.assign(this, TaskEntity.saidByHook);
+  }
+}
+
+/** As a task, but numbers say who owns it, and its department is a relation. */
+@Entity('host_note')
+@DataScoped({ dept: 'deptId', owner: 'ownerNo' })
+export class NoteEntity implements TenantOwned {
+  @PrimaryGeneratedColumn({ name: 'note_id' })
+  noteId!: number;
+
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20 })
+  tenantId!: string;
+
+  @ManyToOne(() => TenantryDept, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'dept_id' })
+  dept?: TenantryDept;
+
+  @Column({ name: 'dept_id', type: 'integer', nullable: true })
+  deptId!: number | null;
+
+  @Column({
+    ...{ name: 'owner_no', type: 'integer', nullable: true },
+    // In the entity, the numbers of people begin with a letter.
+    transformer: { to: (no: string) => no && Number(no.slice(1)), from: (no: number) => no && `p${no}` },
+  })
+  ownerNo!: string | null;
+
+  @Column({ name: 'task_id', type: 'integer', nullable: true })
+  taskId!: number | null;
+
+  @ManyToOne(() => TaskEntity, ({ notes }) => notes, { eager: true, createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'task_id' })
+  task?: TaskEntity | null;
+}
+
 export const hostEntities = [
   OrderEntity,
   LineEntity,
@@ -148,6 +215,8 @@ export const hostEntities = [
   HostUserEntity,
   CurrencyEntity,
   VisitEntity,
+  TaskEntity,
+  NoteEntity,
 ];
 
 const key = (name: string) => ({
@@ -164,6 +233,7 @@ const time = (name: string) => ({
   precision: 3,
 });
 const number = (name: string) => ({ name, type: 'integer' });
+const orNone = <C extends object>(column: C) => ({ ...column, isNullable: true });
 
 export class HostTables1800000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -179,6 +249,15 @@ export class HostTables1800000000000 implements MigrationInterface {
       host_user: [key('user_id'), text('tenant_id'), number('dept_id')],
       host_currency: [{ ...text('code'), isPrimary: true }],
       host_visit: [key('visit_id'), text('tenant_id'), number('dept_id'), time('at')],
+      host_task: [
+        ...[key('task_id'), text('tenant_id'), text('title')],
+        ...[number('dept_id'), text('created_by')].map(orNone),
+        { name: 'deleted_at', type: onPostgres ? 'timestamp' : 'datetime', isNullable: true },
+      ],
+      host_note: [
+        ...[key('note_id'), text('tenant_id')],
+        ...['dept_id', 'owner_no', 'task_id'].map((name) => orNone(number(name))),
+      ],
     };
     for (const [name, columns] of Object.entries(tables))
       await runner.createTable(new Table({ name, columns }));
@@ -192,6 +271,8 @@ export class HostTables1800000000000 implements MigrationInterface {
       'host_user',
       'host_currency',
       'host_visit',
+      'host_task',
+      'host_note',
     ])
       await runner.dropTable(name);
   }
