@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with user name and password
-         * @description Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them.
+         * @description Access tokens are valid for 30 minutes, refresh tokens for 7 days. A wrong tenant, user name or password, a disabled account and a locked one get the same refusal; five wrong passwords lock the account for ten minutes, for the client that sent them. With `scope` the tokens are limited to these permissions; those that no role of the account can use are left out.
          */
         post: operations["login"];
         delete?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Who am I?
-         * @description The answer tells the account, its roles, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.
+         * @description The answer tells the account, its roles, what it may do and touch, its tenant with the menus that it may use, and the time zone and version of the service. The `userId` of a caller without an account here is null.
          */
         get: operations["getMe"];
         put?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Get new tokens for a refresh token
-         * @description The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends.
+         * @description The answer has a new refresh token, and the old one cannot be used again: if it is, the whole session ends. `scope` may name fewer permissions than before, and then no later refresh gives more; a wider one is refused, and the refresh token stays good.
          */
         post: operations["refresh"];
         delete?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * List departments, page by page, now or as they were, or deleted ones
-         * @description Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused. Permission: `dept:read`.
+         * @description Departments are sorted by `orderNum`, then `deptId`; all filters that are sent must match. Deleted ones are listed to administrators only; to a `dept_admin` with a `parentId` in its part. With `asOf`, `parentId` is needed, and what is older than the kept journal is refused. Permission: `dept:read`.
          */
         get: operations["listDepts"];
         /**
@@ -203,7 +203,7 @@ export interface paths {
         put?: never;
         /**
          * Import departments from a file, all or nothing
-         * @description A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A top-level tenant and all below it have one import at a time. Permission: `dept:write`.
+         * @description A file has up to 20,000 departments and 16 MB. A path that exists is changed, any other is created; nothing is deleted. Problems name their line. A file of a `dept_admin` may name any department, and changes those in its part only. A top-level tenant and all below it have one import at a time. Permission: `dept:write`.
          */
         post: operations["importDepts"];
         delete?: never;
@@ -281,7 +281,7 @@ export interface paths {
         };
         /**
          * List what was done to a department, the newest first, also after it was deleted
-         * @description Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed. Permission: `dept:read`.
+         * @description Each row has the changed fields before and after, who changed them and when. Changes that are older than the kept journal are not listed. A `dept_admin` reads it of departments in its part. Permission: `dept:read`.
          */
         get: operations["getDeptHistory"];
         put?: never;
@@ -331,7 +331,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a deleted department
-         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place. Permission: `dept:write`.
+         * @description It lives again under its old id, below the parent that it had or the one in the body, with all that was deleted together with it. The rules of create hold for its place. For a `dept_admin` both the place and, if that is another one, the place that it had must be below a department that it manages. Permission: `dept:write`.
          */
         post: operations["restoreDept"];
         delete?: never;
@@ -378,6 +378,82 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/system/key-api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of your tenant, page by page
+         * @description Keys are sorted by their ids. Secrets are never listed. Permission: `key:write`.
+         */
+        get: operations["listKeys"];
+        /**
+         * Replace a key; its secret stays
+         * @description A field that is not sent, or is null, gets its default (`roles`: `member`). A key that can do more than you cannot be changed. Permission: `key:write`.
+         */
+        put: operations["updateKey"];
+        /**
+         * Create a key for a program
+         * @description The secret is in this answer only, and not when the request is repeated with its `Idempotency-Key`. A program sends it as `Authorization: Bearer tnt_…`, where a token goes. Nobody gives a key more than they have. A tenant has at most 100. Permission: `key:write`.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/key-api/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to a key, the newest first, also after it was deleted
+         * @description What was done with the key stands in the journal as done by `key:` and its name. Permission: `key:write`.
+         */
+        get: operations["getKeyHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/key-api/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a key
+         * @description Its secret is not in the answer: only create shows it. Permission: `key:write`.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete one key or several
+         * @description They are refused from then on, here at once and by other replicas within five seconds. Deletion takes all of them or none, and frees their names. Permission: `key:write`.
+         */
+        delete: operations["deleteKeys"];
+        options?: never;
+        head?: never;
+        /**
+         * Change some fields of a key (JSON merge patch)
+         * @description Fields in the body are changed, null resets a field to its default; otherwise as `updateKey`. Permission: `key:write`.
+         */
+        patch: operations["patchKey"];
         trace?: never;
     };
     "/system/quota-api": {
@@ -645,7 +721,7 @@ export interface paths {
         };
         /**
          * List the accounts of your tenant, page by page
-         * @description Accounts are sorted by their ids; all filters that are sent must match. Passwords are never listed. Permission: `user:read`.
+         * @description Accounts are sorted by their ids; all filters that are sent must match. A `dept_admin` sees the accounts of departments in its part. Passwords are never listed. Permission: `user:read`.
          */
         get: operations["listUsers"];
         /**
@@ -655,7 +731,7 @@ export interface paths {
         put: operations["updateUser"];
         /**
          * Create an account
-         * @description A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`. Permission: `user:write`.
+         * @description A user name is unique in its tenant, and nobody grants a role above their own. In a tenant below, only administrators can be created: send its `tenantId` and the role `tenant_admin`. A `dept_admin` creates accounts with the role `member` in departments of its part. Permission: `user:write`.
          */
         post: operations["createUser"];
         delete?: never;
@@ -713,7 +789,7 @@ export interface paths {
         };
         /**
          * Read an account
-         * @description An account of another tenant is refused like one that does not exist. Passwords are never returned. Permission: `user:read`.
+         * @description An account of another tenant, and for a `dept_admin` one outside its part, is refused like one that does not exist. Passwords are never returned. Permission: `user:read`.
          */
         get: operations["getUser"];
         put?: never;
@@ -983,7 +1059,7 @@ export interface components {
              */
             prev: number;
             /** @enum {string} */
-            kind: "dept" | "tenant" | "user";
+            kind: "dept" | "tenant" | "user" | "key";
             /** @enum {string} */
             operation: "created" | "updated" | "moved" | "deleted" | "restored";
             /**
@@ -1088,6 +1164,20 @@ export interface components {
             /** @description Only the caller's own tenant is accepted. */
             tenantId?: string | null;
         };
+        TenantryCreateKey: components["schemas"]["TenantryKeyDetails"] & {
+            /**
+             * @description Unique in the tenant. What the key does is done by `key:` and this.
+             * @example nightly-export
+             */
+            name: string;
+            /**
+             * @description What it may do, of what its roles allow: names of permissions.
+             * @example [
+             *       "dept:read"
+             *     ]
+             */
+            permissions: string[];
+        };
         TenantryCreateTenant: components["schemas"]["TenantryTenantFields"] & {
             /** @example 示例科技 */
             tenantName: string;
@@ -1099,6 +1189,21 @@ export interface components {
              * @example https://receiver.example/hooks
              */
             url: string;
+        };
+        TenantryCreatedKey: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description Send it as `Authorization: Bearer tnt_…`. Not in the answer to a repeated request.
+             * @example tnt_...
+             */
+            secret?: string;
+        };
+        TenantryCreatedKeyEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryCreatedKey"];
         };
         TenantryCreatedWebhook: {
             /**
@@ -1114,6 +1219,23 @@ export interface components {
         };
         TenantryCreatedWebhookEnvelope: components["schemas"]["TenantrySuccess"] & {
             data: components["schemas"]["TenantryCreatedWebhook"];
+        };
+        TenantryDataScopePart: {
+            /**
+             * @description All rows, rows of departments, or the caller's own rows.
+             * @example depts
+             * @enum {string}
+             */
+            kind: "all" | "depts" | "own";
+            /**
+             * @description Only of `depts`.
+             * @example [
+             *       1
+             *     ]
+             */
+            deptIds?: number[];
+            /** @description Only of `depts`: whether rows of all departments below these are in it, too. */
+            below?: boolean;
         };
         TenantryDelivery: {
             /**
@@ -1396,6 +1518,68 @@ export interface components {
         TenantryImportReportEnvelope: components["schemas"]["TenantrySuccess"] & {
             data: components["schemas"]["TenantryImportReport"];
         };
+        TenantryKey: components["schemas"]["TenantryGrantView"] & {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            keyId: number;
+            /** @example nightly-export */
+            name: string;
+            /**
+             * @example [
+             *       "dept:read"
+             *     ]
+             */
+            permissions: string[];
+            /**
+             * @description The last moment at which it is good; null: it has no end.
+             * @example 2099-12-31 23:59:59
+             */
+            endTime: string | null;
+            /** @description To the minute; null when it was never used. The `ETag` of the key does not change with it. */
+            lastUsedTime: string | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @enum {string}
+             */
+            status: "0" | "1";
+            /** @example 000000 */
+            tenantId: string;
+            /** @example admin */
+            createBy: string;
+            /** @example 2026-01-01 09:00:00 */
+            createTime: string;
+            /** @description Empty when it was never changed. */
+            updateBy: string;
+            /** @description Null when it was never changed. */
+            updateTime: string | null;
+        };
+        TenantryKeyDetails: components["schemas"]["TenantryGrant"] & {
+            /**
+             * @description The last moment at which it is good, in the future: `YYYY-MM-DD HH:MM:SS` in the service's time zone, ISO 8601, or a day, which
+             *     is meant whole. Not sent: it has no end.
+             * @example 2099-12-31 23:59:59
+             */
+            endTime?: string | null;
+            /**
+             * @description `0` normal, `1` disabled.
+             * @example 0
+             * @enum {string|null}
+             */
+            status?: "0" | "1" | null;
+            /** @description The caller's own tenant. */
+            tenantId?: string | null;
+        };
+        TenantryKeyEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryKey"];
+        };
+        TenantryKeyPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantryKey"][];
+        };
+        TenantryKeyPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantryKeyPage"];
+        };
         TenantryLineFate: {
             /** Format: int32 */
             line: number;
@@ -1411,6 +1595,11 @@ export interface components {
             username: string;
             /** @example a-long-password */
             password: string;
+            /**
+             * @description The permissions that the tokens are to be limited to, with spaces between them; not sent or empty: nothing limits them.
+             * @example dept:read change:read
+             */
+            scope?: string | null;
         };
         TenantryMe: {
             /**
@@ -1421,6 +1610,28 @@ export interface components {
             username: string;
             nickname: string | null;
             roles: ("superadmin" | "tenant_admin" | "dept_admin" | "member")[];
+            /**
+             * @description What the caller may do: what its roles allow, and its token or key is not limited from.
+             * @example [
+             *       "dept:read",
+             *       "change:read"
+             *     ]
+             */
+            permissions: string[];
+            /**
+             * @description Of a `dept_admin`: it manages what is below these departments.
+             * @example []
+             */
+            managedDeptIds: number[];
+            /**
+             * @description Which rows of a platform the caller may touch: those in any of these parts. Nothing limits a caller with `all`; with no part there are none.
+             * @example [
+             *       {
+             *         "kind": "all"
+             *       }
+             *     ]
+             */
+            dataScope: components["schemas"]["TenantryDataScopePart"][];
             tenantId: string;
             tenantName: string;
             /**
@@ -1453,7 +1664,7 @@ export interface components {
         };
         TenantryOAuthProblem: {
             /** @enum {string} */
-            error: "invalid_request" | "invalid_grant" | "unsupported_grant_type" | "temporarily_unavailable" | "server_error";
+            error: "invalid_request" | "invalid_grant" | "invalid_scope" | "unsupported_grant_type" | "temporarily_unavailable" | "server_error";
             error_description: string;
         };
         TenantryOAuthTokens: {
@@ -1467,6 +1678,8 @@ export interface components {
              */
             expires_in: number;
             refresh_token: string;
+            /** @description The permissions that were granted. */
+            scope: string;
         };
         TenantryOrderDepts: {
             /**
@@ -1514,6 +1727,22 @@ export interface components {
              * @description As in the path, or not sent.
              */
             deptId?: number | null;
+        };
+        TenantryPatchKey: components["schemas"]["TenantryKeyDetails"] & {
+            /** @example nightly-export */
+            name?: string;
+            /**
+             * @description What it may do, of what its roles allow: names of permissions.
+             * @example [
+             *       "dept:read"
+             *     ]
+             */
+            permissions?: string[];
+            /**
+             * Format: int64
+             * @description As in the path, or not sent.
+             */
+            keyId?: number | null;
         };
         TenantryPatchTenant: components["schemas"]["TenantryTenantChanges"] & {
             /** @description As in the path, or not sent. */
@@ -1678,6 +1907,11 @@ export interface components {
         };
         TenantryRefresh: {
             refreshToken: string;
+            /**
+             * @description Fewer permissions than before, with spaces between them; not sent or empty: as before.
+             * @example dept:read
+             */
+            scope?: string | null;
         };
         TenantryRefundQuota: {
             /**
@@ -1702,7 +1936,7 @@ export interface components {
              * @description A constant to branch on.
              * @enum {string}
              */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "INVALID_SCOPE" | "KEY_EXCEEDS_MAKER" | "KEY_INVALID" | "KEY_LIMIT" | "KEY_MISTYPED" | "KEY_NAME_TAKEN" | "KEY_NOT_FOUND" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OUTSIDE_DATA_SCOPE" | "OUTSIDE_MANAGED_DEPTS" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
             /**
              * @description The request's id, as in the header `X-Request-Id` and in the log.
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
@@ -1922,6 +2156,11 @@ export interface components {
             /** @example a-long-password */
             password?: string | null;
             refresh_token?: string | null;
+            /**
+             * @description The permissions that the tokens are to be limited to, with spaces between them.
+             * @example dept:read change:read
+             */
+            scope?: string | null;
         };
         TenantryTokens: {
             accessToken: string;
@@ -1934,6 +2173,8 @@ export interface components {
              */
             expiresIn: number;
             refreshToken: string;
+            /** @description The permissions that were granted, with spaces between them. */
+            scope: string;
         };
         TenantryTokensEnvelope: components["schemas"]["TenantrySuccess"] & {
             data: components["schemas"]["TenantryTokens"];
@@ -1951,6 +2192,13 @@ export interface components {
              * @example 1
              */
             deptId: number;
+        };
+        TenantryUpdateKey: components["schemas"]["TenantryCreateKey"] & {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            keyId: number;
         };
         TenantryUpdateTenant: components["schemas"]["TenantryCreateTenant"] & {
             /** @example 1099511627776000000 */
@@ -1986,7 +2234,7 @@ export interface components {
             webhookId: number;
             /** @example https://receiver.example/hooks */
             url: string;
-            kinds: ("dept" | "tenant" | "user")[];
+            kinds: ("dept" | "tenant" | "user" | "key")[];
             /**
              * @description `0` sends, `1` does not.
              * @enum {string}
@@ -2011,7 +2259,7 @@ export interface components {
              *       "tenant"
              *     ]
              */
-            kinds?: ("dept" | "tenant" | "user")[] | null;
+            kinds?: ("dept" | "tenant" | "user" | "key")[] | null;
             /**
              * @description `0` sends, `1` does not.
              * @example 0
@@ -2079,6 +2327,23 @@ export interface components {
                     data: {
                         /** @enum {string} */
                         reason: "DEPT_NOT_FOUND";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `DEPT_NOT_FOUND`: There is no such department
+         *     - `KEY_NOT_FOUND`: There is no such key
+         */
+        "DEPT_NOT_FOUND-KEY_NOT_FOUND": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "DEPT_NOT_FOUND" | "KEY_NOT_FOUND";
                     };
                 };
             };
@@ -2273,6 +2538,24 @@ export interface components {
         /**
          * @description - `INVALID_INPUT`: The input is invalid
          *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+         *     - `INVALID_SCOPE`: The scope names a permission that does not exist, or more than can be granted
+         */
+        "INVALID_INPUT-MALFORMED_REQUEST-INVALID_SCOPE": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "INVALID_SCOPE";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `INVALID_INPUT`: The input is invalid
+         *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
          *     - `TENANT_TOO_DEEP`: The tenant tree can be at most 64 levels deep
          */
         "INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP": {
@@ -2284,6 +2567,34 @@ export interface components {
                     data: {
                         /** @enum {string} */
                         reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "TENANT_TOO_DEEP";
+                    };
+                };
+            };
+        };
+        /** @description `KEY_NAME_TAKEN`: The name of the key is already taken */
+        KEY_NAME_TAKEN: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "KEY_NAME_TAKEN";
+                    };
+                };
+            };
+        };
+        /** @description `KEY_NOT_FOUND`: There is no such key */
+        KEY_NOT_FOUND: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "KEY_NOT_FOUND";
                     };
                 };
             };
@@ -2425,6 +2736,51 @@ export interface components {
          *     - `TENANT_DISABLED`: Your tenant is disabled
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `KEY_EXCEEDS_MAKER`: The key has a role, a permission or a data scope that you do not have
+         *     - `TENANT_MISMATCH`: The body names a tenant other than your own
+         */
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-KEY_EXCEEDS_MAKER-TENANT_MISMATCH": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "KEY_EXCEEDS_MAKER" | "TENANT_MISMATCH";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
+         */
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OUTSIDE_MANAGED_DEPTS";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          *     - `OWN_TENANT`: Your own tenant can be read, but not changed or deleted
          */
         "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT": {
@@ -2448,31 +2804,11 @@ export interface components {
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
-         */
-        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
-                    data: {
-                        /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH";
-                    };
-                };
-            };
-        };
-        /**
-         * @description - `ROLE_REQUIRED`: Your role does not allow this
-         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
-         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
-         *     - `TENANT_DISABLED`: Your tenant is disabled
-         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
-         *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+         *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
+         *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
          *     - `TENANT_MISMATCH`: The body names a tenant other than your own
          */
-        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE-TENANT_MISMATCH": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2480,7 +2816,7 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "TENANT_MISMATCH";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "OUTSIDE_MANAGED_DEPTS" | "OUTSIDE_DATA_SCOPE" | "TENANT_MISMATCH";
                     };
                 };
             };
@@ -2493,8 +2829,9 @@ export interface components {
          *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
          *     - `TENANT_EXPIRED`: The service period of your tenant has ended
          *     - `TENANT_MISMATCH`: The body names a tenant other than your own
+         *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
          */
-        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH": {
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH-OUTSIDE_MANAGED_DEPTS": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2502,7 +2839,7 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH";
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "TENANT_MISMATCH" | "OUTSIDE_MANAGED_DEPTS";
                     };
                 };
             };
@@ -2635,8 +2972,10 @@ export interface components {
          * @description - `TOKEN_MISSING`: The access token is missing; send Authorization: Bearer <token>
          *     - `TOKEN_INVALID`: The access token is invalid
          *     - `TOKEN_EXPIRED`: The access token has expired
+         *     - `KEY_MISTYPED`: The key is mistyped: its check sum is wrong
+         *     - `KEY_INVALID`: The key is unknown, disabled, deleted or has ended
          */
-        "TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED": {
+        "TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID": {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
@@ -2645,7 +2984,7 @@ export interface components {
                 "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                     data: {
                         /** @enum {string} */
-                        reason: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED";
+                        reason: "TOKEN_MISSING" | "TOKEN_INVALID" | "TOKEN_EXPIRED" | "KEY_MISTYPED" | "KEY_INVALID";
                     };
                 };
             };
@@ -2856,7 +3195,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Tokens"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-INVALID_SCOPE"];
             /** @description `BAD_CREDENTIALS`: The tenant, user name or password is incorrect */
             401: {
                 headers: {
@@ -2906,7 +3245,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -2928,7 +3267,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["Tokens"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-INVALID_SCOPE"];
             /** @description `REFRESH_INVALID`: The refresh token is invalid or has expired; sign in again */
             401: {
                 headers: {
@@ -2971,7 +3310,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantryOAuthTokens"];
                 };
             };
-            /** @description `invalid_request`, `invalid_grant` or `unsupported_grant_type` */
+            /** @description `invalid_request`, `invalid_grant`, `invalid_scope` or `unsupported_grant_type` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3011,7 +3350,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -3022,9 +3361,9 @@ export interface operations {
                 /** @description `nextCursor` of the page before, or `X-Change-Cursor` of a list; `now` gives only a cursor. Default: the oldest that is kept. */
                 after?: string;
                 /** @description Only of these kinds. Default: all of them. */
-                kinds?: ("dept" | "tenant" | "user")[];
+                kinds?: ("dept" | "tenant" | "user" | "key")[];
                 /** @description Only of this kind. */
-                kind?: "dept" | "tenant" | "user";
+                kind?: "dept" | "tenant" | "user" | "key";
                 /** @description Only what was done in this way. */
                 operation?: "created" | "updated" | "moved" | "deleted" | "restored";
                 /** @description Only of the resource with this id. */
@@ -3056,7 +3395,7 @@ export interface operations {
             200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `CURSOR_GONE`: Changes after this cursor are no longer kept; read everything again, then follow from a new cursor */
             410: {
@@ -3146,8 +3485,8 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
             429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
@@ -3186,8 +3525,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             409: components["responses"]["PARENT_DISABLED-DEPT_CYCLE"];
             412: components["responses"]["STALE"];
@@ -3225,8 +3564,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH-OUTSIDE_MANAGED_DEPTS"];
             /** @description `PARENT_NOT_FOUND`: There is no such parent department */
             404: {
                 headers: {
@@ -3296,7 +3635,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             410: components["responses"]["HISTORY_GONE"];
             429: components["responses"]["TOO_MANY_HISTORY_READS-RATE_LIMITED"];
@@ -3344,7 +3683,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `NOT_ACCEPTABLE`: No type that the Accept header allows is available */
             406: {
@@ -3433,8 +3772,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             /**
              * @description - `TOO_MANY_IMPORTS`: Too many imports are running (one at a time per tenant); try again after the time in Retry-After
@@ -3478,8 +3817,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             /** @description `DEPT_NOT_A_CHILD`: The department has a different parent */
             409: {
@@ -3538,7 +3877,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
@@ -3576,7 +3915,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -3606,8 +3945,8 @@ export interface operations {
             200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -3645,7 +3984,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             410: components["responses"]["HISTORY_GONE"];
@@ -3675,8 +4014,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             /**
              * @description - `DEPT_HAS_CHILDREN`: The department has child departments
@@ -3735,8 +4074,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-TENANT_MISMATCH-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND-PARENT_NOT_FOUND"];
             409: components["responses"]["PARENT_DISABLED-DEPT_CYCLE"];
             412: components["responses"]["STALE"];
@@ -3766,8 +4105,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-DEPT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["DEPT_NOT_FOUND"];
             /**
              * @description - `PARENT_NOT_FOUND`: There is no such parent department, or it is deleted: restore it first, or name another parent
@@ -3808,7 +4147,7 @@ export interface operations {
             200: components["responses"]["Entitlement-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -3833,9 +4172,310 @@ export interface operations {
             200: components["responses"]["Entitlement-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: components["parameters"]["limit"];
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    "X-Change-Cursor": components["headers"]["X-Change-Cursor"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryKeyPageEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    updateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "keyId": 1,
+                 *       "name": "nightly-export",
+                 *       "roles": [
+                 *         "member"
+                 *       ],
+                 *       "permissions": [
+                 *         "dept:read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryUpdateKey"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Done-ETag"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-KEY_EXCEEDS_MAKER-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND-KEY_NOT_FOUND"];
+            409: components["responses"]["KEY_NAME_TAKEN"];
+            412: components["responses"]["STALE"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A unique text of your choice. For 24 hours, the same request with this key is done once and gets the same answer. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly-export",
+                 *       "roles": [
+                 *         "member"
+                 *       ],
+                 *       "permissions": [
+                 *         "dept:read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryCreateKey"];
+            };
+        };
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryCreatedKeyEnvelope"];
+                };
+            };
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-KEY_EXCEEDS_MAKER-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND"];
+            /**
+             * @description - `KEY_NAME_TAKEN`: The name of the key is already taken
+             *     - `KEY_LIMIT`: The tenant has reached its limit of 100 keys
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "KEY_NAME_TAKEN" | "KEY_LIMIT";
+                        };
+                    };
+                };
+            };
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getKeyHistory: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: components["parameters"]["limit"];
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChangePage-ETag"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["KEY_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryKeyEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            404: components["responses"]["KEY_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    deleteKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description One id, or up to 500 different ones separated by commas: all of them, or none. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            /**
+             * @description - `ROLE_REQUIRED`: Your role does not allow this
+             *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
+             *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+             *     - `TENANT_DISABLED`: Your tenant is disabled
+             *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+             *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+             *     - `KEY_EXCEEDS_MAKER`: The key has a role, a permission or a data scope that you do not have
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "KEY_EXCEEDS_MAKER";
+                        };
+                    };
+                };
+            };
+            404: components["responses"]["KEY_NOT_FOUND"];
+            412: components["responses"]["STALE"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    patchKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the version you have read: 412 when it has changed since. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "1"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["TenantryPatchKey"];
+                /**
+                 * @example {
+                 *       "status": "1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantryPatchKey"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Done-ETag"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-KEY_EXCEEDS_MAKER-TENANT_MISMATCH"];
+            404: components["responses"]["DEPT_NOT_FOUND-KEY_NOT_FOUND"];
+            409: components["responses"]["KEY_NAME_TAKEN"];
+            412: components["responses"]["STALE"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3856,7 +4496,7 @@ export interface operations {
             200: components["responses"]["QuotaList-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -3897,7 +4537,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             default: components["responses"]["Refused"];
@@ -3924,7 +4564,7 @@ export interface operations {
         responses: {
             200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /**
              * @description - `QUOTA_KIND_UNKNOWN`: There is no such kind of quota
@@ -3993,7 +4633,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /**
@@ -4036,7 +4676,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND"];
             409: components["responses"]["RESERVATION_OVER"];
@@ -4068,7 +4708,7 @@ export interface operations {
         responses: {
             200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN-RESERVATION_NOT_FOUND"];
             409: components["responses"]["RESERVATION_OVER"];
@@ -4097,7 +4737,7 @@ export interface operations {
         responses: {
             200: components["responses"]["QuotaEntry-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["QUOTA_KIND_UNKNOWN"];
             /** @description `QUOTA_EXCEEDED`: Not enough of the quota is available */
@@ -4138,7 +4778,7 @@ export interface operations {
             200: components["responses"]["QuotaList-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -4188,7 +4828,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -4232,7 +4872,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
             404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
             409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
@@ -4278,7 +4918,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `PARENT_TENANT_NOT_FOUND`: There is no such parent tenant */
             404: {
@@ -4340,7 +4980,7 @@ export interface operations {
             200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -4377,7 +5017,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -4402,7 +5042,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             /** @description `TENANT_HAS_CHILDREN`: The tenant has child tenants */
@@ -4461,7 +5101,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OWN_TENANT"];
             404: components["responses"]["TENANT_NOT_FOUND-PARENT_TENANT_NOT_FOUND"];
             409: components["responses"]["TENANT_CYCLE-PACKAGE_EXCEEDS_PARENT-QUOTA_EXCEEDS_PARENT"];
@@ -4493,7 +5133,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-TENANT_TOO_DEEP"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["TENANT_NOT_FOUND"];
             /**
@@ -4559,7 +5199,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -4594,8 +5234,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE-TENANT_MISMATCH"];
             404: components["responses"]["DEPT_NOT_FOUND-USER_NOT_FOUND"];
             409: components["responses"]["USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN"];
             412: components["responses"]["STALE"];
@@ -4632,8 +5272,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-Location-ETag-Idempotent-Replayed"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE-TENANT_MISMATCH"];
             /**
              * @description - `DEPT_NOT_FOUND`: There is no such department
              *     - `TENANT_NOT_FOUND`: There is no such tenant
@@ -4698,7 +5338,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             /**
              * @description - `ROLE_REQUIRED`: Your role does not allow this
              *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
@@ -4708,6 +5348,7 @@ export interface operations {
              *     - `TENANT_EXPIRED`: The service period of your tenant has ended
              *     - `WRONG_PASSWORD`: The old password is incorrect
              *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+             *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
              */
             403: {
                 headers: {
@@ -4717,7 +5358,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                         data: {
                             /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH";
+                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH" | "OUTSIDE_DATA_SCOPE";
                         };
                     };
                 };
@@ -4751,7 +5392,7 @@ export interface operations {
             200: components["responses"]["ChangePage-ETag"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -4787,7 +5428,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -4812,8 +5453,30 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            /**
+             * @description - `ROLE_REQUIRED`: Your role does not allow this
+             *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
+             *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+             *     - `TENANT_DISABLED`: Your tenant is disabled
+             *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+             *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+             *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+             *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "OUTSIDE_DATA_SCOPE";
+                        };
+                    };
+                };
+            };
             404: components["responses"]["USER_NOT_FOUND"];
             /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted */
             409: {
@@ -4868,8 +5531,8 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-TENANT_MISMATCH"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE-TENANT_MISMATCH"];
             404: components["responses"]["DEPT_NOT_FOUND-USER_NOT_FOUND"];
             409: components["responses"]["USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN"];
             412: components["responses"]["STALE"];
@@ -4909,7 +5572,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             default: components["responses"]["Refused"];
         };
@@ -4944,7 +5607,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             412: components["responses"]["STALE"];
@@ -4994,7 +5657,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /** @description `WEBHOOK_LIMIT`: The tenant has as many webhooks as it may have */
             409: {
@@ -5050,7 +5713,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -5074,7 +5737,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Delivery"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             /**
              * @description - `WEBHOOK_NOT_FOUND`: There is no such webhook
@@ -5113,7 +5776,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Delivery"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             429: components["responses"]["WEBHOOKS_BUSY-RATE_LIMITED"];
@@ -5146,7 +5809,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -5182,7 +5845,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             default: components["responses"]["Refused"];
@@ -5206,7 +5869,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             412: components["responses"]["STALE"];
@@ -5250,7 +5913,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done-ETag"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
-            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["WEBHOOK_NOT_FOUND"];
             412: components["responses"]["STALE"];
