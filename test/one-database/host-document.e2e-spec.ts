@@ -78,6 +78,14 @@ class ReportController {
   }
 }
 
+interface Operation {
+  readonly operationId: string;
+  readonly description: string;
+  readonly security?: object[];
+  readonly responses: object;
+  readonly 'x-permission'?: string;
+}
+
 /** Every `$ref` of a document, and whether it leads anywhere. */
 function danglingRefs(document: OpenAPIObject): string[] {
   const refs = new Set(
@@ -111,7 +119,7 @@ describe("a host's own OpenAPI document", () => {
 
   const operations = () =>
     Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.entries(item as Record<string, { operationId: string; security?: object[]; responses: object }>)
+      Object.entries(item as Record<string, Operation>)
         .filter(() => path.startsWith('/system/'))
         .map(([, operation]) => operation),
     );
@@ -149,6 +157,16 @@ describe("a host's own OpenAPI document", () => {
     expect(responses['404']!.description).toBe('`PARENT_NOT_FOUND`');
     for (const status of ['404', '409', 'default'])
       expect(JSON.stringify(responses[status]!.content)).toContain('TenantryRefusalEnvelope');
+  });
+
+  it('a document of a host names the permission of every operation, for programs and in words', () => {
+    for (const { operationId, description, 'x-permission': permission } of operations()) {
+      expect([operationId, permission]).toEqual([
+        operationId,
+        expect.stringMatching(/^\w+:(read|write|spend)$/),
+      ]);
+      expect(description).toContain(`Permission: \`${permission}\`.`);
+    }
   });
 
   it('a document of a host grows by at most 120 kB', () => {
