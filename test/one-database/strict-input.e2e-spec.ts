@@ -140,7 +140,7 @@ describe('names that an operation does not know', () => {
   });
 
   it('unknown names are ignored by the token endpoint, as RFC 6749 wants it, and by the page of the service', async () => {
-    const grant = { grant_type: 'password', username: 'admin', password: 'admin-password', scope: 'x' };
+    const grant = { grant_type: 'password', username: 'admin', password: 'admin-password', audience: 'x' };
     const signedIn = await service.anonymous.with(STRICT).post('/auth/token', grant);
     expect(signedIn.status).toBe(200);
     expect((await service.anonymous.with(STRICT).get('/?x=1')).status).toBe(200);
