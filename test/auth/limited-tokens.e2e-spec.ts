@@ -191,10 +191,15 @@ describe('a token that is limited to permissions', () => {
     const first = await signIn('dept:read dept:write');
     await setRole('member');
     expect((await whoAmI(first.accessToken)).permissions).toEqual(['dept:read']);
-    const lower = await renew(first.refreshToken);
-    expect(lower.scope).toBe('dept:read');
+    // A client may send the same scope with every refresh.
+    const lower = await renew(first.refreshToken, 'dept:read dept:write');
+    expect([lower.scope, claimOf(lower)]).toEqual(['dept:read', 'dept:read']);
+    expectRefused(await refresh(lower.refreshToken, 'dept:write'), 400, 'INVALID_SCOPE');
+    const still = await renew(lower.refreshToken);
+    expect(still.scope).toBe('dept:read');
     await setRole('tenant_admin');
-    expect((await renew(lower.refreshToken)).scope).toBe('dept:read dept:write');
+    expect((await whoAmI(still.accessToken)).permissions).toEqual(['dept:read']);
+    expect((await renew(still.refreshToken, 'dept:read dept:write')).scope).toBe('dept:read dept:write');
   });
 
   it('the token endpoint takes a scope for both grants, and tells what was granted', async () => {

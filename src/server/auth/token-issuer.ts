@@ -97,9 +97,10 @@ export class TokenIssuer {
     const { tenantId, username, userId } = account;
     const roles = toRoles(account.roles);
     const limit = this.#narrow(roles, before?.split(' ') ?? null, asked);
+    const granted = this.catalogue.held(roles, limit);
     const principal = { subject: accountSubject(userId), tenantId, username, roles };
     const tokenId = `${sessionId}.${randomBytes(6).toString('base64url')}`;
-    const limited = { ...principal, ...(limit && { permissions: limit }) };
+    const limited = { ...principal, ...(limit && { permissions: granted }) };
     const accessToken = signToken(limited, this.#signing, ACCESS_SECONDS, tokenId);
     return {
       tokens: {
@@ -107,7 +108,7 @@ export class TokenIssuer {
         tokenType: 'Bearer',
         expiresIn: ACCESS_SECONDS,
         refreshToken: `${sessionId}.${secret}`,
-        scope: this.catalogue.held(roles, limit).join(' '),
+        scope: granted.join(' '),
       },
       renewal: {
         refreshHash: hashOf(secret),
@@ -117,7 +118,10 @@ export class TokenIssuer {
     };
   }
 
-  /** What no role can use is left out; what was given up before is refused, and so is a request of which nothing is left. */
+  /**
+   * What no role can use is left out when a limit is set. What was given up before is refused, and so is a request of which nothing is
+   * left. A role that is lost later narrows nothing for good.
+   */
   #narrow(
     roles: readonly Role[],
     before: readonly string[] | null,
@@ -127,7 +131,7 @@ export class TokenIssuer {
     const granted = this.catalogue.held(roles, asked);
     const isWider = before !== null && !asked.every((name) => before.includes(name));
     if (isWider || granted.length === 0) throw SignInErrors.INVALID_SCOPE();
-    return granted;
+    return before ? this.catalogue.names.filter((name) => asked.includes(name)) : granted;
   }
 
   isNewest({ refreshHash }: SessionEntity, secret: string): boolean {
