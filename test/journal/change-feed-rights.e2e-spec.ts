@@ -16,6 +16,7 @@ import { JWT, ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
 
 const USERS = '/system/user-api';
+const KEYS = '/system/key-api';
 const PASSWORD = 'a-long-password';
 
 interface Subject {
@@ -105,6 +106,16 @@ describe('a follower who has lost the right to follow while it waited', () => {
         expect(await answerAfter(subject.api, query, loseRight, change)).toEqual([status, reason]);
       },
     );
+
+    it('a follower whose key is deleted is refused as anybody else', async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const admin = service.as({ tenantId });
+      const body = { name: 'follower', roles: ['tenant_admin'], permissions: ['change:read'] };
+      const { id, secret } = (await admin.post(KEYS, body)).body.data as { id: number; secret: string };
+      const loseRight = () => admin.delete(`${KEYS}/${id}`);
+      const answer = await answerAfter(service.anonymous.as(secret), query, loseRight, () => aDept(admin));
+      expect(answer).toEqual([401, 'KEY_INVALID']);
+    });
 
     it('a follower whose token has expired is refused as anybody else', async () => {
       const tenantId = await aTenantRow(service.dataSource);

@@ -7,6 +7,7 @@ import type { ServerProcess } from '../support/server-process';
 
 const PASSWORD = 'a-long-password';
 const USERS = '/system/user-api';
+const KEYS = '/system/key-api';
 const FRESH_MS = 5000;
 
 interface Subject {
@@ -18,6 +19,9 @@ interface Subject {
   readonly here: ApiClient;
   /** The same tokens at the other. */
   readonly there: ApiClient;
+  /** With a key, at the other. */
+  readonly keyId: number;
+  readonly keyThere: ApiClient;
 }
 
 if (!redisIsInstalled && process.env.REQUIRE_REDIS === '1') throw new Error('redis-server is not installed.');
@@ -67,8 +71,11 @@ const withRedis = () => {
     const answer = await first.anonymous.post('/auth/login', login);
     const { accessToken } = answer.body.data as { accessToken: string };
     const [here, there] = [first.anonymous.as(accessToken), second.anonymous.as(accessToken)];
-    for (const api of [here, there]) expect((await api.get('/auth/me')).status).toBe(200);
-    return { tenant, admin, userId, username, here, there };
+    const key = await admin.post(KEYS, { name: 'k', permissions: ['dept:read'] });
+    const { id: keyId, secret } = key.body.data as { id: number; secret: string };
+    const keyThere = second.anonymous.as(secret);
+    for (const api of [here, there, keyThere]) expect((await api.get('/auth/me')).status).toBe(200);
+    return { tenant, admin, userId, username, here, there, keyId, keyThere };
   }
 
   async function refusalAt(there: ApiClient): Promise<number> {
@@ -112,17 +119,29 @@ const withRedis = () => {
     },
   );
 
+  it.each(['a disabled key', 'a deleted key'])(
+    'what one replica revokes is refused by the other at once: %s',
+    async (name) => {
+      const { admin, keyId, keyThere } = await aSubject();
+      const path = `${KEYS}/${keyId}`;
+      const revoked = name === 'a deleted key' ? admin.delete(path) : admin.patch(path, { status: '1' });
+      expect((await revoked).status).toBe(200);
+      expect(await refusalAt(keyThere)).toBe(401);
+    },
+  );
+
   it('what one replica revokes is refused within five seconds while Redis is away, and at once when it is back', async () => {
     const [away, disabled] = [await aSubject(), await aSubject()];
     await redis.end('SIGKILL');
     for (const { there } of [away, disabled]) expect((await there.get('/auth/me')).status).toBe(200);
     await away.here.post('/auth/logout', {});
+    await away.admin.delete(`${KEYS}/${away.keyId}`);
     await revocations['a disabled tenant']![0](disabled);
-    const seen = () =>
-      Promise.all([away, disabled].map(async ({ there }) => (await there.get('/auth/me')).status));
-    expect(await seen()).toEqual([200, 200]);
+    const callers = [away.there, away.keyThere, disabled.there];
+    const seen = () => Promise.all(callers.map(async (api) => (await api.get('/auth/me')).status));
+    expect(await seen()).toEqual([200, 200, 200]);
     time.pass(FRESH_MS);
-    expect(await seen()).toEqual([401, 403]);
+    expect(await seen()).toEqual([401, 401, 403]);
     // Nobody heard of this one; who listens again forgets all that it remembered meanwhile.
     const back = await aSubject();
     await back.here.post('/auth/logout', {});
