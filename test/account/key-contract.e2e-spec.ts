@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { sign } from 'jsonwebtoken';
 import { KeyEntity } from '../../src/server/auth/account.entity';
@@ -55,7 +56,7 @@ describe('keys', () => {
     const { id, secret } = answer.body.data as Made;
     expect(answer.headers.location).toBe(`${PATH}/${id}`);
     expect(secret).toMatch(/^tnt_[\w-]{43}[0-9A-Za-z]{6}$/);
-    const digits = [...secret.slice(-6)].map((digit) => parseInt62(digit));
+    const digits = Array.from(secret.slice(-6), parseInt62);
     expect(digits.reduce((sum, digit) => sum * 62 + digit, 0)).toBe(crc32(secret.slice(0, -6)));
     const view = await api.get(answer.headers.location!);
     expect(view.body.data).toEqual({
@@ -307,17 +308,17 @@ describe('keys', () => {
   it('requests that run while their key is deleted are answered or refused, and none after it is answered', async () => {
     const key = await make({ roles: ['tenant_admin'], permissions: ['dept:write'] });
     const answers: Promise<Answer>[] = [];
-    let isOver = false;
+    const stop = new AbortController();
     const caller = (async () => {
-      while (!isOver) {
+      while (!stop.signal.aborted) {
         answers.push(withKey(key).post(DEPTS, {}));
-        await Promise.race([answers.at(-1), new Promise((resolve) => setTimeout(resolve, 2))]);
+        await Promise.race([answers.at(-1), sleep(2)]);
       }
     })();
     await until(() => answers.length > 3);
     expect(await reasonOf(api.delete(`${PATH}/${key.id}`))).toBe('200');
     const later = await Promise.all([1, 2, 3].map(() => reasonOf(withKey(key).post(DEPTS, {}))));
-    isOver = true;
+    stop.abort();
     await caller;
     expect(later).toEqual(later.map(() => '401 KEY_INVALID'));
     const all = new Set(await Promise.all(answers.map((answer) => reasonOf(answer))));

@@ -37,7 +37,7 @@ describe('the commands for accounts', () => {
     expect(await me()).toBe(200);
     const list = await cli(['key:list', '--tenant', tenantId]);
     expect(list.out).toMatch(
-      /^nightly  enabled   member  dept:read,change:read  ends \d{4}-.*  used \d{4}-.*\n$/,
+      /^nightly {2}enabled {3}member {2}dept:read,change:read {2}ends \d{4}-.* {2}used \d{4}-.*\n$/,
     );
     expect(list.out).not.toContain(secret);
     expect(await cli(['key:delete', ...key])).toEqual({ code: 0, out: 'nightly\n', err: '' });

@@ -2,6 +2,7 @@ import { signToken } from '../../../src/server/auth/token-issuer';
 import type { Role } from '../../../src/tenancy/roles';
 import { mintToken } from '../../../src/server/testing';
 import { JWT } from '../service-under-test';
+import { newKeySecret } from '../../../src/server/auth/key-secret';
 import type { Kind, Outcome, Probe } from './probes';
 import type { IsolationWorld, Place } from './world';
 
@@ -47,6 +48,7 @@ export function actorsIn({ places }: IsolationWorld): Actor[] {
     },
     // Its token says that it manages; the account it names does not.
     { name: 'member by its account', place: child, token: account(child.users.live), role: 'member' },
+    { name: 'key', place: child, token: child.secrets.live, role: 'tenant_admin' },
     refused('nobody', null, 'TOKEN_MISSING'),
     refused(
       'superadmin of a tenant',
@@ -54,6 +56,10 @@ export function actorsIn({ places }: IsolationWorld): Actor[] {
       'TOKEN_INVALID',
     ),
     refused('account of another tenant', account(sibling.users.live), 'TOKEN_INVALID'),
+    refused('deleted key', child.secrets.deleted, 'KEY_INVALID'),
+    refused('key of a deleted tenant', places['gone below parent'].secrets.live, 'TENANT_DELETED'),
+    refused('key that was never given', newKeySecret(), 'KEY_INVALID'),
+    refused('mistyped key', `${child.secrets.live}x`, 'KEY_MISTYPED'),
     refused('deleted account', account(child.users.deleted), 'TOKEN_INVALID'),
     refused('session of another tenant', account(child.users.live, `${sibling.session}.x`), 'TOKEN_INVALID'),
     refused('deleted tenant', mintToken({ tenantId: places['gone below parent'].code }), 'TENANT_DELETED'),
@@ -67,10 +73,12 @@ export const NEVER = {
     dept: '4199999999',
     user: '4199999998',
     hook: '4199999997',
+    machineKey: '4199999996',
     tenant: '1799999999999999999',
     code: '7654321',
   },
   ...{ mark: 'R99markQ', tenantMark: 'T99markQ', deptCursor: 'abc', userCursor: 'abc', tenantCursor: 'abc' },
+  machineKeyCursor: 'abc',
   ...{ entryCursor: 'abc', spent: 'never-spent', reservation: 'never-reserved' },
 } as const;
 

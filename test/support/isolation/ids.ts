@@ -16,6 +16,7 @@ export interface Taken {
   readonly userCursor: string | null;
   readonly tenantCursor: string | null;
   readonly entryCursor: string | null;
+  readonly machineKeyCursor: string | null;
   readonly key: string;
   readonly hook: string;
   readonly spent: string;
@@ -44,6 +45,7 @@ export async function takeFrom(api: ApiClient, place: Place): Promise<Taken> {
     deptCursor: await cursor('/system/dept-api'),
     userCursor: await cursor('/system/user-api'),
     tenantCursor: await cursor('/system/tenant-api'),
+    machineKeyCursor: await cursor('/system/key-api'),
     key,
   };
 }
@@ -95,6 +97,7 @@ export function idsFor(
 function ownOf(actor: Actor, thing: Thing, value: string | null, own: Own): ProbedId[] {
   if (thing === 'dept') return [{ kind: 'own', value: own.dept }];
   if (thing === 'user') return [{ kind: 'own', value: own.user }];
+  if (thing === 'machineKey') return [{ kind: 'own', value: own.machineKey }];
   if (thing === 'hook') return [{ kind: 'own', value: own.hook }];
   if (thing === 'reservation') return [{ kind: 'own', value: own.reservation }];
   const below: ProbedId[] = [];
@@ -104,7 +107,7 @@ function ownOf(actor: Actor, thing: Thing, value: string | null, own: Own): Prob
 }
 
 function deletedOf({ place }: Actor, thing: Thing): ProbedId[] {
-  const deleted = { dept: place.depts.deleted, user: place.users.deleted };
+  const deleted = { dept: place.depts.deleted, user: place.users.deleted, machineKey: place.keys.deleted };
   return thing in deleted ? [{ kind: 'deleted', value: String(deleted[thing as keyof typeof deleted]) }] : [];
 }
 
@@ -113,6 +116,7 @@ function malformed(thing: Thing): ProbedId[] {
     dept: '9007199254740993',
     user: '9007199254740993',
     hook: '9007199254740993',
+    machineKey: '9007199254740993',
     tenant: '9'.repeat(23),
     code: '9'.repeat(23),
   };
@@ -124,6 +128,7 @@ function malformed(thing: Thing): ProbedId[] {
 }
 
 function valuesOf(place: Place, taken: Taken | undefined): Partial<Record<Thing, string | null>> {
-  const { depts, users, id: tenant, code, tenantMark, rowMark: mark } = place;
-  return { ...taken, dept: String(depts.live), user: String(users.live), tenant, code, tenantMark, mark };
+  const { depts, users, keys, id: tenant, code, tenantMark, rowMark: mark } = place;
+  const ids = { dept: String(depts.live), user: String(users.live), machineKey: String(keys.live) };
+  return { ...taken, ...ids, tenant, code, tenantMark, mark };
 }

@@ -3,16 +3,18 @@ import type { Answer, ApiClient } from '../../../src/server/testing';
 /** What stands in the place of an id. */
 export type Kind = 'own' | 'below' | 'above' | 'foreign' | 'deleted' | 'recycled' | 'never' | 'text' | 'huge';
 
-type Cursor = 'deptCursor' | 'userCursor' | 'tenantCursor' | 'entryCursor';
+type Cursor = 'deptCursor' | 'userCursor' | 'machineKeyCursor' | 'tenantCursor' | 'entryCursor';
 type Key = 'key' | 'spent' | 'reservation';
 /** What the id names: a row, a tenant by its code, a text in rows, the place in a list, a used key. */
-export type Thing = 'dept' | 'user' | 'hook' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | Key;
+export type Thing =
+  'dept' | 'user' | 'machineKey' | 'hook' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | Key;
 
 /** Rows of the caller's own that a probe may spoil: new ones each time. */
 export interface Own {
   readonly dept: () => Promise<number>;
   readonly deletedDept: () => Promise<number>;
   readonly user: () => Promise<number>;
+  readonly machineKey: () => Promise<number>;
   /** A webhook that is disabled. */
   readonly hook: () => Promise<number>;
   /** The key of an active reservation. */
@@ -52,7 +54,7 @@ export interface Probe extends Rules {
 }
 
 /**
- * `METHOD path`, and a body. In both, `<id>` is the probed id, `<num>` the same as JSON, `<dept>`, `<user>` and `<tenant>` are
+ * `METHOD path`, and a body. In both, `<id>` is the probed id, `<num>` the same as JSON, `<dept>`, `<user>`, `<key>` and `<tenant>` are
  * new rows of the caller's own, `<gone dept>` and `<gone tenant>` are deleted ones, `<now>` is the time and `<name>` a new name.
  */
 type Row = readonly [
@@ -80,6 +82,7 @@ async function filled(template: string, id: string, own: Own): Promise<string> {
   let text = template.replaceAll('<id>', id).replaceAll('<num>', JSON.stringify(num(id)));
   if (text.includes('<dept>')) text = text.replace('<dept>', String(await own.dept()));
   if (text.includes('<user>')) text = text.replace('<user>', String(await own.user()));
+  if (text.includes('<key>')) text = text.replace('<key>', String(await own.machineKey()));
   if (text.includes('<tenant>')) text = text.replace('<tenant>', (await own.tenant()).id);
   if (text.includes('<gone dept>')) text = text.replace('<gone dept>', String(await own.deletedDept()));
   if (text.includes('<gone tenant>')) text = text.replace('<gone tenant>', (await own.deletedTenant()).id);
@@ -94,6 +97,7 @@ function num(id: string): string | number {
 const DEPTS = '/system/dept-api';
 const USERS = '/system/user-api';
 const TENANTS = '/system/tenant-api';
+const KEYS = '/system/key-api';
 const HOOKS = '/system/webhook-api';
 const CHANGES = '/system/change-api';
 const QUOTAS = '/system/quota-api';
@@ -105,12 +109,14 @@ const NDJSON = { 'content-type': 'application/x-ndjson' };
 const ANY = { 'if-match': '*' };
 const FIRST = { 'if-match': '"1"' };
 const ACCOUNT = '"username":"<name>","password":"a-long-password"';
+const KEY = '"name":"<name>","permissions":["dept:read"]';
 const allSay = (reason: Outcome) => ({ unknown: reason, below: reason, text: reason, huge: reason });
 
 const reads: Rules = { thing: 'dept', needs: 'reader', unknown: 'DEPT_NOT_FOUND', own: 'OK' };
 const writes: Rules = { ...reads, needs: 'manager' };
 const searches: Rules = { thing: 'mark', needs: 'reader', unknown: 'EMPTY', own: 'OK' };
 const users: Rules = { thing: 'user', needs: 'manager', unknown: 'USER_NOT_FOUND', own: 'OK' };
+const keys: Rules = { thing: 'machineKey', needs: 'manager', unknown: 'KEY_NOT_FOUND', own: 'OK' };
 const tenants: Rules = {
   ...users,
   thing: 'tenant',
@@ -271,6 +277,37 @@ export const PROBES: readonly Probe[] = [
     ],
     ['deleteUsers', 'path', `DELETE ${USERS}/<id>`],
     ['deleteUsers', 'path, among own', `DELETE ${USERS}/<user>,<id>`],
+  ]),
+  ...probes({ ...keys, thing: 'dept', unknown: 'DEPT_NOT_FOUND' }, [
+    ['createKey', 'scopeDeptIds', `POST ${KEYS}`, `{${KEY},"dataScope":"custom","scopeDeptIds":[<num>]}`],
+    [
+      'updateKey',
+      'managedDeptIds',
+      `PUT ${KEYS}`,
+      `{"keyId":<key>,${KEY},"roles":["dept_admin"],"managedDeptIds":[<num>]}`,
+    ],
+    ['patchKey', 'scopeDeptIds', `PATCH ${KEYS}/<key>`, '{"dataScope":"custom","scopeDeptIds":[<num>]}'],
+  ]),
+  ...probes({ ...keys, thing: 'code', ...allSay('TENANT_MISMATCH') }, [
+    ['createKey', 'tenantId', `POST ${KEYS}`, `{${KEY},"tenantId":"<id>"}`],
+    ['updateKey', 'tenantId', `PUT ${KEYS}`, `{"keyId":<key>,${KEY},"tenantId":"<id>"}`],
+    ['patchKey', 'tenantId', `PATCH ${KEYS}/<key>`, '{"tenantId":"<id>"}'],
+  ]),
+  ...probes({ ...keys, thing: 'machineKeyCursor', unknown: 'INVALID_INPUT' }, [
+    ['listKeys', 'cursor', `GET ${KEYS}?limit=1&cursor=<id>`],
+    ['getKeyHistory', 'cursor', `GET ${KEYS}/<key>/history?cursor=<id>`, none, { own: 'INVALID_INPUT' }],
+  ]),
+  ...probes({ ...keys, thing: 'code', ...allSay('OK') }, [
+    ['listKeys', 'an unknown parameter', `GET ${KEYS}?tenantId=<id>`],
+  ]),
+  ...probes(keys, [
+    ['getKey', 'path', `GET ${KEYS}/<id>`],
+    ['getKeyHistory', 'path', `GET ${KEYS}/<id>/history`, none, { deleted: 'OK' }],
+    ['patchKey', 'path', `PATCH ${KEYS}/<id>`, '{"status":"1"}'],
+    ['patchKey', 'path, with a tag', `PATCH ${KEYS}/<id>`, '{"status":"1"}', { headers: ANY }],
+    ['updateKey', 'keyId', `PUT ${KEYS}`, `{"keyId":<num>,${KEY}}`],
+    ['deleteKeys', 'path', `DELETE ${KEYS}/<id>`],
+    ['deleteKeys', 'path, among own', `DELETE ${KEYS}/<key>,<id>`, none, { own: 'KEY_NOT_FOUND' }],
   ]),
   ...probes(parents, [
     ['createTenant', 'tenantParent', `POST ${TENANTS}`, '{"tenantName":"probe","tenantParent":"<id>"}'],

@@ -10,7 +10,7 @@ import { actorsIn, expectedOf, mayRead, type Actor } from './actors';
 import { idsFor, takeFrom, type ProbedId, type Taken } from './ids';
 import { PROBES, type Outcome, type Own, type Probe } from './probes';
 import { recordScopes, statementProblems, tablesOfTenants } from './statements';
-import { accountRow, isolationWorld, webhookRow, type IsolationWorld, type Place } from './world';
+import { accountRow, isolationWorld, keyRow, webhookRow, type IsolationWorld, type Place } from './world';
 
 export interface IsolationRun {
   readonly service: ServiceUnderTest;
@@ -135,6 +135,7 @@ function ownOf(anonymous: ApiClient, store: DataSource, actor: Actor, tenants: S
       deletedDept: () => Promise.resolve(place.depts.deleted),
       deletedTenant: () => Promise.resolve(place),
       user: () => Promise.resolve(place.users.live),
+      machineKey: () => Promise.resolve(place.keys.live),
       hook: () => Promise.resolve(1),
       reservation: () => Promise.resolve('reserved'),
       tenant: () => Promise.resolve({ id: place.id, tenantId: place.code }),
@@ -142,6 +143,7 @@ function ownOf(anonymous: ApiClient, store: DataSource, actor: Actor, tenants: S
   }
   const admin = adminOf(anonymous, place);
   const dept = () => aDept(admin, { deptName: 'own' });
+  let lastKey = 0;
   const tenant = async () => {
     const made = await aTenant(admin, { tenantName: 'own' });
     tenants.add(made.tenantId);
@@ -151,6 +153,11 @@ function ownOf(anonymous: ApiClient, store: DataSource, actor: Actor, tenants: S
     dept,
     tenant,
     user: () => accountRow(store, place.code),
+    machineKey: async () => {
+      // Instead of the last one: a tenant may have only a hundred.
+      if (lastKey > 0) await admin.delete(`/system/key-api/${lastKey}`);
+      return (lastKey = await keyRow(store, place.code));
+    },
     hook: () => webhookRow(store, place.code),
     reservation: async () => {
       const key = `own-${Math.random()}`;
@@ -183,8 +190,9 @@ function outcomeOf(answer: Answer): Outcome {
 function secretsOf(world: IsolationWorld, actor: Actor): string[] {
   return Object.values(world.places).flatMap((place) => {
     const isOwn = place === actor.place && actor.refused === undefined;
-    const { depts, users, session } = place;
-    const ofRows = [place.rowMark, session, ...[depts.live, users.live, users.deleted].map(String)];
+    const { depts, users, keys, session, secrets } = place;
+    const ids = [depts.live, users.live, users.deleted, keys.live, keys.deleted].map(String);
+    const ofRows = [place.rowMark, session, ...ids, ...Object.values(secrets)];
     // The platform's id and code are in every second number; and a tenant knows the code of the one above it.
     const isCommon = place.parent === null;
     const ofTenant = [
@@ -213,7 +221,8 @@ async function hashRows(dataSource: DataSource): Promise<Map<string, string>> {
     const byTenant = new Map<string, string[]>();
     for (const row of rows) {
       // Every change of any tenant raises the platform's: it is their lock.
-      const { tree_ver, ...rest } = row;
+      // The last use of a key is written beside its requests, sooner or later.
+      const { tree_ver, last_used_time: _, ...rest } = row;
       const told = row.tenant_id === PLATFORM_TENANT ? rest : { ...rest, tree_ver };
       // An entry about a tenant ends with its code, and stands in the journal of the platform.
       const about = typeof row.lineage === 'string' ? /,([^,]+),$/.exec(row.lineage)?.[1] : undefined;

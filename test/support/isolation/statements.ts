@@ -89,6 +89,8 @@ const EXEMPT: readonly RegExp[] = [
   /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = '' AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT 1\)/,
   // A refresh token says its session, and only the session says the tenant.
   /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? AND t\.ended_at IS NULL AND t\.expires_at > \? LIMIT \?$/,
+  // A key says only its secret, and only its row says the tenant.
+  /^SELECT [\w., ]* FROM tenantry_key t WHERE t\.secret_hash = \? AND t\.del_flag = \? AND t\.status = \?$/,
   // How far the journals of the caller's tenant and of the platform go: numbers alone.
   /^SELECT t\.tenant_id AS code, t\.tree_ver AS version, \(SELECT c\.prev FROM tenantry_change c WHERE c\.tenant_id = t\.tenant_id ORDER BY c\.version, c\.seq LIMIT 1\) AS kept FROM tenantry_tenant t WHERE t\.tenant_id IN \(\?[?, ]*\)$/,
   // The counters of a new tenant, whose code no tenant has yet.

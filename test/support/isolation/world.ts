@@ -1,5 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { SessionEntity, AccountEntity } from '../../../src/server/auth/account.entity';
+import { AccountEntity, KeyEntity, SessionEntity } from '../../../src/server/auth/account.entity';
+import { hashOfKey, newKeySecret } from '../../../src/server/auth/key-secret';
+import { serviceResources } from '../../../src/server/docs/service-resources';
+import { PermissionCatalogue } from '../../../src/tenancy/permissions';
 import { TenantryWebhook } from '../../../src/changes/subscription.entity';
 import { aDept, type ApiClient, aTenant, mintToken } from '../../../src/server/testing';
 import { bulkInsert, life } from '../seeds';
@@ -17,6 +20,9 @@ export interface Place {
   readonly depts: { readonly live: number; readonly deleted: number };
   readonly users: { readonly live: number; readonly deleted: number };
   readonly session: string;
+  readonly keys: { readonly live: number; readonly deleted: number };
+  /** Of these keys, which may do what an administrator may. */
+  readonly secrets: { readonly live: string; readonly deleted: string };
 }
 
 /** The platform, a parent with a child and its sibling, a stranger; and tenants that were deleted with all they had. */
@@ -41,8 +47,9 @@ const ORDER = [
 
 /** Ids of ten digits, so that one cannot be in an answer by chance. */
 const FIRST_ID = 4_100_000_000;
-/** From a department's id to an account's: further than probes make departments. */
+/** From a department's id to an account's, and to a key's: further than probes make such rows. */
 const TO_USERS = 100_000;
+const TO_KEYS = 200_000;
 
 /** The quotas that probes spend: nobody has a limit. */
 const SPENT = [
@@ -105,7 +112,22 @@ async function furnished(dataSource: DataSource, anonymous: ApiClient, bare: Bar
   const times = { createdAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000), endedAt: null };
   const row = { sessionId: session, tenantId, userId: users.live, refreshHash: rowMark, ...times };
   await dataSource.manager.insert(SessionEntity, row);
-  return { ...place, code: tenantId, rowMark, depts: { live, deleted }, users, session };
+  const secrets = { live: newKeySecret(), deleted: newKeySecret() };
+  const key = (values: Partial<KeyEntity>) => keyRow(dataSource, tenantId, values);
+  const dead = from + TO_KEYS + 2;
+  const keys = {
+    live: await key({
+      keyId: from + TO_KEYS + 1,
+      name: `${rowMark} key`,
+      secretHash: hashOfKey(secrets.live),
+    }),
+    deleted: await key({
+      ...{ keyId: dead, name: `${rowMark} left`, secretHash: hashOfKey(secrets.deleted) },
+      ...{ delFlag: '2', nameKey: dead },
+    }),
+  };
+  await key({ keyId: from + TO_KEYS + 3, name: `${rowMark} other` });
+  return { ...place, code: tenantId, rowMark, depts: { live, deleted }, users, session, keys, secrets };
 }
 
 /** Makes the ids that the database gives from now on start here. */
@@ -131,6 +153,21 @@ export async function accountRow(
   const row = { userId, nameKey: 0, passwordHash: '-', roles: 'member', ...life() };
   await bulkInsert(dataSource, AccountEntity, [{ username: `own ${userId}`, ...row, ...values, tenantId }]);
   return values.userId ?? userId;
+}
+
+const PERMISSIONS = new PermissionCatalogue(serviceResources).names.join(' ');
+
+/** A key of an administrator. */
+export async function keyRow(
+  dataSource: DataSource,
+  tenantId: string,
+  values: Partial<KeyEntity> = {},
+): Promise<number> {
+  const keyId = (nextUser -= 1);
+  const granted = { roles: 'tenant_admin', permissions: PERMISSIONS, dataScope: 'all' as const };
+  const row = { keyId, name: `own ${keyId}`, nameKey: 0, secretHash: hashOfKey(newKeySecret()), ...granted };
+  await bulkInsert(dataSource, KeyEntity, [{ ...row, ...life(), ...values, tenantId }]);
+  return values.keyId ?? keyId;
 }
 
 /** A webhook that is disabled, instead of the last one: a tenant may have only a few. */
