@@ -3,6 +3,7 @@ import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
 import { killServerOften, killServiceOften, swallowCommits, type CrashReport } from '../support/crash-rounds';
+import { grantsMayDangle } from '../support/examined-databases';
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { runIsolation } from '../support/isolation/run';
@@ -114,6 +115,7 @@ it.each(DATABASES)('tenant isolation holds against every probe on %s', async (na
 it.each(DATABASES)('hostile input on %s never fails the service', async (name, makeDatabase, count) => {
   const seed = faultsSeed(`hostile input on ${name}`);
   const database = await makeDatabase();
+  grantsMayDangle(database);
   const child = await ChildService.start(database);
   const callers = await hostileWorld(await database.open(serviceTables), child.anonymous);
   const run = { baseUrl: child.anonymous.baseUrl, callers, seed };

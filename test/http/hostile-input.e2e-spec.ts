@@ -1,4 +1,5 @@
 import { faultsSeed } from '../support/chance';
+import { grantsMayDangle } from '../support/examined-databases';
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -11,6 +12,7 @@ describe('hostile input', () => {
 
   it(`hostile input is always answered in the envelope, never by a failure (${COUNT} requests)`, async () => {
     const seed = faultsSeed('hostile input');
+    grantsMayDangle(service.database);
     const callers = await hostileWorld(service.dataSource, service.anonymous);
     await runHostile({ baseUrl: service.anonymous.baseUrl, callers, seed, count: COUNT });
     expect(service.log.filter((line) => line.includes('"level":50'))).toEqual([]);

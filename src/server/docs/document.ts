@@ -41,7 +41,7 @@ export function createDocument(app: INestApplication, version: string): OpenAPIO
       },
       'password',
     )
-    .addBearerAuth({ type: 'http', description: 'An access token' }, 'bearer')
+    .addBearerAuth({ type: 'http', description: 'An access token, or a key for a program' }, 'bearer')
     .addSecurityRequirements('password')
     .addSecurityRequirements('bearer');
   for (const { tag } of serviceResources) builder.addTag(tag.name, tag.description);

@@ -18,8 +18,7 @@ function PermissionsField(): PropertyDecorator {
       type: 'array',
       minItems: 1,
       maxItems: MOST_IN_LIST,
-      items: { type: 'string', pattern: NAME },
-      example: ['dept:read'],
+      items: { type: 'string', pattern: NAME, example: 'dept:read' },
     },
     read: (value) => (Array.isArray(value) ? [...new Set(value as unknown[])] : value),
     check: (value) =>

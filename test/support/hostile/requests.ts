@@ -101,7 +101,7 @@ export function hostileRequests(callers: readonly HostileCaller[]): Arbitrary<Ho
 /** The addresses of an operation, with right and wrong ids and parameters. */
 function addresses(path: string, operation: object, caller: HostileCaller): Arbitrary<string> {
   const parameters = parametersOf<Parameter>(DOCUMENT, operation);
-  const kind = /(?:user|tenant|quota|entitlement)-api/.exec(path)?.[0].split('-')[0] ?? 'dept';
+  const kind = /(?:user|key|tenant|quota|entitlement)-api/.exec(path)?.[0] ?? 'dept-api';
   const pieces = path.split(/\{(\w+)\}/).map((piece, index) => {
     if (index % 2 === 0) return fc.constant(piece);
     const ids = idsInPath(caller.idsFor(kind)!);

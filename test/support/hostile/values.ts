@@ -97,6 +97,7 @@ export const ODD_TOKENS = [
     'Basic YWRtaW46YWRtaW4=',
     `Bearer ${'a'.repeat(9000)}`,
   ],
+  ...['Bearer tnt_', 'Bearer tnt_\xff', `Bearer tnt_${'a'.repeat(49)}`, `Bearer tnt_${'a'.repeat(9000)}`],
   'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.',
   `Bearer ${Buffer.from('{"alg":"HS256"}').toString('base64url')}.${'W1tb'.repeat(500)}.x`,
 ];
