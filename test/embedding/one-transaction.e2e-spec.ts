@@ -1,8 +1,13 @@
+import { DEPT_DEFAULTS, type TenantryDept } from '../../src/dept/dept.entity';
+import { DeptRepository } from '../../src/dept/dept.repository';
+import type { LockedDeptTree } from '../../src/dept/locked-dept-tree';
 import {
+  DeptAdoption,
   DeptCreated,
   DeptService,
   DomainEvents,
   IdempotentRequest,
+  RequestContext,
   tenantBoundToken,
   TenantryModule,
   TenantryTransaction,
@@ -60,6 +65,71 @@ describe('departments, tenants and rows of a host in one transaction', () => {
     expect(await orders()).toMatchObject([{ title: 'first', amount: deptId }]);
     expect(await host.dataSource.manager.countBy(HostUserEntity, { tenantId, deptId })).toBe(1);
     expect(created).toHaveLength(2);
+  });
+
+  it('a department administrator of a host is limited by routes, services and transactions alike', async () => {
+    const whole = system(tenantId);
+    const top = await depts.create(whole, { deptName: 'top' });
+    const [root, outside] = [
+      await depts.create(whole, { parentId: top }),
+      await depts.create(whole, { parentId: top }),
+    ];
+    const caller = { tenantId, username: 'part', roles: ['dept_admin'] as const, managedDeptIds: [root] };
+    const ctx = RequestContext.of({ subject: 'part', ...caller });
+    const refused = { row: { reason: 'OUTSIDE_MANAGED_DEPTS' } };
+    const made = await depts.create(ctx, { parentId: root, deptName: 'made' });
+    await expect(depts.create(ctx, { parentId: top })).rejects.toMatchObject({
+      ...refused,
+      details: { ids: [top] },
+    });
+    await expect(depts.delete(ctx, [outside])).rejects.toMatchObject(refused);
+    await expect(host.app.get(DeptAdoption).run(ctx, [])).rejects.toMatchObject({ row: { status: 409 } });
+    const api = host.as(caller);
+    expect((await api.patch(`/system/dept-api/${made}`, { leader: 'x' })).status).toBe(200);
+    expect((await api.patch(`/system/dept-api/${outside}`, { leader: 'x' })).refusal.reason).toBe(
+      'OUTSIDE_MANAGED_DEPTS',
+    );
+    const moving = transaction.run(ctx, async (unit) => {
+      await unit.depts.patch(made, { deptName: 'renamed' });
+      await unit.depts.delete([outside]);
+    });
+    await expect(moving).rejects.toMatchObject(refused);
+    const nested = await transaction.run(ctx, async (unit) => {
+      const below = await unit.depts.create({ parentId: made });
+      return unit.depts.create({ parentId: below, deptName: 'nested' });
+    });
+    expect(await names()).toEqual(expect.arrayContaining(['made', 'nested']));
+    expect(await depts.get(whole, nested)).toMatchObject({ createBy: 'part' });
+  });
+
+  it('every write of the locked tree refuses what is outside by itself, whatever the service has checked', async () => {
+    const whole = system(tenantId);
+    const top = await depts.create(whole, { deptName: 'top' });
+    const gone = await depts.create(whole, { parentId: top });
+    await depts.delete(whole, [gone]);
+    const ctx = RequestContext.of({
+      ...{ subject: 'part', tenantId, username: 'part', roles: ['dept_admin'], managedDeptIds: [top] },
+    });
+    const place = { parentId: 0, ancestors: '0', depth: 1 };
+    const writes: Record<string, (tree: LockedDeptTree, dept: TenantryDept) => Promise<unknown>> = {
+      add: (tree) => tree.add(DEPT_DEFAULTS, place),
+      addMany: (tree) => tree.addMany([{ ...DEPT_DEFAULTS, ...place }]),
+      adopt: (tree) => tree.adopt([{ ...DEPT_DEFAULTS, ...place, deptId: 99_000_000 }]),
+      replace: (tree, dept) => tree.replace(dept, { ...DEPT_DEFAULTS, status: '1' }),
+      move: (tree, dept) => tree.replace(dept, DEPT_DEFAULTS, place),
+      replaceMany: (tree, row) => tree.replaceMany([{ row, values: { ...DEPT_DEFAULTS, status: '1' } }]),
+      setOrder: (tree, dept) => tree.setOrder([dept]),
+      markDeleted: (tree, dept) => tree.markDeleted([dept], dept),
+      restore: async (tree) => tree.restore((await tree.findDeleted(gone))!, place, []),
+    };
+    const repository = host.app.get(DeptRepository, { strict: false });
+    for (const [name, write] of Object.entries(writes)) {
+      const writing = repository.transaction(ctx, async (tree) => write(tree, (await tree.find(top))!));
+      await expect(writing.then(() => name)).rejects.toMatchObject({
+        row: { reason: 'OUTSIDE_MANAGED_DEPTS' },
+      });
+    }
+    expect(await names()).toEqual(['top']);
   });
 
   it('a transaction of a host does not read departments as they were: its own changes are not in the journal yet', async () => {

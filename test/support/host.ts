@@ -26,7 +26,10 @@ export class HeaderResolver extends PrincipalResolver {
     const tenantId = headers['x-tenant'];
     if (typeof tenantId !== 'string') return null;
     const username = String(headers['x-user']);
-    return { subject: username, tenantId, username, roles: String(headers['x-roles']).split(',') as Role[] };
+    const roles = String(headers['x-roles']).split(',') as Role[];
+    const managed = headers['x-managed'];
+    const part = typeof managed === 'string' ? { managedDeptIds: JSON.parse(managed) as number[] } : {};
+    return { subject: username, tenantId, username, roles, ...part };
   }
 }
 
@@ -92,8 +95,12 @@ export class Host {
     }
   }
 
-  as({ tenantId = '000000', username = 'tester', roles = ['tenant_admin'] }: Caller = {}): ApiClient {
-    return this.anonymous.with({ 'x-tenant': tenantId, 'x-user': username, 'x-roles': roles.join(',') });
+  as(caller: Caller = {}): ApiClient {
+    const { tenantId = '000000', username = 'tester', roles = ['tenant_admin'], managedDeptIds } = caller;
+    return this.anonymous.with({
+      ...{ 'x-tenant': tenantId, 'x-user': username, 'x-roles': roles.join(',') },
+      ...(managedDeptIds && { 'x-managed': JSON.stringify(managedDeptIds) }),
+    });
   }
 
   async stop(): Promise<void> {
