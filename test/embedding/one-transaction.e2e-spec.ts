@@ -105,8 +105,9 @@ describe('departments, tenants and rows of a host in one transaction', () => {
   it('every write of the locked tree refuses what is outside by itself, whatever the service has checked', async () => {
     const whole = system(tenantId);
     const top = await depts.create(whole, { deptName: 'top' });
-    const gone = await depts.create(whole, { parentId: top });
-    await depts.delete(whole, [gone]);
+    const inner = await depts.create(whole, { parentId: top, deptName: 'inner' });
+    const [gone, far] = [await depts.create(whole, { parentId: top }), await depts.create(whole, {})];
+    await depts.delete(whole, [gone, far]);
     const ctx = RequestContext.of({
       ...{ subject: 'part', tenantId, username: 'part', roles: ['dept_admin'], managedDeptIds: [top] },
     });
@@ -117,10 +118,15 @@ describe('departments, tenants and rows of a host in one transaction', () => {
       adopt: (tree) => tree.adopt([{ ...DEPT_DEFAULTS, ...place, deptId: 99_000_000 }]),
       replace: (tree, dept) => tree.replace(dept, { ...DEPT_DEFAULTS, status: '1' }),
       move: (tree, dept) => tree.replace(dept, DEPT_DEFAULTS, place),
+      'move out': async (tree) => tree.replace((await tree.find(inner))!, DEPT_DEFAULTS, place),
       replaceMany: (tree, row) => tree.replaceMany([{ row, values: { ...DEPT_DEFAULTS, status: '1' } }]),
       setOrder: (tree, dept) => tree.setOrder([dept]),
       markDeleted: (tree, dept) => tree.markDeleted([dept], dept),
       restore: async (tree) => tree.restore((await tree.findDeleted(gone))!, place, []),
+      'restore from outside': async (tree) => {
+        const below = { parentId: top, ancestors: `0,${top}`, depth: 2 };
+        return tree.restore((await tree.findDeleted(far))!, below, []);
+      },
     };
     const repository = host.app.get(DeptRepository, { strict: false });
     for (const [name, write] of Object.entries(writes)) {
@@ -129,7 +135,7 @@ describe('departments, tenants and rows of a host in one transaction', () => {
         row: { reason: 'OUTSIDE_MANAGED_DEPTS' },
       });
     }
-    expect(await names()).toEqual(['top']);
+    expect(await names()).toEqual(['top', 'inner']);
   });
 
   it('a transaction of a host does not read departments as they were: its own changes are not in the journal yet', async () => {
