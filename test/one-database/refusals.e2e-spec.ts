@@ -211,6 +211,9 @@ describe('the catalogue of refusals', () => {
       return speaking(ceiled.as()).post(TENANTS, { tenantName: 'x', tenantParent, quotaBo });
     },
     LAST_SUPERADMIN: () => as({ roles: ['superadmin'] }).delete(`${USERS}/1`),
+    OUTSIDE_MANAGED_DEPTS: () => as({ roles: ['dept_admin'], managedDeptIds: [1] }).post(PATH, {}),
+    OUTSIDE_DATA_SCOPE: () =>
+      as({ dataScope: [{ kind: 'own' }] }).post(USERS, { username: 'beyond', password: PASSWORD }),
     ROLE_TOO_HIGH: () => as().delete(`${USERS}/1`),
     WRONG_PASSWORD: async () => {
       const tokens = await service.anonymous.post('/auth/login', {
