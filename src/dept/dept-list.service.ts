@@ -3,17 +3,19 @@ import { filtersOf, PagedList, type PageView, type Page } from '../database/page
 import { HttpErrors } from '../errors/http.errors';
 import { PartErrors } from '../tenancy/access.errors';
 import { ManagedPart } from '../tenancy/managed-part';
+import { holdsDept } from '../tenancy/data-scope';
 import type { RequestContext } from '../tenancy/request-context';
 import { ZonedTime } from '../time/zoned-time';
 import { TimeSlices } from '../time/time-slices';
-import { MAX_DEPTH, type TreeNode } from '../database/tree-path';
+import { isBelowAny, MAX_DEPTH, type TreeNode } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
 import { ancestorIds, ROOT_ID, type TenantryDept, type DeptRow } from './dept.entity';
 import { DeptErrors } from './dept.errors';
-import { toDeptRow, toDeptView } from './dept.mapper';
+import { toDeptRow, toDeptView, type TellsScope } from './dept.mapper';
 import type { DeptReader, DeptSource, ListedDept } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
+import { ScopedDepts } from './scoped-depts';
 import { DeptAsOf } from './history/dept-as-of';
 import type { PastDeptListQuery, PastDeptTreeQuery } from './history/dept-history.dto';
 
@@ -35,6 +37,11 @@ const NO_FILTERS = {
   en: 'cannot be used together with status and deptName',
 };
 
+const ONLY_NOW = {
+  zh: '不能与 asOf、deleted 一起使用',
+  en: 'cannot be used together with asOf and deleted',
+};
+
 /** Finding departments, as they are or as they were. */
 @Injectable()
 export class DeptListService {
@@ -54,26 +61,50 @@ export class DeptListService {
       throw HttpErrors.INVALID({ fields: [{ field: 'deleted', message: NOT_BELOW }] });
     if (deleted && parentId) await refuseOutsidePart(ctx, this.depts.in(ctx), parentId);
     else if (deleted && !ManagedPart.of(ctx).isWhole) throw PartErrors.OUTSIDE_MANAGED({ ids: [ROOT_ID] });
+    const scope = await this.#scopeFor(ctx, query, deleted);
+    const passes = scope && ((dept: Pick<DeptRow, 'deptId' | 'ancestors'>) => scope.shows(dept));
+    const wantedIds = scope?.upperIds.size === 0 ? [] : ids;
     const list = asOf === undefined ? DEPTS : PAST_DEPTS;
     const page = await list.page([ctx.tenantId, filtersOf(query)], query, (after, limit) =>
       // All pages show the version that the first one has found.
       this.asOf.read(ctx, asOf && (after?.[0] ?? asOf), async (depts) => {
         const below = ancestorId ? nodeOf(await existing(depts, ancestorId)) : undefined;
-        return depts.findPage({ ids, parentId, name, leader, status, below, deleted }, after, limit);
+        const criteria = { ids: wantedIds, parentId, name, leader, status, below, deleted, passes };
+        return depts.findPage(criteria, after, limit);
       }),
     );
-    return { ...page, rows: page.rows.map((row) => listed(row, this.time)) };
+    const tellsScope = scopeTeller(ctx, query);
+    return { ...page, rows: page.rows.map((row) => listed(row, this.time, tellsScope)) };
   }
 
   /** The tree, or the part below a root, or the departments that match with all their ancestors. */
   async tree(ctx: RequestContext, query: PastDeptTreeQuery): Promise<DeptTreeDto> {
-    const { asOf, status, deptName } = query;
-    if (status === undefined && deptName === undefined)
-      return this.asOf.read(ctx, asOf, (depts) => readTree(depts, query, this.time));
+    const { asOf, status, deptName, depth } = query;
+    const scope = await this.#scopeFor(ctx, query);
+    const tellsScope = scopeTeller(ctx, query);
+    const isFiltered = status !== undefined || deptName !== undefined;
+    if (!isFiltered && !scope)
+      return this.asOf.read(ctx, asOf, (depts) => readTree(depts, query, this.time, tellsScope));
     if (asOf !== undefined) throw HttpErrors.INVALID({ fields: [{ field: 'asOf', message: NO_FILTERS }] });
     const depts = this.depts.in(ctx);
     const root = query.rootId ? await existing(depts, query.rootId) : null;
-    return toTree(depts, root, await readMatches(depts, root, query), this.time);
+    const part =
+      scope && !isFiltered
+        ? await readScope(depts, root, scope, depth)
+        : await readMatches(depts, root, query, scope);
+    return toTree(depts, root, part, this.time, tellsScope);
+  }
+
+  /** The data scope that a request for it is limited to; undefined where nothing limits it. */
+  async #scopeFor(
+    ctx: RequestContext,
+    { inScope, asOf }: Pick<PastDeptTreeQuery, 'inScope' | 'asOf'>,
+    deleted = false,
+  ): Promise<ScopedDepts | undefined> {
+    if (!inScope) return undefined;
+    if (asOf !== undefined || deleted)
+      throw HttpErrors.INVALID({ fields: [{ field: 'inScope', message: ONLY_NOW }] });
+    return ctx.dataScope ? ScopedDepts.of(ctx, this.depts.in(ctx)) : undefined;
   }
 
   /** The departments above one, from the top down. */
@@ -109,8 +140,12 @@ export async function refuseOutsidePart(
   live.refuseOutside([dept]);
 }
 
-export function listed(row: ListedDept, time: ZonedTime): DeptRowDto {
-  return toDeptRow(row, time, Number(row.hasChildren) === 1);
+function scopeTeller({ dataScope }: RequestContext, { inScope }: Pick<DeptTreeQuery, 'inScope'>): TellsScope {
+  return inScope ? (dept) => holdsDept(dataScope, dept) : undefined;
+}
+
+export function listed(row: ListedDept, time: ZonedTime, tellsScope?: TellsScope): DeptRowDto {
+  return toDeptRow(row, time, Number(row.hasChildren) === 1, tellsScope);
 }
 
 function nodeOf({ deptId, ancestors, depth }: DeptRow): TreeNode {
@@ -122,12 +157,13 @@ async function toTree(
   root: DeptRow | null,
   { nodes, truncated, complete }: TreePart,
   time: ZonedTime,
+  tellsScope: TellsScope,
 ): Promise<DeptTreeDto> {
   const parents = complete
     ? new Set(nodes.map(({ parentId }) => parentId))
     : new Set(await depts.findParents(nodes.map(({ deptId }) => deptId)));
   const rows = await nest(nodes, root?.parentId ?? ROOT_ID, (row) =>
-    toDeptRow(row, time, parents.has(row.deptId)),
+    toDeptRow(row, time, parents.has(row.deptId), tellsScope),
   );
   return { rows, truncated };
 }
@@ -170,6 +206,7 @@ export async function readTree(
   depts: DeptSource,
   { rootId, depth }: Pick<DeptTreeQuery, 'rootId' | 'depth'>,
   time: ZonedTime,
+  tellsScope?: TellsScope,
 ): Promise<DeptTreeDto> {
   const root = rootId ? await existing(depts, rootId) : null;
   const below =
@@ -180,7 +217,7 @@ export async function readTree(
     nodes && nodes.length <= MAX_NODES
       ? { nodes, truncated: false, complete: true }
       : await readLevels(depts, root, depth ?? MAX_DEPTH);
-  return toTree(depts, root, part, time);
+  return toTree(depts, root, part, time, tellsScope);
 }
 
 /** Level by level, so that the deepest ones are left out. */
@@ -198,19 +235,52 @@ async function readLevels(depts: DeptSource, root: DeptRow | null, levels: numbe
   return { nodes, truncated: false, complete: level.length === 0 };
 }
 
+/** The part of the tree that is in a data scope, with all above it, level by level. */
+async function readScope(
+  depts: DeptReader,
+  root: TenantryDept | null,
+  scope: ScopedDepts,
+  levels = MAX_DEPTH,
+): Promise<TreePart> {
+  const isBelowRoot = (dept: DeptRow) =>
+    !root || dept.deptId === root.deptId || isBelowAny(dept, [root.deptId]);
+  const upper = (await depts.findMany([...scope.upperIds])).filter(isBelowRoot);
+  if (root && scope.isOpen(root) && !scope.upperIds.has(root.deptId)) upper.push(root);
+  const nodes: DeptRow[] = [];
+  const top = root?.depth ?? 1;
+  for (let [depth, level] = [top, [] as DeptRow[]]; depth < top + levels; depth += 1) {
+    const open = level.filter((dept) => scope.isOpen(dept)).map(({ deptId }) => deptId);
+    const below = open.length > 0 ? await depts.findChildren(open, MAX_NODES + 1 - nodes.length) : [];
+    const known = new Set(below.map(({ deptId }) => deptId));
+    level = [...below, ...upper.filter((dept) => dept.depth === depth && !known.has(dept.deptId))];
+    if (level.length === 0) break;
+    nodes.push(...level);
+    if (nodes.length > MAX_NODES)
+      return { nodes: nodes.slice(0, MAX_NODES), truncated: true, complete: false };
+  }
+  return { nodes, truncated: false, complete: false };
+}
+
 async function readMatches(
   depts: DeptReader,
   root: TenantryDept | null,
   { depth, status, deptName: name }: DeptTreeQuery,
+  scope: ScopedDepts | undefined,
 ): Promise<TreePart> {
+  const isHeld = scope && ((dept: Pick<DeptRow, 'deptId' | 'ancestors'>) => scope.holds(dept));
   const passes = (dept: DeptRow): boolean =>
-    dept.status === (status ?? dept.status) && dept.deptName.includes(name ?? '');
+    dept.status === (status ?? dept.status) && dept.deptName.includes(name ?? '') && isHeld?.(dept) !== false;
   // A few complete levels need no search.
-  const levels = depth === undefined ? null : await readLevels(depts, root, depth);
+  const levels = scope
+    ? await readScope(depts, root, scope, depth)
+    : depth === undefined
+      ? null
+      : await readLevels(depts, root, depth);
   if (levels && !levels.truncated) return withAncestors(depts, root, levels.nodes.filter(passes), false);
   const maxDepth = depth === undefined ? undefined : (root?.depth ?? 1) + depth - 1;
   const matches = root && passes(root) ? [root as DeptRow] : [];
-  const truncated = await findMatches(depts, { below: root ?? undefined, status, name, maxDepth }, matches);
+  const criteria = { below: root ?? undefined, status, name, maxDepth, passes: isHeld };
+  const truncated = await findMatches(depts, criteria, matches);
   return withAncestors(depts, root, matches, truncated);
 }
 

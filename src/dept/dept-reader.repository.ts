@@ -149,13 +149,23 @@ export class DeptReader implements DeptSource {
     const find = (found: Where, options: FindOptions<TenantryDept>): Promise<ListedDept[]> =>
       this.#depts.pickWith(found, DEPT_SHOWN, HAS_CHILDREN, options);
     const range = await this.#rangeOf(criteria);
-    if (range && Object.keys(range.where).length === Object.keys(where).length) {
+    const { passes } = criteria;
+    if (!passes && range && Object.keys(range.where).length === Object.keys(where).length) {
       const rows = await find(where, { order: ORDER, after, limit: limit + 1, index: range.index });
       return cutPage(rows, limit, ({ orderNum, deptId }) => [orderNum, deptId]);
     }
-    const at = (keys: readonly Key[]): Promise<ListedDept[]> =>
-      find({ ...where, deptId: In(keys.map((key) => Number(key.at(-1)))) }, BY_ID);
-    const keys = this.#keysIn(range ?? { where, index: SUBTREE });
+    const passed = new Set<number>();
+    const at = async (keys: readonly Key[]): Promise<ListedDept[]> => {
+      const ids = keys.map((key) => Number(key.at(-1))).filter((deptId) => !passes || passed.has(deptId));
+      return ids.length > 0 ? find({ ...where, deptId: In(ids) }, BY_ID) : [];
+    };
+    const keys = this.#keysIn(
+      range ?? { where, index: SUBTREE },
+      passes ? IN_SUBTREE : ORDER_COLUMNS,
+      (dept) => {
+        if (passes?.(dept)) passed.add(dept.deptId);
+      },
+    );
     return fillPage(keys, { at, idOf: ({ deptId }) => deptId }, after, limit);
   }
 
@@ -200,10 +210,15 @@ export class DeptReader implements DeptSource {
     return isSubtree && !(await isLarge()) ? null : orderedRange(criteria);
   }
 
-  #keysIn({ where, index }: IndexRange): KeySource {
+  #keysIn(
+    { where, index }: IndexRange,
+    columns: typeof IN_SUBTREE | typeof ORDER_COLUMNS,
+    look: (dept: Pick<TenantryDept, (typeof IN_SUBTREE)[number]>) => void,
+  ): KeySource {
     return async (after, limit) => {
       const options = { order: ORDER, after, limit, index };
-      const rows = await this.#depts.pick(where, ORDER_COLUMNS, options);
+      const rows = await this.#depts.pick<(typeof IN_SUBTREE)[number]>(where, columns, options);
+      rows.forEach(look);
       return rows.map(({ orderNum, deptId }) => [orderNum, deptId]);
     };
   }

@@ -23,6 +23,8 @@ export interface DeptCriteria {
   readonly maxDepth?: number | undefined;
   /** Deleted ones instead of live ones, without those that come back with one above them. */
   readonly deleted?: boolean | undefined;
+  /** What their ids and paths must pass as well. */
+  readonly passes?: ((dept: Pick<TenantryDept, 'deptId' | 'ancestors'>) => boolean) | undefined;
 }
 
 export function matching(criteria: DeptCriteria): Where {

@@ -16,7 +16,14 @@ import { Choice, Int32, Int64, TimeText } from '../web/view-fields';
 
 /** The fields of a department that a client sends. Not sent and null mean the same: the default. */
 @ReadOnlyFields([
-  ...(['deptId', 'ancestors', 'delFlag', 'hasChildren', 'children'] satisfies (keyof DeptNodeDto)[]),
+  ...([
+    'deptId',
+    'ancestors',
+    'delFlag',
+    'hasChildren',
+    'inScope',
+    'children',
+  ] satisfies (keyof DeptNodeDto)[]),
   ...(['createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof DeptNodeDto)[]),
 ])
 export class CreateDeptDto {
@@ -124,6 +131,9 @@ export class DeptListQuery extends PageQuery {
   /** Deleted departments that can be restored, for administrators. Not together with `ancestorId` and `asOf`. */
   @FlagParam()
   deleted?: boolean;
+  /** Only departments in the caller's data scope, and those above them. Not together with `deleted` and `asOf`. */
+  @FlagParam()
+  inScope?: boolean;
 }
 
 /** What is deleted. */
@@ -147,6 +157,9 @@ export class DeptTreeQuery {
   /** Only departments with this in their names, with the chain of their ancestors. */
   @SearchParam(64)
   deptName?: string;
+  /** Only departments in the caller's data scope, with the chain of their ancestors. Not together with `asOf`. */
+  @FlagParam()
+  inScope?: boolean;
 }
 
 /** Children of one department in their new order. */
@@ -162,6 +175,8 @@ export class OrderDeptsDto {
 /** A department in a list. */
 export class DeptRowDto extends DeptDto {
   hasChildren!: boolean;
+  /** Whether it is in the caller's data scope, or only above what is. Told with `inScope=true`. */
+  inScope?: boolean;
 }
 
 /** A department in a tree. */

@@ -15,9 +15,18 @@ export function toDeptDto(row: DeptRow & { readonly revision?: number }, time: Z
   return row.revision === undefined ? view : withRevision(view, row.revision);
 }
 
-export function toDeptRow(row: DeptRow, time: ZonedTime, hasChildren: boolean): DeptRowDto {
+/** Whether a department is in the data scope of a caller who wants to know. */
+export type TellsScope = ((dept: DeptRow) => boolean) | undefined;
+
+export function toDeptRow(
+  row: DeptRow,
+  time: ZonedTime,
+  hasChildren: boolean,
+  tellsScope?: TellsScope,
+): DeptRowDto {
   // Not a spread, which costs thirty times as much here.
-  return Object.assign(toDeptView(row, time), { hasChildren });
+  const view = Object.assign(toDeptView(row, time), { hasChildren });
+  return tellsScope ? Object.assign(view, { inScope: tellsScope(row) }) : view;
 }
 
 export function toDeptJournal(row: Pick<DeptRow, (typeof DEPT_JOURNALLED)[number]>): JournalFields {

@@ -58,7 +58,7 @@ export class DeptTransferController {
     @AcceptedFormat() format: FileFormat,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StreamableFile> {
-    return streamFile(format, query, this.transfer.export(ctx), response);
+    return streamFile(format, query, this.transfer.export(ctx, query), response);
   }
 
   @Post('import')

@@ -10,6 +10,9 @@ export class ExportQuery {
   /** Begin every department with its `deptId` and `parentId`. An import ignores them. */
   @FlagParam()
   ids?: boolean;
+  /** Only departments in the caller's data scope, and those above them. */
+  @FlagParam()
+  inScope?: boolean;
 }
 
 /** How a file is taken. */

@@ -7,6 +7,7 @@ import type { RequestContext } from '../../tenancy/request-context';
 import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
 import type { LockedDeptTree } from '../locked-dept-tree';
+import { ScopedDepts } from '../scoped-depts';
 import { applyImport } from './apply-import';
 import type { DeptLine, LineProblem } from './dept-line';
 import type { ImportReportDto } from './dept-transfer.dto';
@@ -35,11 +36,16 @@ export class DeptTransferService {
 
   constructor(private readonly depts: DeptRepository) {}
 
-  /** The whole tree, a page at a time, parents before their children. */
-  async *export(ctx: RequestContext): AsyncGenerator<ExportedDept[], void> {
+  /** The whole tree, or what of it a picker shows of the caller's data scope, a page at a time, parents before their children. */
+  async *export(
+    ctx: RequestContext,
+    { inScope = false }: { readonly inScope?: boolean } = {},
+  ): AsyncGenerator<ExportedDept[], void> {
     const leave = await this.#exports.acquire(ctx.topTenantId, TransferErrors.TOO_MANY_EXPORTS);
     try {
-      yield* new DeptExport(this.depts.in(ctx)).pages();
+      const depts = this.depts.in(ctx);
+      const scope = inScope && ctx.dataScope ? await ScopedDepts.of(ctx, depts) : undefined;
+      yield* new DeptExport(depts, scope).pages();
     } finally {
       leave();
     }

@@ -3,6 +3,7 @@ import { TimeSlices } from '../../time/time-slices';
 import { pick } from '../../resource/fields';
 import { ancestorIds, DEPT_DETAILS } from '../dept.entity';
 import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository';
+import type { ScopedDepts } from '../scoped-depts';
 import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
 
@@ -33,7 +34,11 @@ export class DeptExport {
 
   readonly #slices = new TimeSlices();
 
-  constructor(private readonly depts: DeptReader) {}
+  /** With a data scope, only what a picker shows of it. */
+  constructor(
+    private readonly depts: DeptReader,
+    private readonly scope?: ScopedDepts,
+  ) {}
 
   async *pages(): AsyncGenerator<ExportedDept[], void> {
     let page: Page | null = await this.#read(null);
@@ -75,6 +80,7 @@ export class DeptExport {
       for (const dept of group.depts) {
         const { deptId, parentId, deptName: name } = dept;
         if (this.#slices.isOver) await this.#slices.next();
+        if (this.scope?.shows(dept) === false) continue;
         const path = prefix + formatStep({ name, nth: numbers.get(deptId) ?? 1 });
         lines.push(Object.assign({ deptId, parentId, path }, pick(dept, DEPT_DETAILS)));
       }
