@@ -12,6 +12,7 @@ import { others } from './measures/others';
 import { parts } from './measures/parts';
 import { quota } from './measures/quota';
 import { readAll } from './measures/read-all';
+import { scopedPage } from './measures/scoped-page';
 import { start } from './measures/start';
 import { statements } from './measures/statements';
 import { OperationCosts } from './operations/measure';
@@ -33,9 +34,10 @@ const MEASURES: readonly Measure[] = [
   journal,
   quota,
   parts,
+  scopedPage,
 ];
 /** What is measured on PostgreSQL too. */
-const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move)$/;
+const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move|scoped-page)$/;
 /** Whatever hangs, a run comes to its end. */
 const LONGEST_MS = 60 * 60_000;
 const RESULTS = join(__dirname, 'results.md');

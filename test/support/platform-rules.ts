@@ -72,6 +72,30 @@ export function itIsAPlatform(install: () => string, makeDatabase = emptyDatabas
     expect([nowhere.status, json(nowhere)]).toMatchObject([404, { reason: 'DEPT_NOT_FOUND' }]);
   });
 
+  it('the platform shows and changes the orders of the department that somebody works in, and of those below it', async () => {
+    const { api } = await platform.signUp('umbrella');
+    const north = await aDept(api, { deptName: 'North' });
+    const [shop, south] = [await aDept(api, { parentId: north }), await aDept(api, { deptName: 'South' })];
+    for (const deptId of [north, shop, south])
+      await api.post('/orders', { deptId, title: `${deptId}`, amount: 1 });
+    expect(json(await api.get('/orders/total'))).toEqual({ total: 3 });
+    await api.put(`/me/department/${north}`, {});
+    const seen = [{ deptId: north }, { deptId: shop }];
+    expect(json(await api.get('/orders'))).toMatchObject(seen);
+    expect(json(await api.post('/orders/double', {}))).toEqual({ changed: 2 });
+    expect(json(await api.get('/orders/total'))).toEqual({ total: 4 });
+    const outside = await api.post('/orders', { deptId: south, title: 'x', amount: 1 });
+    expect([outside.status, json(outside)]).toMatchObject([
+      403,
+      { reason: 'OUTSIDE_DATA_SCOPE', ids: [south] },
+    ]);
+    // A move is seen by the next statement.
+    expect((await api.patch(`${depts}/${south}`, { parentId: shop })).status).toBe(200);
+    expect(json(await api.get('/orders'))).toMatchObject([...seen, { deptId: south }]);
+    const { body } = await api.get(`${depts}/tree?inScope=true&rootId=${north}`);
+    expect(body.data).toMatchObject({ rows: [{ deptId: north, inScope: true }] });
+  });
+
   it('the platform scopes its orders, and holds them when a customer is disabled', async () => {
     const operator = platform.with(OPERATOR_KEY);
     const [acme, globex] = [await platform.signUp('acme2'), await platform.signUp('globex2')];

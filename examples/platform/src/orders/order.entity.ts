@@ -1,7 +1,8 @@
-import type { TenantOwned } from 'tenantry';
+import { DataScoped, type TenantOwned } from 'tenantry';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity('platform_order')
+@DataScoped({ dept: 'deptId' })
 export class OrderEntity implements TenantOwned {
   @PrimaryGeneratedColumn({ name: 'order_id' })
   orderId!: number;

@@ -14,6 +14,16 @@ export class OrdersController {
     return this.orders.list(ctx);
   }
 
+  @Get('total')
+  async total(@Ctx() ctx: RequestContext): Promise<{ total: number }> {
+    return { total: await this.orders.total(ctx) };
+  }
+
+  @Post('double')
+  async double(@Ctx() ctx: RequestContext): Promise<{ changed: number }> {
+    return { changed: await this.orders.double(ctx) };
+  }
+
   @Post()
   async create(
     @Ctx() ctx: RequestContext,

@@ -8,7 +8,9 @@ export class StaffPrincipals extends PrincipalResolver {
   override resolve(request: StaffRequest): Principal | null {
     const { staff } = request;
     if (!staff) return null;
-    const { staffId, tenantId, email, role } = staff;
-    return { subject: `staff:${staffId}`, tenantId, username: email, roles: [role] };
+    const { staffId, tenantId, email, role, deptId } = staff;
+    const who = { subject: `staff:${staffId}`, tenantId, username: email, roles: [role] };
+    // Who works in a department sees its orders, and those of the departments below it.
+    return deptId === null ? who : { ...who, dataScope: [{ kind: 'depts', deptIds: [deptId], below: true }] };
   }
 }
