@@ -1170,12 +1170,7 @@ export interface components {
              * @example nightly-export
              */
             name: string;
-            /**
-             * @description What it may do, of what its roles allow: names of permissions.
-             * @example [
-             *       "dept:read"
-             *     ]
-             */
+            /** @description What it may do, of what its roles allow: names of permissions. */
             permissions: string[];
         };
         TenantryCreateTenant: components["schemas"]["TenantryTenantFields"] & {
@@ -1373,6 +1368,8 @@ export interface components {
         };
         TenantryDeptRow: components["schemas"]["TenantryDept"] & {
             hasChildren: boolean;
+            /** @description Whether it is in the caller's data scope, or only above what is. Told with `inScope=true`. */
+            inScope?: boolean;
         };
         TenantryDeptRowPage: components["schemas"]["TenantryPage"] & {
             rows: components["schemas"]["TenantryDeptRow"][];
@@ -1731,12 +1728,7 @@ export interface components {
         TenantryPatchKey: components["schemas"]["TenantryKeyDetails"] & {
             /** @example nightly-export */
             name?: string;
-            /**
-             * @description What it may do, of what its roles allow: names of permissions.
-             * @example [
-             *       "dept:read"
-             *     ]
-             */
+            /** @description What it may do, of what its roles allow: names of permissions. */
             permissions?: string[];
             /**
              * Format: int64
@@ -3456,6 +3448,8 @@ export interface operations {
                 ids?: string;
                 /** @description Deleted departments that can be restored, for administrators. Not together with `ancestorId` and `asOf`. */
                 deleted?: boolean;
+                /** @description Only departments in the caller's data scope, and those above them. Not together with `deleted` and `asOf`. */
+                inScope?: boolean;
                 /** @description A version or a time: the children of `parentId` as they were then. Not together with `ancestorId`, `ids` and `deleted`. */
                 asOf?: string;
             };
@@ -3649,6 +3643,8 @@ export interface operations {
                 bom?: boolean;
                 /** @description Begin every department with its `deptId` and `parentId`. An import ignores them. */
                 ids?: boolean;
+                /** @description Only departments in the caller's data scope, and those above them. */
+                inScope?: boolean;
             };
             header?: {
                 /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
@@ -3848,6 +3844,8 @@ export interface operations {
                 status?: "0" | "1";
                 /** @description Only departments with this in their names, with the chain of their ancestors. */
                 deptName?: string;
+                /** @description Only departments in the caller's data scope, with the chain of their ancestors. Not together with `asOf`. */
+                inScope?: boolean;
                 /** @description A version or a time: the tree as it was then. Not together with `status` and `deptName`. */
                 asOf?: string;
             };
