@@ -82,21 +82,21 @@ describe('Swagger UI in a browser', () => {
     };
   }
 
-  it('Swagger UI opens with all operations under their eight tags, and filters them', async () => {
+  it('Swagger UI opens with all operations under their nine tags, and filters them', async () => {
     await page.locator('.opblock').first().waitFor();
     const tags = await Promise.all(
       (await page.locator('.opblock-tag').all()).map((tag) => tag.getAttribute('data-tag')),
     );
     expect(tags).toEqual([
-      ...['Signing in', 'Departments', 'Tenants', 'Accounts'],
+      ...['Signing in', 'Departments', 'Tenants', 'Accounts', 'Keys'],
       ...['Entitlements', 'Quotas', 'Changes', 'Webhooks'],
     ]);
-    expect(await page.locator('.opblock').count()).toBe(56);
+    expect(await page.locator('.opblock').count()).toBe(63);
     await shoot('1-opened');
     await page.locator('.operation-filter-input').fill('Tenants');
     await page.waitForFunction(tagsAre(1));
     await page.locator('.operation-filter-input').fill('');
-    await page.waitForFunction(tagsAre(8));
+    await page.waitForFunction(tagsAre(9));
   });
 
   it('Swagger UI signs in with user name and password, and stays signed in over a reload', async () => {
