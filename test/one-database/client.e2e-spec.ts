@@ -141,6 +141,23 @@ describe('the typed client', () => {
     await done(api.DELETE('/system/user-api/{id}', { params: { path: { id: String(userId) } } }));
   });
 
+  it('the typed client makes, reads, changes and deletes a key, and calls with it', async () => {
+    const api = noting(mintToken());
+    const body = { name: 'typed', permissions: ['dept:read'] };
+    const { data: made } = await done(api.POST('/system/key-api', { body }));
+    const { id: keyId, secret = '' } = made;
+    const params = { path: { id: keyId } };
+    const { data: me } = await done(noting(secret).GET('/auth/me'));
+    expect(me.username).toBe('key:typed');
+    await done(api.PUT('/system/key-api', { body: { ...body, keyId, endTime: '2099-12-31' } }));
+    await done(api.PATCH('/system/key-api/{id}', { params, body: { status: '1' } }));
+    const { data: key } = await done(api.GET('/system/key-api/{id}', { params }));
+    expect(key).toMatchObject({ name: 'typed', endTime: '2099-12-31 23:59:59', status: '1' });
+    expect((await done(api.GET('/system/key-api/{id}/history', { params }))).data.rows).toHaveLength(3);
+    await done(api.DELETE('/system/key-api/{id}', { params: { path: { id: String(keyId) } } }));
+    expect((await done(api.GET('/system/key-api'))).data.rows).toEqual([]);
+  });
+
   it('the typed client follows changes, and manages webhooks', async () => {
     const api = noting(mintToken({ roles: ['superadmin'] }));
     const { data: changes } = await done(

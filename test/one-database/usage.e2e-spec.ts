@@ -104,8 +104,11 @@ describe('the usage of the command line', () => {
       "no permission 'dept:eat'",
       'there are dept:read, dept:write',
     ],
-    [['token', '--scope', 'dept:read,dept:write'], "no permission 'dept:read,dept:write'"],
-    [['token', '--scope', ' '], "argument ' ' is invalid", 'Expected permissions, with spaces or commas between them.'],
+    [
+      ['token', '--scope', ' '],
+      "argument ' ' is invalid",
+      'Expected permissions, with spaces or commas between them.',
+    ],
     [['token', '--managed-depts', '1,x'], "argument '1,x' is invalid", 'Expected up to 50 ids'],
     [['token', '--managed-depts', ''], "argument '' is invalid"],
     [['token', '--tenant', '100001', '--roles', 'superadmin'], 'superadmin', '000000', "'100001'"],
