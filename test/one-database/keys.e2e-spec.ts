@@ -214,6 +214,16 @@ describe('the secret of a key', () => {
     expect(places.log).toContain('tnt_***');
     expect(places.log).toContain('"user":"key:');
   });
+
+  it('a key works where all users come from an outside provider, and a token of the service does not', async () => {
+    const { secret } = await aKey(api);
+    // The last test: from here on, the log of Nest is that of this service.
+    const env = { LOCAL_ACCOUNTS: 'off', JWT_JWKS_URI: 'http://127.0.0.1:1/keys' };
+    const outside = await ServiceUnderTest.on(service.database, env);
+    expect((await outside.anonymous.as(secret).get('/auth/me')).status).toBe(200);
+    expect((await outside.as().get('/auth/me')).status).toBe(401);
+    await outside.leave();
+  });
 });
 
 describe('a key under rate limits', () => {
