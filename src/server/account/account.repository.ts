@@ -238,18 +238,19 @@ export class LockedAccounts {
 }
 
 /**
- * Of a caller who manages a part: the accounts of departments in it. The statement itself looks at the paths of departments: one that
- * moves away takes its accounts with it at once.
+ * Of a caller who manages a part: the accounts of departments in it. The statement itself looks at the path of each account's department:
+ * one that moves away takes its accounts with it at once.
  */
 function managedBy(ctx: RequestContext): Where {
   const { isWhole, deptIds } = ManagedPart.of(ctx);
   if (isWhole) return {};
   if (deptIds.length === 0) return { deptId: In([]) };
-  const pathBelow = "root.ancestors, ',', root.dept_id";
-  const sql = (column: string): string => `${column} IN (SELECT dept.dept_id
-      FROM :tenantry_dept root JOIN :tenantry_dept dept ON dept.tenant_id = root.tenant_id AND dept.del_flag = '0'
-       AND (dept.dept_id = root.dept_id
-        OR dept.ancestors >= CONCAT(${pathBelow}) AND dept.ancestors < CONCAT(${pathBelow}, '-'))
-     WHERE root.tenant_id = :tenantOfRoot AND root.del_flag = '0' AND root.dept_id IN (:...roots))`;
-  return { deptId: Raw(sql, { tenantOfRoot: ctx.tenantId, roots: deptIds.map(String) }) };
+  const path = "CONCAT(dept.ancestors, ',', dept.dept_id, ',')";
+  const isHeld = deptIds.map((_, n) => `:instr(${path}, :root${n}) > 0`).join(' OR ');
+  const sql = (
+    column: string,
+  ): string => `(SELECT 1 FROM :tenantry_dept dept WHERE dept.tenant_id = :tenantOfPart
+    AND dept.dept_id = ${column} AND dept.del_flag = '0' AND (${isHeld}) LIMIT 1) = 1`;
+  const roots = deptIds.map((id, n) => [`root${n}`, `,${id},`] as const);
+  return { deptId: Raw(sql, { tenantOfPart: ctx.tenantId, ...Object.fromEntries(roots) }) };
 }

@@ -46,6 +46,10 @@ export function actorsIn({ places }: IsolationWorld): Actor[] {
       token: mintToken({ tenantId: child.code, roles: ['member'] }),
       role: 'member',
     },
+    {
+      ...{ name: 'part administrator', place: child, role: 'dept_admin' },
+      token: mintToken({ tenantId: child.code, roles: ['dept_admin'], managedDeptIds: [child.depts.live] }),
+    },
     // Its token says that it manages; the account it names does not.
     { name: 'member by its account', place: child, token: account(child.users.live), role: 'member' },
     { name: 'key', place: child, token: child.secrets.live, role: 'tenant_admin' },
@@ -86,9 +90,13 @@ export const NEVER = {
 export function expectedOf({ role, refused }: Actor, probe: Probe, kind: Kind): Outcome {
   if (probe.needs !== 'nothing') {
     if (refused !== undefined) return refused;
-    const mayNot = probe.needs === 'manager' && role === 'member';
+    const isForRole = role === 'dept_admin' ? FOR_PARTS.test(probe.operation) : role !== 'member';
+    const mayNot = probe.needs === 'manager' && !isForRole;
     if (mayNot && !(probe.isLate && isMalformed(kind))) return 'ROLE_REQUIRED';
   }
+  const ofPart = role === 'dept_admin' ? OF_PARTS[`${probe.operation} ${probe.position}`] : undefined;
+  const special = ofPart?.[kind] ?? (isMalformed(kind) ? undefined : ofPart?.all);
+  if (special !== undefined) return special;
   if (kind === 'own') return probe.own;
   if (kind === 'deleted') return probe.deleted ?? probe.unknown;
   if (kind === 'below') return probe.below ?? probe.unknown;
@@ -96,6 +104,36 @@ export function expectedOf({ role, refused }: Actor, probe: Probe, kind: Kind): 
   if (kind === 'text') return probe.text ?? 'INVALID_INPUT';
   return kind === 'huge' ? (probe.huge ?? 'INVALID_INPUT') : probe.unknown;
 }
+
+/** What a part administrator may do, beside reading. */
+const FOR_PARTS =
+  /^(create|update|patch|delete|restore|order|import)(Dept|User)s?$|^get(Dept|User)History$|^(list|get)Users?$|^changePassword$/;
+
+const OUTSIDE = 'OUTSIDE_MANAGED_DEPTS';
+/** What a part administrator is answered where administrators of the tenant are answered otherwise. */
+const OF_PARTS: Readonly<Record<string, Partial<Record<Kind | 'all', Outcome>>>> = {
+  'createDept Idempotency-Key': { all: OUTSIDE },
+  'createDept tenantId': { own: OUTSIDE },
+  'importDepts columns of others': { all: OUTSIDE, text: OUTSIDE, huge: OUTSIDE },
+  // The row of this world that is deleted stood at the top level.
+  'getDeptHistory path': { deleted: OUTSIDE },
+  'restoreDept path': { deleted: OUTSIDE },
+  // Its own departments are below the one that it manages, not at the top level.
+  'orderDepts deptIds': { own: 'DEPT_NOT_A_CHILD' },
+  'orderDepts deptIds, among own': { own: 'DEPT_NOT_A_CHILD' },
+  'createUser tenantId': {
+    own: 'ROLE_TOO_HIGH',
+    all: 'TENANT_MISMATCH',
+    text: 'TENANT_MISMATCH',
+    huge: 'TENANT_MISMATCH',
+  },
+  'patchUser managedDeptIds': { all: 'ROLE_TOO_HIGH' },
+  'getUserHistory path': { deleted: 'USER_NOT_FOUND' },
+  // A replaced account that names no department would leave the part.
+  'updateUser userId': { own: OUTSIDE },
+  'updateUser userId, with a tag': { own: OUTSIDE },
+  'updateUser tenantId': { own: OUTSIDE },
+};
 
 function isMalformed(kind: Kind): boolean {
   return kind === 'text' || kind === 'huge';
@@ -108,6 +146,7 @@ export function mayRead({ places }: IsolationWorld, { place, refused, role }: Ac
   const above = Object.values(places).find(({ code }) => code === other.parent);
   return (
     role !== 'member' &&
+    role !== 'dept_admin' &&
     above !== undefined &&
     mayRead({ places } as IsolationWorld, { place, role } as Actor, above)
   );

@@ -240,6 +240,13 @@ export const PROBES: readonly Probe[] = [
     ['updateUser', 'deptId', `PUT ${USERS}`, '{"userId":<user>,"username":"<name>","deptId":<num>}'],
     ['patchUser', 'deptId', `PATCH ${USERS}/<user>`, '{"deptId":<num>}'],
     ['listUsers', 'deptId', `GET ${USERS}?deptId=<id>`, none, { unknown: 'EMPTY', own: 'EMPTY' }],
+    ['patchUser', 'scopeDeptIds', `PATCH ${USERS}/<user>`, '{"dataScope":"custom","scopeDeptIds":[<num>]}'],
+    [
+      'patchUser',
+      'managedDeptIds',
+      `PATCH ${USERS}/<user>`,
+      '{"roles":["dept_admin"],"managedDeptIds":[<num>]}',
+    ],
   ]),
   ...probes({ ...users, thing: 'code', ...allSay('TENANT_NOT_FOUND'), below: 'OK' }, [
     ['createUser', 'tenantId', `POST ${USERS}`, `{${ACCOUNT},"tenantId":"<id>","roles":["tenant_admin"]}`],

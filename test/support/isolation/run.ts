@@ -142,7 +142,8 @@ function ownOf(anonymous: ApiClient, store: DataSource, actor: Actor, tenants: S
     };
   }
   const admin = adminOf(anonymous, place);
-  const dept = () => aDept(admin, { deptName: 'own' });
+  const isPart = actor.role === 'dept_admin';
+  const dept = () => aDept(admin, { deptName: 'own', parentId: isPart ? place.depts.live : 0 });
   let lastKey = 0;
   const tenant = async () => {
     const made = await aTenant(admin, { tenantName: 'own' });
@@ -152,7 +153,7 @@ function ownOf(anonymous: ApiClient, store: DataSource, actor: Actor, tenants: S
   return {
     dept,
     tenant,
-    user: () => accountRow(store, place.code),
+    user: () => accountRow(store, place.code, isPart ? { deptId: place.depts.live } : {}),
     machineKey: async () => {
       // Instead of the last one: a tenant may have only a hundred.
       if (lastKey > 0) await admin.delete(`/system/key-api/${lastKey}`);
