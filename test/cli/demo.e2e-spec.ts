@@ -10,7 +10,7 @@ import { FreshPlace } from '../support/fresh-place';
 import { runCli } from '../support/run-cli';
 
 const shell = promisify(execFile);
-const ROW = /^(\d{6}) {2}(\S+) +(\S+) +(superadmin|tenant_admin|member) +(\S+)$/gm;
+const ROW = /^(\d{6}) {2}(\S+) +(\S+) +(superadmin|tenant_admin|dept_admin|member) +(\S+)$/gm;
 
 interface Node {
   readonly children: readonly Node[];
@@ -41,6 +41,7 @@ describe('the demo', () => {
     expect([code, err]).toEqual([0, '']);
     const accounts = rowsIn(out);
     expect(accounts[0]).toMatchObject({ tenantId: '000000', username: 'admin', role: 'superadmin' });
+    expect(accounts.map(({ role }) => role)).toContain('dept_admin');
     const service = await start();
     const tenants = new Set(accounts.map(({ tenantId }) => tenantId));
     const [departments, heights] = [[] as number[], [] as number[]];

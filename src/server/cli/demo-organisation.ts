@@ -4,7 +4,7 @@ export interface DemoContent {
   readonly domain: string;
   /** `name leader, name leader …`, below the last department that is indented less. A third word disables it. */
   readonly depts: readonly string[];
-  /** `username nickname department`; the first is the tenant's administrator. */
+  /** `username nickname department`; the first is the tenant's administrator. A fourth word: it manages what is below its department. */
   readonly accounts: readonly string[];
   readonly tenants?: readonly DemoTenant[];
 }
@@ -78,7 +78,7 @@ const HUADONG: DemoTenant = {
     '旧厂搬迁办公室 邓超 disabled, 供应链中心 田丰',
     '  采购部 袁媛',
   ],
-  accounts: ['chenli 陈立 集团总部', 'zhouhong 周红 财务中心', 'xugang 徐刚 上海工厂'],
+  accounts: ['chenli 陈立 集团总部', 'zhouhong 周红 财务中心', 'xugang 徐刚 上海工厂 manages'],
   tenants: [SUZHOU, NINGBO],
 };
 

@@ -125,10 +125,12 @@ class Demo {
     // The administrator is the last, so that no example with a small id is about the account that tries it out.
     const made: Demo['users'] = [];
     for (const [index, account] of [...content.accounts.entries()].reverse()) {
-      const [username = '', nickname, dept = ''] = account.split(' ');
-      const role = index === 0 ? 'tenant_admin' : 'member';
+      const [username = '', nickname, dept = '', manages] = account.split(' ');
+      const role = index === 0 ? 'tenant_admin' : manages ? 'dept_admin' : 'member';
       const email = `${username}@${content.domain}`;
-      const body = { username, nickname, deptId: deptIds.get(dept), email, roles: [role] };
+      const deptId = deptIds.get(dept);
+      const managed = role === 'dept_admin' ? { managedDeptIds: [deptId] } : {};
+      const body = { username, nickname, deptId, email, roles: [role], ...managed };
       const dto = await checkedAs(CreateAccountDto, { ...body, password: this.password });
       await this.services.get(AccountService, { strict: false }).create(ctx, dto);
       made.unshift({ tenantId, tenantName, username, role });
