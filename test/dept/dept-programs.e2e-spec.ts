@@ -50,9 +50,9 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /**
  * Seen to fail when the latest entry of the journal wins over the earliest, when departments that have left a parent are not looked
- * for, and when what has come to a parent since counts as its child. With administrators of parts, it is seen to fail when any of the
- * writes of LockedDeptTree and of DeptService is not checked, when a managed department counts as below itself, and when a deleted one
- * still gives something.
+ * for, and when what has come to a parent since counts as its child. Of administrators of parts: when
+ * a managed department counts as below itself, when a delete or a restore asks later whether it is in the part, when accounts are put
+ * into any department, and when those of the managed department itself are left out.
  */
 describe('random programs of departments', () => {
   const service = ServiceUnderTest.use({ LOG_LEVEL: 'warn' });
