@@ -32,7 +32,9 @@ export class DataScopes {
     if (!ctx.dataScope) return;
     const ids = [...new Set(deptIds)];
     const held = new Set(
-      (await depts.findMany(ids)).flatMap((dept) => (holdsDept(ctx.dataScope, dept) ? [dept.deptId] : [])),
+      (await depts.findMany(ids.filter(Number.isSafeInteger))).flatMap((dept) =>
+        holdsDept(ctx.dataScope, dept) ? [dept.deptId] : [],
+      ),
     );
     const outside = ids.filter((deptId) => !held.has(deptId));
     if (outside.length > 0) throw outsideScope(outside);

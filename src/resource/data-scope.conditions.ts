@@ -65,7 +65,7 @@ export function dataScopeProblem({ entityMetadatas }: Pick<DataSource, 'entityMe
 }
 
 const NUMERIC =
-  /^(tiny|small|medium|big|unsigned big )?int|^(decimal|dec|numeric|fixed|number|float|double|real)/;
+  /^((tiny|small|medium|big|unsigned big )?int|integer|int[248]|decimal|dec|numeric|fixed|number|float[48]?|double( precision)?|real)$/i;
 
 function isNumeric(column: ColumnMetadata | undefined): boolean {
   return column?.type === Number || NUMERIC.test(String(column?.type));
@@ -268,7 +268,9 @@ export class RowScope {
         : { sql: '1 = 1', parameters: {} };
     }
     if (deptId === null) return { sql: `${dept} IS NOT NULL`, parameters: {} };
-    return condition(`(${dept} IS NULL OR ${dept} <> :deptId)`, { deptId });
+    // Written out, as the numbers of owners are.
+    const isAnother = Number.isSafeInteger(deptId) ? `(${dept} IS NULL OR ${dept} <> ${deptId})` : '1 = 1';
+    return { sql: isAnother, parameters: {} };
   }
 
   /** The department of a row as it is going to be written: undefined where nothing is said of it, NaN where it is no number. */
@@ -282,6 +284,11 @@ export class RowScope {
   ownerOf(row: ObjectLiteral): string | null | undefined {
     const value: unknown = this.owner?.getEntityValue(row);
     return this.owner && value !== undefined ? stored(this.owner, value) : undefined;
+  }
+
+  /** Whether a change to this owner, if it is one, leaves rows in the scope that are there because the caller owns them. */
+  keeps(owner: string | null | undefined): boolean {
+    return owner === undefined || !hasOwn(this.ctx) || this.isOwn(owner);
   }
 
   /** Whether rows of this owner are in the scope, whatever their department is. */

@@ -11,7 +11,7 @@ import {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { columnOf } from '../database/columns';
-import type { OpenUnit, UnitPart } from '../database/open-unit';
+import { OpenUnit, type UnitPart } from '../database/open-unit';
 import type { Order } from '../database/scoped-table';
 import { RequestContext } from '../tenancy/request-context';
 import type { TenantOwned } from '../tenancy/tenant-bound';
@@ -52,8 +52,8 @@ export class HostTable<E extends TenantOwned> {
   /** In a unit, or with a manager to read with. */
   constructor(within: OpenUnit | EntityManager, entity: Type<E>, ctx: RequestContext) {
     RequestContext.require(ctx);
-    this.#unit = 'writeParts' in within ? within : null;
-    this.#manager = 'writeParts' in within ? within.manager : within;
+    this.#unit = within instanceof OpenUnit ? within : null;
+    this.#manager = within instanceof OpenUnit ? within.manager : within;
     this.#entity = entity;
     this.#ctx = ctx;
     this.#own = { tenantId: ctx.tenantId } as FindOptionsWhere<E>;
@@ -132,7 +132,7 @@ export class HostTable<E extends TenantOwned> {
     if (!this.#scope || (await this.#isHeld(deptId))) return;
     const leaving = [
       ...(deptId === undefined ? [] : [this.#scope.leaving('t', deptId)]),
-      ...(owner === undefined || this.#scope.isOwn(owner) ? [] : [this.#scope.leaving('t', undefined)]),
+      ...(this.#scope.keeps(owner) ? [] : [this.#scope.leaving('t', undefined)]),
     ];
     for (const { sql, parameters } of leaving) {
       const rows = this.#select(where, { loadEagerRelations: false, withDeleted: true });
@@ -143,7 +143,9 @@ export class HostTable<E extends TenantOwned> {
   /** Hooks of an update do not see the rows, so what they say of departments and owners must be right for all rows. */
   async #refuseHooks(changes: E): Promise<void> {
     const deptId = this.#scope?.deptOf(changes);
-    if (!(await this.#isHeld(deptId))) throw outsideScope([deptId ?? null]);
+    if (await this.#isHeld(deptId)) return;
+    const isSafe = deptId === undefined && this.#scope?.keeps(this.#scope.ownerOf(changes));
+    if (!isSafe) throw outsideScope([deptId ?? null]);
   }
 
   async #isHeld(deptId: number | null | undefined): Promise<boolean> {

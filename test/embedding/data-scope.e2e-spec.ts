@@ -153,6 +153,26 @@ describe('a data scope', () => {
     expect(await tasks.in(ctx).count()).toBe(0);
   });
 
+  it('a page, a count and a change of a scope are one statement each, and send no ids but those of the scope', async () => {
+    const sent: { query: string; parameters?: unknown }[] = [];
+    const subscriber = { beforeQuery: (event: (typeof sent)[number]) => void sent.push(event) };
+    host.dataSource.subscribers.push(subscriber);
+    try {
+      const rows = tasks.in(caller(below(id.company), OWN));
+      await rows.find({}, { order: { taskId: 'ASC' }, limit: 50 });
+      await rows.count();
+      const onTasks = () => sent.splice(0).filter(({ query }) => query.includes('host_task'));
+      const reads = onTasks();
+      expect(reads).toHaveLength(2);
+      for (const { parameters } of reads)
+        expect((parameters as unknown[]).filter((each) => each === id.north)).toEqual([]);
+      await rows.update({}, { title: 'x' });
+      expect(onTasks()).toHaveLength(1);
+    } finally {
+      host.dataSource.subscribers.splice(host.dataSource.subscribers.indexOf(subscriber), 1);
+    }
+  });
+
   it('a row whose department is deleted is seen by its owner and by who sees all', async () => {
     await tasks.in(whole).update({ title: 'southShop' }, { createdBy: 'ann' });
     await depts.delete(whole, [id.southShop]);
@@ -172,7 +192,7 @@ describe('a data scope', () => {
       const ctx = caller(below(id.north), only(id.company));
       for (const rows of [tasks.in(ctx)]) {
         await rows.insert({ title: 'a', deptId: id.northShop }, { title: 'b', deptId: id.company });
-        const wrong = [id.south, id.southShop, 7_000_001, await foreign()];
+        const wrong = [id.south, id.southShop, 7_000_001, 3_000_000_000, await foreign()];
         for (const deptId of wrong) {
           const insert = rows.insert({ title: 'c', deptId: id.north }, { title: 'd', deptId });
           await expect(insert).rejects.toMatchObject(outside(deptId));
@@ -207,10 +227,14 @@ describe('a data scope', () => {
     it('a change of the department needs one in the scope', async () => {
       const ctx = caller(below(id.north));
       expect(await tasks.in(ctx).update({ title: 'north' }, { deptId: id.northShop })).toBe(1);
-      for (const deptId of [id.south, 7_000_001, await foreign(), null]) {
+      // Ids that the column cannot hold are outside as any other.
+      for (const deptId of [id.south, 7_000_001, 3_000_000_000, await foreign(), null]) {
         const update = tasks.in(ctx).update({ title: 'north' }, { deptId });
         await expect(update).rejects.toMatchObject(outside(...(deptId === null ? [] : [deptId])));
       }
+      const odd = { title: 'north', deptId: '1 OR 1=1' as never };
+      await expect(tasks.in(ctx).update({ title: 'north' }, odd)).rejects.toMatchObject(outside());
+      await expect(tasks.in(ctx).insert(odd)).rejects.toMatchObject(outside());
       // What is not in the scope is not changed, and is no reason to refuse.
       expect(await tasks.in(ctx).update({ title: 'south' }, { deptId: id.south })).toBe(0);
       expect(await tasks.in(whole).findOne({ title: 'north' })).toMatchObject({ deptId: id.northShop });
@@ -249,6 +273,11 @@ describe('a data scope', () => {
           .catch(() => undefined);
       });
       await expect(caught).rejects.toMatchObject(outside(id.south));
+      TaskEntity.saidByHook = { createdBy: 'bob' };
+      await expect(tasks.in(ctx).update({ title: 'north' }, { title: 'hooked' })).rejects.toMatchObject(
+        outside(),
+      );
+      expect(await tasks.in(caller(below(id.north))).update({ title: 'north' }, { title: 'north' })).toBe(1);
       TaskEntity.saidByHook = { deptId: id.northShop };
       expect(await tasks.in(ctx).update({ title: 'north' }, { title: 'renamed' })).toBe(1);
       expect(await tasks.in(whole).count({ title: 'hooked' })).toBe(1);
@@ -450,6 +479,7 @@ describe('a data scope', () => {
     await expect(scopes.check(ctx, [id.north, 7_000_001, id.south])).rejects.toMatchObject(
       outside(id.south, 7_000_001),
     );
+    await expect(scopes.check(ctx, [NaN, 1.5])).rejects.toMatchObject(outside());
     await scopes.check(whole, [7_000_001]);
     expect((await scopes.deptIds(ctx)).sort()).toEqual([id.company, id.north, id.northShop].sort());
     expect((await scopes.deptIds(caller(below(id.company, id.north)))).sort()).toEqual(

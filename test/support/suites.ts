@@ -38,7 +38,7 @@ export const MYSQL_SUITE = {
 
 /** Specs that `npm run test:long` runs with more rounds than `npm test`. */
 const AT_LENGTH =
-  /(races?|programs|replay|long-history|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement)\.e2e/;
+  /(races?|programs|replay|long-history|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement|(data|in)-scope)\.e2e/;
 
 /**
  * Specs that `npm test` leaves to `npm run test:long`, by how their path begins: on servers what hardly depends on the database or
@@ -50,7 +50,15 @@ const LEFT_TO_LONG = {
   ),
   onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
   onServer: [
-    ...['auth/sign-in', 'cli/', 'process/', 'dept/dept-fields', 'dept/dept-subtree', 'dept/dept-transfer'],
+    ...[
+      'auth/sign-in',
+      'cli/',
+      'process/',
+      'dept/dept-fields',
+      'dept/dept-in-scope',
+      'dept/dept-subtree',
+      'dept/dept-transfer',
+    ],
     ...['account/account-patch', 'tenant/tenant-fields'],
     ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
