@@ -789,7 +789,7 @@ export interface paths {
         };
         /**
          * Read an account
-         * @description An account of another tenant, and for a `dept_admin` one outside its part, is refused like one that does not exist. Passwords are never returned. Permission: `user:read`.
+         * @description An account of another tenant is refused like one that does not exist. Passwords are never returned. Permission: `user:read`.
          */
         get: operations["getUser"];
         put?: never;
@@ -5346,6 +5346,7 @@ export interface operations {
              *     - `TENANT_EXPIRED`: The service period of your tenant has ended
              *     - `WRONG_PASSWORD`: The old password is incorrect
              *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+             *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
              *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
              */
             403: {
@@ -5356,7 +5357,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                         data: {
                             /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH" | "OUTSIDE_DATA_SCOPE";
+                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "WRONG_PASSWORD" | "ROLE_TOO_HIGH" | "OUTSIDE_MANAGED_DEPTS" | "OUTSIDE_DATA_SCOPE";
                         };
                     };
                 };
@@ -5391,7 +5392,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -5427,7 +5428,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
-            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
             404: components["responses"]["USER_NOT_FOUND"];
             default: components["responses"]["Refused"];
         };
@@ -5460,6 +5461,7 @@ export interface operations {
              *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
              *     - `TENANT_EXPIRED`: The service period of your tenant has ended
              *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+             *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
              *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
              */
             403: {
@@ -5470,7 +5472,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
                         data: {
                             /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "OUTSIDE_DATA_SCOPE";
+                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "OUTSIDE_MANAGED_DEPTS" | "OUTSIDE_DATA_SCOPE";
                         };
                     };
                 };

@@ -104,11 +104,11 @@ export class AccountController {
     id: 'getUser',
     summary: 'Read an account',
     description:
-      'An account of another tenant, and for a `dept_admin` one outside its part, is refused like one that does not exist. Passwords are never returned.',
+      'An account of another tenant is refused like one that does not exist. Passwords are never returned.',
     roles: PART_MANAGERS,
     permission: 'user:read',
     data: AccountDto,
-    refusals: [AccountErrors.NOT_FOUND],
+    refusals: [AccountErrors.NOT_FOUND, PartErrors.OUTSIDE_MANAGED],
   })
   get(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<AccountDto> {
     return this.lists.get(ctx, id);
@@ -122,7 +122,7 @@ export class AccountController {
     roles: PART_MANAGERS,
     permission: 'user:read',
     page: ChangeDto,
-    refusals: [AccountErrors.NOT_FOUND],
+    refusals: [AccountErrors.NOT_FOUND, PartErrors.OUTSIDE_MANAGED],
   })
   history(
     @Ctx() ctx: RequestContext,
@@ -146,6 +146,7 @@ export class AccountController {
       AccountErrors.NOT_FOUND,
       AccountErrors.WRONG_PASSWORD,
       AccountErrors.ROLE_TOO_HIGH,
+      PartErrors.OUTSIDE_MANAGED,
       PartErrors.OUTSIDE_SCOPE,
       SignInErrors.BUSY,
     ],
@@ -210,6 +211,7 @@ export class AccountController {
     refusals: [
       AccountErrors.NOT_FOUND,
       AccountErrors.ROLE_TOO_HIGH,
+      PartErrors.OUTSIDE_MANAGED,
       PartErrors.OUTSIDE_SCOPE,
       AccountErrors.LAST_SUPERADMIN,
       RevisionErrors.STALE,

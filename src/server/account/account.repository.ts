@@ -92,9 +92,14 @@ export class AccountReader {
     return this.#accounts.findOne({ userId, ...LIVE });
   }
 
-  /** Whether there is such an account, deleted or not. */
+  /** Whether the caller manages such an account, deleted or not. */
   everHad(userId: number): Promise<boolean> {
     return this.#accounts.exists({ userId, ...this.#managed });
+  }
+
+  /** Of these accounts the ones that the tenant has, managed by the caller or not; `ever`: also deleted ones. */
+  among(userIds: readonly number[], { ever = false } = {}): Promise<number[]> {
+    return this.#accounts.distinctIds('userId', { userId: In([...userIds]), ...(ever ? {} : LIVE) });
   }
 
   /** A part of the accounts that match, in the order of ids. */
@@ -181,6 +186,11 @@ export class LockedAccounts {
   findMany(userIds: readonly number[]): Promise<AccountEntity[]> {
     const where = { userId: In([...userIds]), ...LIVE, ...this.#managed };
     return this.#accounts.find(where, { order: { userId: 'ASC' } });
+  }
+
+  /** Of these accounts the ones that the tenant has, managed by the caller or not. */
+  among(userIds: readonly number[]): Promise<number[]> {
+    return this.#accounts.distinctIds('userId', { userId: In([...userIds]), ...LIVE });
   }
 
   count(): Promise<number> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import { HttpErrors } from '../../errors/http.errors';
+import type { Refusal } from '../../errors/refusal';
 import { hasInvisible, NO_INVISIBLE, usernameKey } from '../../tenancy/account-name';
 import { PartErrors } from '../../tenancy/access.errors';
 import { ManagedPart } from '../../tenancy/managed-part';
@@ -61,8 +62,9 @@ export class AccountListService {
   ) {}
 
   async get(ctx: RequestContext, userId: number): Promise<AccountDto> {
-    const account = await this.users.in(ctx).find(userId);
-    if (!account) throw AccountErrors.NOT_FOUND();
+    const accounts = this.users.in(ctx);
+    const account = await accounts.find(userId);
+    if (!account) throw await missing(ctx, accounts, [userId]);
     return toAccountDto(account, this.time);
   }
 
@@ -70,7 +72,9 @@ export class AccountListService {
   async history(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<ChangeDto>> {
     const page = await this.journal.findHistory(ctx, 'user', userId, query);
     const isSure = page.rows.length > 0 && ManagedPart.of(ctx).isWhole;
-    if (!isSure && !(await this.users.in(ctx).everHad(userId))) throw AccountErrors.NOT_FOUND();
+    const accounts = this.users.in(ctx);
+    if (!isSure && !(await accounts.everHad(userId)))
+      throw await missing(ctx, accounts, [userId], { ever: true });
     return { ...page, rows: page.rows.map((entry) => toChangeView(entry, this.time, ctx.tenantId)) };
   }
 
@@ -136,7 +140,7 @@ export class AccountService {
     refuseForeignTenant(ctx, tenantId);
     const revision = await this.users.transaction(ctx, async (accounts) => {
       const account = await accounts.find(userId);
-      if (!account) throw AccountErrors.NOT_FOUND();
+      if (!account) throw await missing(ctx, accounts, [userId]);
       refuseRolesAbove(ctx, account.roles);
       const fields = toAccountFields(fieldsOf(account));
       refuseOddGrant(fields);
@@ -162,8 +166,8 @@ export class AccountService {
     await this.users.transaction(ctx, async (accounts) => {
       const found = await accounts.findMany(userIds);
       const known = idsOf(found);
-      const missing = [...new Set(userIds)].filter((userId) => !known.includes(userId));
-      if (missing.length > 0) throw AccountErrors.NOT_FOUND({ ids: missing.sort((a, b) => a - b) });
+      const unknown = [...new Set(userIds)].filter((userId) => !known.includes(userId));
+      if (unknown.length > 0) throw await missing(ctx, accounts, unknown);
       const above = found.filter(({ roles }) => hasRolesAbove(ctx, roles));
       if (above.length > 0) throw AccountErrors.ROLE_TOO_HIGH({ ids: idsOf(above) });
       await refuseMoreThanOwn(ctx, accounts, found);
@@ -189,7 +193,7 @@ export class AccountService {
     const find = (accounts: Pick<AccountReader, 'find' | 'findOwn'>): Promise<AccountEntity | null> =>
       isOwn ? accounts.findOwn(userId) : accounts.find(userId);
     const account = await find(this.users.in(ctx));
-    if (!account) throw AccountErrors.NOT_FOUND();
+    if (!account) throw await missing(ctx, this.users.in(ctx), [userId]);
     if (isOwn) {
       const { tenantId, username } = account;
       const attempt = { tenantId, username, password: dto.oldPassword ?? '', client };
@@ -199,7 +203,7 @@ export class AccountService {
     const hash = await this.passwords.hash(dto.newPassword);
     const revision = await this.users.transaction(ctx, async (accounts) => {
       const current = await find(accounts);
-      if (!current) throw AccountErrors.NOT_FOUND();
+      if (!current) throw await missing(ctx, accounts, [userId]);
       if (!isOwn) {
         refuseRolesAbove(ctx, current.roles);
         await refuseMoreThanOwn(ctx, accounts, [current]);
@@ -249,6 +253,22 @@ function refuseRolesAbove(ctx: RequestContext, stored: string): void {
 
 function idsOf(accounts: readonly { readonly userId: number }[]): number[] {
   return accounts.map(({ userId }) => userId).sort((a, b) => a - b);
+}
+
+/**
+ * Why accounts were not found: they do not exist, or those that do are outside the part that the caller manages. Which department they
+ * are in is not told: who does not manage an account cannot read it.
+ */
+async function missing(
+  ctx: RequestContext,
+  accounts: Pick<AccountReader, 'among'>,
+  userIds: readonly number[],
+  which: { readonly ever?: boolean } = {},
+): Promise<Refusal> {
+  const outside = ManagedPart.of(ctx).isWhole ? [] : await accounts.among(userIds, which);
+  const ids = userIds.filter((userId) => !outside.includes(userId)).sort((a, b) => a - b);
+  if (ids.length === 0) return PartErrors.OUTSIDE_MANAGED({ ids: [] });
+  return AccountErrors.NOT_FOUND(userIds.length > 1 ? { ids } : {});
 }
 
 /** Nobody handles an account that has more than they have: who sets its password could sign in as it. */
