@@ -223,7 +223,7 @@ export const PROBES: readonly Probe[] = [
       'importDepts',
       'columns of others',
       `POST ${DEPTS}/import`,
-      '{"path":"probed","deptId":<num>}\n',
+      '{"path":"<name>","deptId":<num>}\n',
       { headers: NDJSON },
     ],
     [
