@@ -128,7 +128,8 @@ const OF_PARTS: Readonly<Record<string, Partial<Record<Kind | 'all', Outcome>>>>
     huge: 'TENANT_MISMATCH',
   },
   'patchUser managedDeptIds': { all: 'ROLE_TOO_HIGH' },
-  'getUserHistory path': { deleted: 'USER_NOT_FOUND' },
+  // The account of this world that is deleted was in no department.
+  'getUserHistory path': { deleted: OUTSIDE },
   // A replaced account that names no department would leave the part.
   'updateUser userId': { own: OUTSIDE },
   'updateUser userId, with a tag': { own: OUTSIDE },
