@@ -48,7 +48,11 @@ export function actorsIn({ places }: IsolationWorld): Actor[] {
     },
     {
       ...{ name: 'part administrator', place: child, role: 'dept_admin' },
-      token: mintToken({ tenantId: child.code, roles: ['dept_admin'], managedDeptIds: [child.depts.live] }),
+      // Somebody else than the administrator: the same person would be answered again what was answered before.
+      token: mintToken({
+        ...{ tenantId: child.code, username: 'part', roles: ['dept_admin'] },
+        managedDeptIds: [child.depts.live],
+      }),
     },
     // Its token says that it manages; the account it names does not.
     { name: 'member by its account', place: child, token: account(child.users.live), role: 'member' },
