@@ -205,9 +205,8 @@ class ProgramRun {
       if (isDone) model.accounts.set(madeBy(answer), deptId);
     } else {
       const userId = [...model.accounts.keys()][each.account] ?? 900_000_000;
-      const reason = model.accountsOf(who).includes(userId) ? null : 'USER_NOT_FOUND';
       const answer = await api.delete(`${ACCOUNTS}/${userId}`);
-      if (this.#expectSame(each, answer, reason)) model.accounts.delete(userId);
+      if (this.#expectSame(each, answer, model.judgeLeave(userId, who))) model.accounts.delete(userId);
     }
     const { rows } = (await api.get(`${ACCOUNTS}?limit=500`)).body.data as { rows: { userId: number }[] };
     expect([each, rows.map(({ userId }) => userId)]).toEqual([each, model.accountsOf(who)]);

@@ -115,7 +115,12 @@ export class DeptModel {
     return !dept || dept.status === '0' ? null : 'DEPT_DISABLED';
   }
 
-  /** The accounts that exist for one who manages a part. */
+  judgeLeave(userId: number, by: Managing = null): string | null {
+    if (!this.accounts.has(userId)) return 'USER_NOT_FOUND';
+    return this.accountsOf(by).includes(userId) ? null : OUTSIDE;
+  }
+
+  /** The accounts that are shown to one who manages a part. */
   accountsOf(by: Managing): number[] {
     const isOwn = (deptId: number | null) => deptId !== null && this.manages(deptId, by);
     return [...this.accounts].filter(([, deptId]) => !by || isOwn(deptId)).map(([userId]) => userId);
