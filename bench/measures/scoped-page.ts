@@ -57,7 +57,7 @@ export const scopedPage: Measure = {
       callers.push(caller);
       await dataSource.query(
         `INSERT INTO bench_order (tenant_id, dept_id, created_by, title)
-         SELECT '${caller.tenantId}', ${caller.firstDept} + MOD(s.seq * 7919, ${depts}), CONCAT('user ', MOD(s.seq, 997)), 'an order'
+         SELECT '${caller.tenantId}', ${caller.firstDept} + MOD(s.seq * 1999, ${depts}), CONCAT('user ', MOD(s.seq, 997)), 'an order'
          FROM ${numbers(dataSource, ROWS, 's')}`,
       );
     }
@@ -81,7 +81,8 @@ export const scopedPage: Measure = {
         return async () => {
           const begin = performance.now();
           for (let n = 0; n < PAGES; n += 1) {
-            const after = at * ROWS + ((n * 104_729) % (ROWS * 0.9));
+            // Near the tenant's first row: MariaDB walks its index from there to any place, and that would hide what a scope costs.
+            const after = at * ROWS + n * 97;
             const rows = await orders
               .in(ctx)
               .find({ id: MoreThan(after) }, { order: { id: 'ASC' }, limit: 50 });
