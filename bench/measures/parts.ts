@@ -48,7 +48,7 @@ export const parts: Measure = {
     };
     const create = (role: keyof typeof tokens): Side =>
       costOf(CREATES, (caller) => {
-        const body = { parentId: caller.firstDept + 10, deptName: '研发部' };
+        const body = { parentId: caller.firstDept, deptName: '研发部' };
         return rawRequest('POST', DEPTS, tokens[role].get(caller) ?? '', body);
       });
     const compared = [
