@@ -142,7 +142,8 @@ export {
   tenantBoundToken,
 } from './resource/tenant-bound.repository';
 export type { TenantOwned } from './tenancy/tenant-bound';
-export { DataScoped, type DataScopedBy, type ScopeColumns } from './resource/data-scope.conditions';
+export { DataScoped, type DataScopedBy } from './resource/row-scope.conditions';
+export type { ScopeColumns } from './resource/apply-scope.conditions';
 export type { RowsWanted } from './resource/host-table';
 export { TenantRows, type RowConditions } from './resource/tenant-rows.repository';
 

@@ -2,7 +2,7 @@ import { Injectable, Scope, type OnModuleInit, type Type } from '@nestjs/common'
 import { HttpAdapterHost, ModuleRef, ModulesContainer, type NestContainer } from '@nestjs/core';
 import * as typeorm from 'typeorm';
 import type { DataSource } from 'typeorm';
-import { dataScopeProblem } from './resource/data-scope.conditions';
+import { dataScopeProblem } from './resource/row-scope.conditions';
 import { SUPPORTED_TYPES } from './database/dialects';
 import { TenantryDataSource } from './database/tenantry.data-source';
 import { UnitOfWork } from './database/unit-of-work';

@@ -2,7 +2,7 @@ import { Column, Entity, MoreThan, PrimaryGeneratedColumn } from 'typeorm';
 import { DomainEvents } from '../../src/database/domain-events';
 import { SilentMeter } from '../../src/database/meter';
 import { UnitOfWork } from '../../src/database/unit-of-work';
-import { DataScoped } from '../../src/resource/data-scope.conditions';
+import { DataScoped } from '../../src/resource/row-scope.conditions';
 import { TenantBoundRepository } from '../../src/resource/tenant-bound.repository';
 import { serviceTables } from '../../src/server/service-data-source';
 import type { DataScope } from '../../src/tenancy/data-scope';

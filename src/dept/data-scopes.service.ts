@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isBelowAny } from '../database/tree-path';
-import { applyScope, idsIn, outsideScope } from '../resource/data-scope.conditions';
+import { applyScope } from '../resource/apply-scope.conditions';
+import { idsIn, outsideScope } from '../resource/data-scope.conditions';
 import { holdsDept } from '../tenancy/data-scope';
 import type { RequestContext } from '../tenancy/request-context';
 import { DeptRepository } from './dept.repository';

@@ -16,7 +16,8 @@ import type { Order } from '../database/scoped-table';
 import { RequestContext } from '../tenancy/request-context';
 import type { TenantOwned } from '../tenancy/tenant-bound';
 import { dataSourceOf } from '../database/tenantry.data-source';
-import { outsideScope, RowScope, scopedDepts } from './data-scope.conditions';
+import { outsideScope, scopedDepts } from './data-scope.conditions';
+import { RowScope } from './row-scope.conditions';
 import { TenantBoundQueryBuilder, tenantColumn } from './tenant-bound.query-builder';
 
 /** In which order, and how many at most. */

@@ -2,7 +2,8 @@ import { SelectQueryBuilder, type EntityMetadata, type ObjectLiteral, type Query
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { dataSourceOf } from '../database/tenantry.data-source';
 import { RequestContext } from '../tenancy/request-context';
-import { RowScope, type Condition } from './data-scope.conditions';
+import type { Condition } from './data-scope.conditions';
+import { RowScope } from './row-scope.conditions';
 
 /** What would write, or read rows of other tables past the builder. The last one is of TypeORM 0.3. */
 const REFUSED = [
