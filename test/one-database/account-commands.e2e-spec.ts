@@ -1,3 +1,4 @@
+import { aDept } from '../../src/server/testing';
 import { runCli } from '../support/run-cli';
 import { aTenantRow } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -18,6 +19,28 @@ describe('the commands for accounts', () => {
     const { code, out } = await cli(args, 'typed-by-hand\n');
     expect([code, out]).toEqual([0, 'frank\n']);
     expect(await login(tenantId, 'frank', 'typed-by-hand')).toBe(200);
+  });
+
+  it('user:add makes a department administrator of live departments only', async () => {
+    const tenantId = await aTenantRow(service.dataSource);
+    const deptId = await aDept(service.as({ tenantId }));
+    const add = (user: string, ids: number) =>
+      cli([
+        'user:add',
+        '--tenant',
+        tenantId,
+        '--user',
+        user,
+        '--roles',
+        'dept_admin',
+        '--managed-depts',
+        `${ids}`,
+      ]);
+    expect((await add('heidi', deptId)).code).toBe(0);
+    expect((await service.as({ tenantId }).get('/system/user-api?username=heidi')).body.data).toMatchObject({
+      rows: [{ roles: ['dept_admin'], managedDeptIds: [deptId] }],
+    });
+    expect(await add('ivan', deptId + 1000)).toMatchObject({ code: 1, out: '' });
   });
 
   it('key:add prints a secret that works until key:delete, and key:list never shows it', async () => {

@@ -24,6 +24,8 @@ const user = () => new Option('--user <name>', 'user name').argParser(userName);
 const key = () => new Option('--name <name>', 'name of the key').argParser(keyName).makeOptionMandatory();
 const roles = (more = '') =>
   new Option('--roles <list>', `roles, with commas between them${more}`).argParser(roleList);
+const managedDepts = () =>
+  new Option('--managed-depts <ids>', 'departments that a dept_admin manages').argParser(deptIdList);
 const passwordStdin = () =>
   new Option('--password-stdin', 'read the password from standard input instead of generating one');
 
@@ -60,6 +62,7 @@ export function createProgram(): Command {
     .addOption(user().makeOptionMandatory())
     .addOption(tenant())
     .addOption(roles().default(['member'], 'member'))
+    .addOption(managedDepts())
     .addOption(passwordStdin());
 
   const userPassword = () => (require('./user.commands') as typeof UserFile).userPasswordCommand;
@@ -116,7 +119,7 @@ export function createProgram(): Command {
     .addOption(user().default('admin'))
     .addOption(roles(' (default: the highest of the tenant)'))
     .addOption(new Option('--scope <names>', 'permissions, with spaces between them').argParser(nameList))
-    .addOption(new Option('--managed-depts <ids>', 'what a dept_admin manages').argParser(deptIdList))
+    .addOption(managedDepts())
     .addOption(new Option('--minutes <number>', 'how long it is valid').argParser(minutes).default(30));
 
   const openapi = () => (require('./openapi.command') as typeof OpenapiFile).openapiCommand;

@@ -18,9 +18,15 @@ interface AccountOptions {
   readonly passwordStdin?: boolean;
 }
 
-export function userAddCommand(options: AccountOptions & { readonly roles: Role[] }): Promise<number> {
+interface NewAccount extends AccountOptions {
+  readonly roles: Role[];
+  readonly managedDepts?: readonly number[];
+}
+
+export function userAddCommand(options: NewAccount): Promise<number> {
   return onAccount(options, async (services, ctx, password) => {
-    const body = { username: options.user, password, roles: options.roles };
+    const { user: username, roles, managedDepts } = options;
+    const body = { username, password, roles, managedDeptIds: managedDepts };
     await services
       .get(AccountService, { strict: false })
       .create(ctx, await checkedAs(CreateAccountDto, body));
