@@ -2,6 +2,7 @@ import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { AccountEntity } from '../../src/server/auth/account.entity';
 import type { DataScope } from '../../src/tenancy/data-scope';
 import { aDept, aTenant, aUser, type Answer, type ApiClient, type Caller } from '../../src/server/testing';
+import { grantsMayDangle } from '../support/examined-databases';
 import { freshTenant } from '../support/fresh-tenant';
 import { expectInvalid, expectRefused } from '../support/refusals';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -361,6 +362,18 @@ describe('accounts with a part of a tenant', () => {
         beyond(await api.delete(`${PATH}/${userId}`));
       }
       expect(await everything()).toBe(before);
+    });
+
+    it('a deleted department in the data scope of an account is beyond that of others: it may be restored', async () => {
+      const gone = await aDept(all, { parentId: ids.north });
+      const userId = await aUser(all, { deptId: ids.n1, dataScope: 'custom', scopeDeptIds: [ids.n1, gone] });
+      await all.delete(`${DEPTS}/${gone}`);
+      grantsMayDangle(service.database);
+      for (const roles of [['dept_admin'], ['tenant_admin']] as const) {
+        const api = within(depts(false, ids.n1), { roles });
+        beyond(await api.put(`${PATH}/password`, { userId, newPassword: PASSWORD }), gone);
+        beyond(await api.delete(`${PATH}/${userId}`), gone);
+      }
     });
 
     it('an administrator of a tenant does not widen its own data scope', async () => {

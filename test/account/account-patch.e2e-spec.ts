@@ -91,7 +91,12 @@ describe('an account', () => {
       });
       for (const each of supers.filter((found) => found.userId !== userId))
         expect((await root.patch(`${PATH}/${each.userId}`, { status: '1' })).status).toBe(200);
-      for (const body of [{ roles: null }, { roles: ['tenant_admin'] }, { status: '1' }])
+      for (const body of [
+        { roles: null },
+        { roles: ['tenant_admin'] },
+        { status: '1' },
+        { dataScope: 'own' },
+      ])
         expectRefused(await root.patch(`${PATH}/${userId}`, body), 409, 'LAST_SUPERADMIN');
       expect((await root.patch(`${PATH}/${userId}`, { nickname: 'still' })).status).toBe(200);
     });

@@ -12,12 +12,20 @@ import {
 import { IdField, RequiredIdField } from '../../web/id-fields';
 import { PageQuery } from '../../web/page-query.dto';
 import { GrantDto, GrantView } from '../auth/grant.dto';
+import { DATA_SCOPES, type DataScopeName } from '../auth/grantee.entity';
 import { ReadOnlyFields } from '../../web/unknown-names';
 import { Choice, Int64, TimeText } from '../../web/view-fields';
 
 /** The fields of an account that a client may send, its name aside. Not sent and null mean the same: the default. */
 @ReadOnlyFields(['userId', 'createBy', 'createTime', 'updateBy', 'updateTime'] satisfies (keyof AccountDto)[])
 class AccountDetailsDto extends GrantDto {
+  /**
+   * Which rows of a platform: all of the tenant, those of its own department, of that and all below it, its own, or those of
+   * `scopeDeptIds`. Not sent: `all`.
+   * @example all
+   */
+  @ChoiceField(...DATA_SCOPES)
+  dataScope?: DataScopeName;
   /** @example 张三 */
   @TextField(64)
   nickname?: string;

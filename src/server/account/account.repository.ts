@@ -214,7 +214,8 @@ export class LockedAccounts {
   /** Whether any account but these can still do everything. */
   hasOtherSuperadmin(userIds: readonly number[]): Promise<boolean> {
     const roles = Like('superadmin%');
-    return this.#accounts.exists({ roles, status: '0', userId: Not(In([...userIds])), ...LIVE });
+    const whole = { roles, status: '0', dataScope: 'all' as const };
+    return this.#accounts.exists({ ...whole, userId: Not(In([...userIds])), ...LIVE });
   }
 
   async add(fields: AccountFields, passwordHash: string): Promise<number> {

@@ -306,8 +306,13 @@ function refuseDisabledDept(depts: readonly GrantedDept[], wanted: number | null
   if (dept && dept.status !== '0') throw AccountErrors.DEPT_DISABLED();
 }
 
-function isActiveSuperadmin({ roles, status }: Pick<AccountFields, 'roles' | 'status'>): boolean {
-  return status === '0' && toRoles(roles).includes('superadmin');
+/** Who has a data scope could not give it back: nobody grants more than they have. */
+function isActiveSuperadmin({
+  roles,
+  status,
+  dataScope,
+}: Pick<AccountFields, 'roles' | 'status' | 'dataScope'>): boolean {
+  return status === '0' && dataScope === 'all' && toRoles(roles).includes('superadmin');
 }
 
 async function refuseLastSuperadmin(accounts: LockedAccounts, leaving: readonly number[]): Promise<void> {

@@ -1,11 +1,11 @@
 import { MOST_IN_LIST } from '../../tenancy/data-scope';
 import type { Role } from '../../tenancy/roles';
-import { ChoiceField, RolesField } from '../../web/fields';
+import { RolesField } from '../../web/fields';
 import { IdsField } from '../../web/id-fields';
 import { Choice, Numbers, RoleList } from '../../web/view-fields';
 import { DATA_SCOPES, type DataScopeName } from './grantee.entity';
 
-/** What a client grants to an account or a key. */
+/** What a client grants to an account or a key, beside the name of its data scope. */
 export abstract class GrantDto {
   /** Not sent: `member`. @example ["member"] */
   @RolesField()
@@ -13,13 +13,6 @@ export abstract class GrantDto {
   /** Of a `dept_admin`, 1 to 50: it manages what is below these departments. @example [] */
   @IdsField(MOST_IN_LIST)
   managedDeptIds?: number[];
-  /**
-   * Which rows of a platform: all of the tenant, those of its own department, of that and all below it, its own, or those of
-   * `scopeDeptIds`. Not sent: `all`.
-   * @example all
-   */
-  @ChoiceField(...DATA_SCOPES)
-  dataScope?: DataScopeName;
   /** Of a `custom` data scope, 1 to 50: these departments alone, not those below them. @example [] */
   @IdsField(MOST_IN_LIST)
   scopeDeptIds?: number[];

@@ -71,7 +71,10 @@ export function refuseBeyond(ctx: RequestContext, grant: Grant, depts: readonly 
   if (outside) throw PartErrors.OUTSIDE_SCOPE({ ids: outside });
 }
 
-/** The departments whose rows are granted and outside the caller's data scope; none are named where all are granted. Null: it is within. */
+/**
+ * The departments whose rows are granted and outside the caller's data scope; none are named where all are granted. Null: it is within.
+ * One that is not among the live ones is outside: if it is restored, it gives what it gave.
+ */
 export function outsideScope(
   { dataScope: own }: RequestContext,
   { dataScope, scopeDeptIds, deptId = null }: Grant,
@@ -79,11 +82,10 @@ export function outsideScope(
 ): number[] | null {
   if (own === null || dataScope === 'own') return null;
   if (dataScope === 'all') return [];
-  const ids = dataScope === 'custom' ? scopeDeptIds : [deptId];
-  const isOutside = (dept: StandingDept): boolean =>
-    ids.includes(dept.deptId) && !holdsDept(own, dept, dataScope === 'deptAndBelow');
-  const outside = depts.filter(isOutside).map((dept) => dept.deptId);
-  return outside.length > 0 ? outside : null;
+  const ids = dataScope === 'custom' ? scopeDeptIds : deptId === null ? [] : [deptId];
+  const held = depts.filter((dept) => holdsDept(own, dept, dataScope === 'deptAndBelow'));
+  const outside = ids.filter((id) => !held.some((dept) => dept.deptId === id));
+  return outside.length > 0 ? outside.sort((a, b) => a - b) : null;
 }
 
 /** superadmin exists only on the platform, and no one handles a role above their own. */

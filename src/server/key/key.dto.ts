@@ -41,7 +41,7 @@ const PermissionList = described({ type: 'array', items: { type: 'string' }, exa
 class KeyDetailsDto extends GrantDto {
   /** Which rows of a platform: all of the tenant, its own, or those of `scopeDeptIds`. Not sent: `all`. @example all */
   @ChoiceField(...KEY_SCOPES)
-  override dataScope?: DataScopeName;
+  dataScope?: DataScopeName;
   /**
    * The last moment at which it is good, in the future: `YYYY-MM-DD HH:MM:SS` in the service's time zone, ISO 8601, or a day, which
    * is meant whole. Not sent: it has no end.
