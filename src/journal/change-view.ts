@@ -16,8 +16,9 @@ export interface ChangeView extends Pick<
   readonly time: string;
 }
 
-/** The fields that are instants, stored as ISO 8601. */
-const TIMES = ['createTime', 'updateTime'];
+/** The fields that may be instants, stored as ISO 8601. The end of a tenant is a day. */
+const TIMES = ['createTime', 'updateTime', 'endTime'];
+const IS_INSTANT = /T.*Z$/;
 
 /** An entry as callers of this tenant may see it. Entries of the kind `journal` are shown to no one. */
 export function toChangeView(entry: TenantryChange, time: ZonedTime, callerTenantId: string): ChangeView {
@@ -51,7 +52,7 @@ function shown(fields: Fields, time: ZonedTime, isVisible: boolean): Fields {
   if (!fields) return null;
   for (const name of TIMES) {
     const value = fields[name];
-    if (typeof value === 'string') fields[name] = time.format(new Date(value));
+    if (typeof value === 'string' && IS_INSTANT.test(value)) fields[name] = time.format(new Date(value));
   }
   // Of a tenant that has moved in or out, the parent that the caller does not reach.
   if (!isVisible && 'tenantParent' in fields) fields.tenantParent = null;

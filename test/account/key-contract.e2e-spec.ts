@@ -124,6 +124,24 @@ describe('keys', () => {
     expectRefused(await api.put(PATH, { keyId: 999_999, name: 'x', ...READ }), 404, 'KEY_NOT_FOUND');
   });
 
+  it('a key that is sent back as it was read stays as it was, also after its end, and the journal has the same times', async () => {
+    const end = new Date(Date.now() + 1500).toISOString();
+    const { id } = await make({ name: 'short', endTime: end });
+    const { lastUsedTime: _, createBy, createTime, updateBy, updateTime, ...fields } = await read(id);
+    expect([createBy, updateBy, updateTime]).toEqual(['alice', '', null]);
+    const sendBack = () => api.put(PATH, fields);
+    expect(await reasonOf(sendBack())).toBe('200');
+    await until(() => Promise.resolve(Date.now() > Date.parse(end)));
+    expect(await reasonOf(sendBack())).toBe('200');
+    expect(await read(id)).toMatchObject(fields);
+    const { body } = await api.get(`${PATH}/${id}/history`);
+    const changes = (body.data as { rows: { after: Record<string, unknown> }[] }).rows.map(
+      ({ after }) => after,
+    );
+    expect(changes.at(-1)).toMatchObject({ endTime: fields.endTime, createTime });
+    for (const after of changes.slice(0, -1)) expect(after).not.toHaveProperty('endTime');
+  });
+
   it('names of keys are unique in their tenant while they live', async () => {
     const { id } = await make({ name: 'same' });
     const other = await make({ name: 'Same' });

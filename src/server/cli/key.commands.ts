@@ -21,14 +21,16 @@ interface KeyOptions {
 interface NewKey extends KeyOptions {
   readonly roles: Role[];
   readonly permissions: string[];
+  readonly managedDepts?: readonly number[];
   readonly days?: number;
 }
 
 /** Prints the secret, which nobody can read again. */
-export function keyAddCommand({ name, tenant, roles, permissions, days }: NewKey): Promise<number> {
+export function keyAddCommand({ name, tenant, days, ...granted }: NewKey): Promise<number> {
+  const { roles, permissions, managedDepts: managedDeptIds } = granted;
   const endTime = days === undefined ? null : new Date(Date.now() + days * DAY_MS).toISOString();
   return onKeys(tenant, `Key '${name}'`, async (services, ctx) => {
-    const dto = await checkedAs(CreateKeyDto, { name, roles, permissions, endTime });
+    const dto = await checkedAs(CreateKeyDto, { name, roles, permissions, managedDeptIds, endTime });
     const { secret = '' } = await services.get(KeyService, { strict: false }).create(ctx, dto);
     print(`${name}  ${secret}`);
   });

@@ -73,7 +73,8 @@ export function createProgram(): Command {
     .addOption(passwordStdin());
 
   const keyAdd = () => (require('./key.commands') as typeof KeyFile).keyAddCommand;
-  const forExport = ' --name nightly-export --tenant 100001 --permissions dept:read,change:read';
+  const forExport =
+    ' --name nightly-export --tenant 100001 --roles tenant_admin --permissions dept:read,change:read';
   command('key:add', 'Add a key for a program, and print its secret.', forExport, keyAdd)
     .addOption(key())
     .addOption(tenant())
@@ -83,6 +84,7 @@ export function createProgram(): Command {
         .argParser(nameList)
         .makeOptionMandatory(),
     )
+    .addOption(managedDepts())
     .addOption(new Option('--days <number>', 'how long it is good (default: no end)').argParser(days));
 
   const keyList = () => (require('./key.commands') as typeof KeyFile).keyListCommand;

@@ -25,7 +25,8 @@ export function tokenCommand({
   minutes,
   ...options
 }: TokenOptions): number {
-  const roles = options.roles ?? [tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin'];
+  const highest = tenant === PLATFORM_TENANT ? 'superadmin' : 'tenant_admin';
+  const roles = options.roles ?? [managedDepts ? 'dept_admin' : highest];
   if (roles.includes('superadmin') && tenant !== PLATFORM_TENANT)
     throw new UsageError(`The role superadmin exists only in tenant ${PLATFORM_TENANT}, not in '${tenant}'.`);
   refuseUnknown(scope ?? []);

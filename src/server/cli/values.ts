@@ -46,15 +46,17 @@ export function deptIdList(typed: string): number[] {
 }
 
 const numberOf =
-  (unit: string) =>
+  (unit: string, most = Infinity) =>
   (typed: string): number => {
     const number = Number(typed);
-    if (!Number.isFinite(number) || number <= 0)
-      throw new InvalidArgumentError(`Expected a number of ${unit} above 0.`);
+    if (!Number.isFinite(number) || number <= 0 || number > most)
+      throw new InvalidArgumentError(
+        `Expected a number of ${unit} above 0${most === Infinity ? '' : `, up to ${most}`}.`,
+      );
     return number;
   };
 export const minutes = numberOf('minutes');
-export const days = numberOf('days');
+export const days = numberOf('days', 36_500);
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -145,12 +145,12 @@ export class KeyService {
     for (const { secretHash } of deleted) this.states.forget(secretHash);
   }
 
-  /** The last moment of a second or a day. Undefined is not sent, null is none. */
+  /** The last second that is meant, as it is read. Undefined is not sent, null is none. */
   #endOf(text: string | null | undefined): Date | null | undefined {
     if (text == null) return text;
     const span = this.time.parse(text);
     if (!span) throw invalid('endTime', NOT_A_TIME);
-    return span.until;
+    return new Date(Math.floor(span.until.getTime() / 1000) * 1000);
   }
 
   #fieldsOf(sent: SentKey): KeyFields {
