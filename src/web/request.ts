@@ -9,8 +9,8 @@ import type { Refusal } from '../errors/refusal';
 
 /** What a request says of itself: its id, its language, its client and the type of its body. */
 
-/** A key for machines does not belong there; it must not get into logs. */
-const SAFE_ID = /^(?!tnt_)[A-Za-z0-9._-]{1,64}$/;
+/** The secret of a key does not belong there; it must not get into logs. */
+const SAFE_ID = /^(?!.*tnt_)[A-Za-z0-9._-]{1,64}$/;
 const requestId = Symbol('requestId');
 
 /** Gives every request an id (the caller's own, if it is harmless) and echoes it. */

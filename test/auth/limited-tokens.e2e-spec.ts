@@ -161,6 +161,10 @@ describe('a token that is limited to permissions', () => {
     const second = await renew(first.refreshToken);
     expectRefused(await refresh(first.refreshToken, 'dept:write'), 401, 'REFRESH_INVALID');
     expectRefused(await refresh(second.refreshToken), 401, 'REFRESH_INVALID');
+    const third = await signIn();
+    const fourth = await renew(third.refreshToken);
+    expectRefused(await refresh(third.refreshToken, 'nobody:knows'), 401, 'REFRESH_INVALID');
+    expectRefused(await refresh(fourth.refreshToken), 401, 'REFRESH_INVALID');
   });
 
   it('a refresh that narrows wins or loses as a whole against one at the same time', async () => {

@@ -169,6 +169,8 @@ describe('the secret of a key', () => {
       await key.get(`/nowhere/${secret}`),
       await key.get(`${PATH}/${secret}`),
       await key.get(`${PATH}/${secret.replace('_', '%5F')}`),
+      await key.get(`${PATH}/${secret.replace('tnt', '%74%6E%74')}`),
+      await key.get(`${DEPTS}/1`, { 'x-request-id': `job-${secret}` }),
       await key.get(`${PATH}/${id}?key=${secret}&limit=${secret}`),
       await key.get(`${DEPTS}/1`, { 'x-request-id': secret }),
       await key.post(DEPTS, '{', { 'x-request-id': secret }),

@@ -50,7 +50,8 @@ export function keyIn(request: IncomingMessage & { [sentKey]?: SentKey }): SentK
   return (request[sentKey] = { hash: isMistyped(secret) ? null : hashOfKey(secret) });
 }
 
-const IN_PATH = /tnt(?:_|%5f)[\w%-]*/gi;
+/** Each character may be percent-encoded. */
+const IN_PATH = /(?:t|%74)(?:n|%6e)(?:t|%74)(?:_|%5f)[\w%-]*/gi;
 
 /** A path as it may be logged, whatever a client has put there. */
 export function withoutKeys(path: string): string {

@@ -42,14 +42,15 @@ export class SignInService {
   /** Gives new tokens for a refresh token; one that was used before ends its session. */
   async refresh(refreshToken: string, scope?: string): Promise<TokensDto> {
     this.issuer.refuseWhenClosed();
-    const asked = this.issuer.askedFor(scope);
     const [sessionId = '', secret = ''] = refreshToken.split('.', 2);
     const session = await this.sessions.findOpen(sessionId);
     const account = session && (await this.sessions.findAccountById(session.tenantId, session.userId));
     if (!session || account?.status !== '0') throw SignInErrors.REFRESH_INVALID();
     await this.tenants.admit(session.tenantId);
     // A token that was used before ends the session, also with a scope that would be refused.
-    const renewed = this.issuer.isNewest(session, secret) ? this.issuer.renew(account, session, asked) : null;
+    const renewed = this.issuer.isNewest(session, secret)
+      ? this.issuer.renew(account, session, this.issuer.askedFor(scope))
+      : null;
     if (!renewed || !(await this.sessions.rotate(session, renewed.renewal))) {
       await this.sessions.end(session);
       throw SignInErrors.REFRESH_INVALID();

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual, type KeyObject } 
 import { Inject, Injectable } from '@nestjs/common';
 import { sign } from 'jsonwebtoken';
 import { HttpErrors } from '../../errors/http.errors';
+import type { Refusal } from '../../errors/refusal';
 import { PermissionCatalogue } from '../../tenancy/permissions';
 import type { Principal } from '../../tenancy/principal';
 import { toRoles, type Role } from '../../tenancy/roles';
@@ -73,7 +74,8 @@ export class TokenIssuer {
   askedFor(scope?: string | null): string[] | null {
     const names = scope?.split(' ').filter(Boolean) ?? [];
     const { names: known } = this.catalogue;
-    if (!names.every((name) => known.includes(name))) throw SignInErrors.INVALID_SCOPE();
+    const unknown = names.filter((name) => !known.includes(name));
+    if (unknown.length > 0) throw unknownScope(unknown, known);
     return names.length > 0 ? names : null;
   }
 
@@ -137,6 +139,15 @@ export class TokenIssuer {
   isNewest({ refreshHash }: SessionEntity, secret: string): boolean {
     return timingSafeEqual(Buffer.from(refreshHash, 'hex'), Buffer.from(hashOf(secret), 'hex'));
   }
+}
+
+function unknownScope(unknown: readonly string[], known: readonly string[]): Refusal {
+  const [names, all] = [unknown.join(' ').slice(0, 100), known.join(', ')];
+  const message = {
+    zh: `没有名为 ${names} 的权限，可选值：${all}`,
+    en: `there is no permission ${names}; there are: ${all}`,
+  };
+  return SignInErrors.INVALID_SCOPE({ fields: [{ field: 'scope', message }] });
 }
 
 function hashOf(secret: string): string {
