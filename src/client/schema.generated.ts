@@ -982,6 +982,13 @@ export interface components {
             updateTime: string | null;
         };
         TenantryAccountDetails: components["schemas"]["TenantryGrant"] & {
+            /**
+             * @description Which rows of a platform: all of the tenant, those of its own department, of that and all below it, its own, or those of
+             *     `scopeDeptIds`. Not sent: `all`.
+             * @example all
+             * @enum {string|null}
+             */
+            dataScope?: "all" | "dept" | "deptAndBelow" | "own" | "custom" | null;
             /** @example 张三 */
             nickname?: string | null;
             /**
@@ -1466,13 +1473,6 @@ export interface components {
              */
             managedDeptIds?: number[] | null;
             /**
-             * @description Which rows of a platform: all of the tenant, those of its own department, of that and all below it, its own, or those of
-             *     `scopeDeptIds`. Not sent: `all`.
-             * @example all
-             * @enum {string|null}
-             */
-            dataScope?: "all" | "dept" | "deptAndBelow" | "own" | "custom" | null;
-            /**
              * @description Of a `custom` data scope, 1 to 50: these departments alone, not those below them.
              * @example []
              */
@@ -1553,6 +1553,12 @@ export interface components {
             updateTime: string | null;
         };
         TenantryKeyDetails: components["schemas"]["TenantryGrant"] & {
+            /**
+             * @description Which rows of a platform: all of the tenant, its own, or those of `scopeDeptIds`. Not sent: `all`.
+             * @example all
+             * @enum {string|null}
+             */
+            dataScope?: "all" | "own" | "custom" | null;
             /**
              * @description The last moment at which it is good, in the future: `YYYY-MM-DD HH:MM:SS` in the service's time zone, ISO 8601, or a day, which
              *     is meant whole. Not sent: it has no end.
@@ -3037,7 +3043,7 @@ export interface components {
         /**
          * @description - `USERNAME_TAKEN`: The user name is already taken
          *     - `DEPT_DISABLED`: The department is disabled
-         *     - `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted
+         *     - `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled, demoted or limited to a data scope
          */
         "USERNAME_TAKEN-DEPT_DISABLED-LAST_SUPERADMIN": {
             headers: {
@@ -5478,7 +5484,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["USER_NOT_FOUND"];
-            /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled or demoted */
+            /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled, demoted or limited to a data scope */
             409: {
                 headers: {
                     [name: string]: unknown;

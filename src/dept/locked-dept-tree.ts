@@ -190,9 +190,12 @@ export class LockedDeptTree {
     if (isMove || !this.part.mayChange(dept, fields)) this.part.refuseNotBelow([dept]);
   }
 
-  /** A department that comes back elsewhere than it stood is moved: it must have stood below a managed department that lives. */
+  /**
+   * A department that comes back elsewhere than it stood is moved: it must have stood below a managed department that lives. So must one that
+   * cannot come back where it stood: of others nothing is told.
+   */
   async refuseRestore(dept: TenantryDept, parentId: number): Promise<void> {
-    if (this.part.isWhole || parentId === dept.parentId) return;
+    if (this.part.isWhole || (parentId === dept.parentId && (await this.find(parentId)))) return;
     this.part.among(await this.findMany(this.part.deptIds)).refuseNotBelow([dept]);
   }
 

@@ -74,7 +74,7 @@ export class RequestContext {
   ): RequestContext {
     if (!isPrincipal(principal)) throw new Error('This is not a principal.');
     const { tenantId, username, roles, subject, sessionId = null, permissions = null } = principal;
-    const managedDeptIds = Object.freeze([...(principal.managedDeptIds ?? [])]);
+    const managedDeptIds = Object.freeze([...new Set(principal.managedDeptIds)]);
     const dataScope = limitingScope(principal.dataScope);
     const caller = { tenantId, username, roles, subject, sessionId };
     const limits = { permissions, managedDeptIds, dataScope };

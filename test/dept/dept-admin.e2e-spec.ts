@@ -137,6 +137,13 @@ describe('a department administrator', () => {
     done(await south.post(`${PATH}/${ids.n11}/restore`, {}));
   });
 
+  it('nothing is told of what is deleted outside the part, not even that its parent is deleted, too', async () => {
+    const { north, all, ids } = company;
+    await all.delete(`${PATH}/${ids.s1}`);
+    await all.delete(`${PATH}/${ids.south}`);
+    outside(await north.post(`${PATH}/${ids.s1}/restore`, {}), ids.s1);
+  });
+
   it('a department administrator reads as members do, and history and deleted departments of its part', async () => {
     const { north: api, all, ids } = company;
     for (const path of ['', '/tree', '/export', `/${ids.s1}`, `/${ids.s1}/ancestors`])
@@ -200,7 +207,7 @@ describe('a department administrator', () => {
     for (const line of bad.filter(({ path }) => path !== 'other/new'))
       expectRefused(await send([...whole.slice(1), line]), 403, 'OUTSIDE_MANAGED_DEPTS');
     const refused = await send([...bad, ...good.slice(1)]);
-    outside(refused, ids.company, ids.south, ids.north);
+    outside(refused, ids.company, 0, ids.south, ids.north);
     expect(refused.refusal.fields!.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5]);
     const { lines } = (await send([...bad, ...good.slice(1)], '?dryRun=true')).body.data as {
       lines: { fate: string }[];

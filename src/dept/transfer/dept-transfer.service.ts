@@ -4,6 +4,7 @@ import { HttpErrors } from '../../errors/http.errors';
 import { PartErrors } from '../../tenancy/access.errors';
 import { ManagedPart } from '../../tenancy/managed-part';
 import type { RequestContext } from '../../tenancy/request-context';
+import { ROOT_ID } from '../dept.entity';
 import { TransferErrors } from '../dept.errors';
 import { DeptRepository } from '../dept.repository';
 import type { LockedDeptTree } from '../locked-dept-tree';
@@ -106,10 +107,13 @@ function outsideProblem({ line: { line } }: PlannedLine): LineProblem {
   return { line, field: 'path', message: PartErrors.OUTSIDE_MANAGED.row };
 }
 
-/** Names the lines, and the departments that they would change or create others below. */
+/** Names the lines, and the departments that they would change or create others below; the top level as 0. */
 function refuseOutside(planned: readonly PlannedLine[]): void {
   if (planned.length === 0) return;
   const first = planned.toSorted((a, b) => a.line.line - b.line.line).slice(0, MAX_PROBLEMS);
-  const ids = first.flatMap(({ existing, existingParent }) => (existing ?? existingParent)?.deptId ?? []);
+  const ids = first.flatMap(
+    ({ existing, existingParent, line }) =>
+      (existing ?? existingParent)?.deptId ?? (line.parentPath === null ? ROOT_ID : []),
+  );
   throw PartErrors.OUTSIDE_MANAGED({ ids: [...new Set(ids)], fields: first.map(outsideProblem) });
 }
