@@ -4,6 +4,7 @@ import { applyScope } from '../resource/apply-scope.conditions';
 import { idsIn, outsideScope } from '../resource/data-scope.conditions';
 import { holdsDept } from '../tenancy/data-scope';
 import type { RequestContext } from '../tenancy/request-context';
+import { DeptErrors } from './dept.errors';
 import { DeptRepository } from './dept.repository';
 import { DeptService } from './dept.service';
 
@@ -27,18 +28,15 @@ export class DataScopes {
     return applyScope(ctx, queryBuilder, columns);
   }
 
-  /** Refuses departments outside of the caller's data scope, and names them; one that does not exist is outside of every scope. */
+  /** Refuses departments that the tenant has not (404), and those outside of the caller's data scope (403), and names them. */
   async check(ctx: RequestContext, deptIds: readonly number[]): Promise<void> {
-    const depts = this.depts.in(ctx);
-    if (!ctx.dataScope) return;
-    const ids = [...new Set(deptIds)];
-    const held = new Set(
-      (await depts.findMany(ids.filter(Number.isSafeInteger))).flatMap((dept) =>
-        holdsDept(ctx.dataScope, dept) ? [dept.deptId] : [],
-      ),
-    );
-    const outside = ids.filter((deptId) => !held.has(deptId));
-    if (outside.length > 0) throw outsideScope(outside);
+    const ids = [...new Set(deptIds.map(Number))];
+    const found = await this.depts.in(ctx).findMany(ids.filter(Number.isSafeInteger));
+    const known = new Set(found.map(({ deptId }) => deptId));
+    const missing = ids.filter((deptId) => !known.has(deptId));
+    if (missing.length > 0) throw DeptErrors.NOT_FOUND({ ids: missing.filter(Number.isSafeInteger) });
+    const outside = found.filter((dept) => !holdsDept(ctx.dataScope, dept));
+    if (outside.length > 0) throw outsideScope(outside.map(({ deptId }) => deptId));
   }
 
   /** The ids of all departments in the caller's data scope, for a search engine. */

@@ -109,12 +109,25 @@ export function storedOwner(
   return owner !== null && isHeld.test(owner) ? owner : null;
 }
 
+/** Whether the caller would own rows with this value in the column. */
+export function isOwner(
+  ctx: RequestContext,
+  column: ColumnMetadata,
+  value: unknown,
+  ownerIs: OwnerIs = 'subject',
+): boolean {
+  const owner = stored(column, value);
+  return owner !== null && hasOwn(ctx) && owner === storedOwner(ctx, column, ownerIs);
+}
+
 /** A value as its column stores it, as a text; null where a transformer does not take it. */
 export function stored(column: ColumnMetadata, value: unknown): string | null {
   try {
     const { driver } = dataSourceOf(column.entityMetadata);
-    const kept = driver.preparePersistentValue(value, column) as string | number | bigint | null | undefined;
-    return kept === null || kept === undefined ? null : String(kept);
+    const kept = driver.preparePersistentValue(value, column) as
+      string | number | bigint | Buffer | null | undefined;
+    // Of bytes no text tells two apart.
+    return kept === null || kept === undefined || Buffer.isBuffer(kept) ? null : String(kept);
   } catch {
     return null;
   }
@@ -131,14 +144,16 @@ export function deptCondition(dataSource: DataSource, ctx: RequestContext, dept:
   const [named, tops] = [idsIn(ctx), idsIn(ctx, true)];
   if (named.length === 0) return null;
   const escape = (name: string) => dataSource.driver.escape(name);
-  const d = (column: string) => `${escape('tenantry_scoped')}.${escape(column)}`;
+  // A name that nobody can guess: one of a host would hide the table.
+  const alias = escape(`${PREFIX}dept`);
+  const d = (column: string) => `${alias}.${escape(column)}`;
   const path = `CONCAT(${d('ancestors')}, ',', ${d('dept_id')}, ',')`;
   const isWithin = tops.map((_, at) => `${dialectOf(dataSource).instr}(${path}, :top${at}) > 0`);
   // In groups, because SQLite takes only so many alternatives one after the other.
   const groups = [...chunksOf(isWithin, 50)].map((group) => `(${group.join(' OR ')})`);
   const isHeld = [`${d('dept_id')} IN (:...named)`, ...groups].join(' OR ');
   const table = tableName(dataSource, dataSource.getMetadata(DEPT).tableName);
-  const sql = `(SELECT 1 FROM ${table} ${escape('tenantry_scoped')}
+  const sql = `(SELECT 1 FROM ${table} ${alias}
     WHERE ${d('dept_id')} = ${dept} AND ${d('tenant_id')} = :tenant AND ${d('del_flag')} = '0' AND (${isHeld}) LIMIT 1) = 1`;
   const values = { named, tenant: ctx.tenantId };
   for (const [at, top] of tops.entries()) Object.assign(values, { [`top${at}`]: `,${top},` });

@@ -89,10 +89,12 @@ export class HostTable<E extends TenantOwned> {
   async insert(...rows: Values<E>[]): Promise<E[]> {
     const entities = rows.map((row) => this.#manager.create(this.#entity, row as DeepPartial<E>));
     for (const each of entities) this.#stamp(each);
-    const refuseOutside = async () => this.#scope?.refuseOutside(this.#manager, entities);
-    await refuseOutside();
+    const open = entities.filter((row) => this.#scope?.isOpen(row));
+    const stated = entities.filter((row) => !open.includes(row));
+    await this.#scope?.refuseOutside(this.#manager, stated);
     const insert = () => this.#manager.insert(this.#entity, entities as Values<E>[]);
-    await this.#inScope(entities, insert, refuseOutside);
+    const refuseOutside = async () => this.#scope?.refuseOutside(this.#manager, entities);
+    await this.#inScope(entities, insert, refuseOutside, open.length > 0);
     return entities;
   }
 
@@ -154,18 +156,19 @@ export class HostTable<E extends TenantOwned> {
     return (await scopedDepts(this.#manager, this.#ctx, [deptId])).get(deptId) === true;
   }
 
-  /** Writes rows, and checks again where their hooks have changed departments or owners. */
+  /** Writes rows, and checks them afterwards where their hooks have changed departments or owners, or were to say them. */
   async #inScope<T>(
     rows: readonly E[],
     write: () => Promise<T>,
     refuseOutside: () => Promise<void>,
+    isOpen = false,
   ): Promise<T> {
     const scope = this.#scope;
     if (!scope) return write();
     const said = () => JSON.stringify(rows.map((row) => [scope.deptOf(row), scope.ownerOf(row)]));
     const before = said();
     const written = await write();
-    if (said() === before) return written;
+    if (said() === before && !isOpen) return written;
     await refuseOutside().catch((refusal: unknown) => {
       if (this.#unit) this.#unit.part(ScopeBreach).refusal = refusal as Error;
       throw refusal;

@@ -129,6 +129,14 @@ export class RowScope {
     return owner === storedOwner(this.ctx, this.owner, this.ownerIs);
   }
 
+  /** Whether it is left to hooks of the entity to say what puts a new row into the scope. */
+  isOpen(row: ObjectLiteral): boolean {
+    const { beforeInsertListeners } = this.dept.entityMetadata;
+    if (beforeInsertListeners.length + this.#dataSource.subscribers.length === 0) return false;
+    const isOwnerOpen = !!this.owner && hasOwn(this.ctx) && this.ownerOf(row) === undefined;
+    return this.deptOf(row) === undefined || isOwnerOpen;
+  }
+
   /** Refuses new rows outside of the scope: their departments must be in it, or the caller must own them. */
   async refuseOutside(manager: EntityManager, rows: readonly ObjectLiteral[]): Promise<void> {
     const depts = rows.map((row) => this.deptOf(row) ?? null);

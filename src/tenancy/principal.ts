@@ -67,9 +67,9 @@ export function principalProblem(value: unknown): string | null {
     return `superadmin exists only in tenant ${PLATFORM_TENANT}`;
   if (permissions !== undefined && !isTexts(permissions)) return 'permissions must be a list of texts';
   if (managedDeptIds !== undefined && !isDeptIds(managedDeptIds))
-    return `managedDeptIds must be a list of at most ${MOST_IN_LIST} ids of departments`;
+    return `managedDeptIds must be a list of at most ${MOST_IN_LIST} ids of departments as numbers`;
   if (dataScope !== undefined && !isDataScope(dataScope))
-    return "dataScope must be a list of { kind: 'all' }, { kind: 'depts', deptIds, below } and { kind: 'own' }";
+    return `dataScope must be a list of at most ${MOST_IN_LIST} parts { kind: 'all' }, { kind: 'own' } or { kind: 'depts', deptIds, below }, each with at most ${MOST_IN_LIST} ids as numbers`;
   return null;
 }
 

@@ -259,6 +259,13 @@ describe('a data scope', () => {
       const ctx = caller(OWN, below(id.north));
       TaskEntity.saidByHook = { createdBy: 'ann' };
       await tasks.in(ctx).insert({ title: 'hooked', deptId: id.north });
+      await tasks.in(caller(OWN)).insert({ title: 'by hook', deptId: id.south });
+      TaskEntity.saidByHook = { deptId: id.northShop };
+      await tasks.in(caller(below(id.north))).insert({ title: 'by hook' });
+      TaskEntity.saidByHook = {};
+      await expect(
+        tasks.in(caller(OWN)).insert({ title: 'no hook', deptId: id.south }),
+      ).rejects.toMatchObject(outside(id.south));
       TaskEntity.saidByHook = { deptId: id.south };
       await expect(tasks.in(ctx).insert({ title: 'hooked', deptId: id.north })).rejects.toMatchObject(
         outside(id.south),
@@ -407,6 +414,21 @@ describe('a data scope', () => {
       const remove = manager.createQueryBuilder().delete().from(TaskEntity).where('1 = 1').orWhere('1 = 1');
       expect((await scopes.apply(ctx, remove, { dept: 'deptId' }).execute()).affected).toBe(2);
       expect(await all()).toEqual(['again', 'company', 'gone', 'none', 'southShop']);
+      const move = (from: RequestContext, values: object) =>
+        scopes.apply(from, manager.createQueryBuilder().update(TaskEntity).set(values), {
+          ...{ dept: 'deptId', owner: 'createdBy', ownerIs: 'username' },
+        });
+      const { company } = id;
+      const top = caller(only(company), OWN);
+      expect((await move(caller(only(company)), { deptId: id.south }).execute()).affected).toBe(0);
+      expect((await move(caller(OWN), { createdBy: 'bob' }).execute()).affected).toBe(0);
+      expect((await move(top, { createdBy: 'ann' }).execute()).affected).toBe(2);
+      expect((await move(top, { deptId: company, createdBy: 'bob' }).execute()).affected).toBe(2);
+      expect(() => move(top, { tenantId: '000000' })).toThrow('another tenant');
+      expect(() => move(top, { deptId: () => '1' })).toThrow('SQL of an update');
+      expect(() =>
+        scopes.apply(top, manager.createQueryBuilder().update(TaskEntity), { dept: 'deptId' }),
+      ).toThrow('after its set');
       const insert = manager.createQueryBuilder().insert().into(TaskEntity);
       expect(() => scopes.apply(ctx, insert as never, { dept: 'deptId' })).toThrow(
         'select, update or delete',
@@ -454,9 +476,22 @@ describe('a data scope', () => {
         ).toHaveLength(count);
     });
 
-    it('an applied scope names the tenant, also of callers without a scope', async () => {
+    it('an applied scope names the tenant, also of callers without a scope, and of all tables that are joined', async () => {
       const other = system(await aTenantRow(host.dataSource));
       await tasks.in(other).insert({ title: 'foreign' });
+      const { taskId } = (await tasks.in(other).findOne({ title: 'foreign' }))!;
+      await notes.in(whole).insert({ taskId, deptId: id.north });
+      await notes.in(other).insert({ taskId: (await tasks.in(whole).findOne({ title: 'north' }))!.taskId });
+      const joined = () => selecting().leftJoinAndSelect('t.notes', 'n').orderBy('t.taskId');
+      for (const builder of [joined(), joined().take(99)]) {
+        const rows = await scopes.apply(whole, builder, { dept: 'n.deptId' }).getMany();
+        expect(titles(rows)).toEqual(await all());
+        expect(rows.flatMap((row) => row.notes!)).toEqual([]);
+      }
+      const byNote = scopes.apply(caller(below(id.north)), joined(), { dept: 'n.deptId' });
+      expect(await byNote.getManyAndCount()).toEqual([[], 0]);
+      const cached = scopes.apply(whole, selecting().cache(true), ON_TASKS);
+      expect(cached.expressionMap.cache).toBe(false);
       expect(titles(await scopes.apply(whole, selecting().orWhere('1 = 1'), ON_TASKS).getMany())).toEqual(
         await all(),
       );
@@ -476,11 +511,19 @@ describe('a data scope', () => {
   it('ids in requests are checked against the scope, and all ids of it are told', async () => {
     const ctx = caller(below(id.north), only(id.company), OWN);
     await scopes.check(ctx, [id.northShop, id.company, id.northShop]);
-    await expect(scopes.check(ctx, [id.north, 7_000_001, id.south])).rejects.toMatchObject(
-      outside(id.south, 7_000_001),
+    await scopes.check(ctx, [String(id.north) as never]);
+    await expect(scopes.check(ctx, [id.south, id.north, id.southShop])).rejects.toMatchObject(
+      outside(id.south, id.southShop),
     );
-    await expect(scopes.check(ctx, [NaN, 1.5])).rejects.toMatchObject(outside());
-    await scopes.check(whole, [7_000_001]);
+    const foreign = system(await aTenantRow(host.dataSource));
+    const other = await depts.create(foreign, { deptName: 'other' });
+    const absent = (...ids: number[]) => ({ response: { reason: 'DEPT_NOT_FOUND', ids } });
+    for (const each of [ctx, whole])
+      await expect(scopes.check(each, [id.north, other, 7_000_001, id.south])).rejects.toMatchObject(
+        absent(other, 7_000_001),
+      );
+    for (const odd of [NaN, 1.5, undefined as never])
+      await expect(scopes.check(whole, [odd])).rejects.toMatchObject(absent());
     expect((await scopes.deptIds(ctx)).sort()).toEqual([id.company, id.north, id.northShop].sort());
     expect((await scopes.deptIds(caller(below(id.company, id.north)))).sort()).toEqual(
       Object.values(id).sort(),
