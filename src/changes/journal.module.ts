@@ -67,7 +67,10 @@ export const WEBHOOKS = {
     description: 'Addresses that changes are sent to, signed, in order and at least once.',
   },
   permissions: {
-    'webhook:write': { roles: MANAGERS, description: 'Read, create, change and delete webhooks, which are sent all changes' },
+    'webhook:write': {
+      roles: MANAGERS,
+      description: 'Read, create, change and delete webhooks, which are sent all changes',
+    },
   },
   entities: [TenantryWebhook, TenantryDelivery],
 } satisfies Resource;

@@ -85,7 +85,10 @@ describe('the usage of the command line', () => {
       ['key:add', '--name', 'x'.repeat(61), '--permissions', 'x:y'],
       'the name of a key of 1 to 60 characters',
     ],
-    [['key:add', '--name', 'x', '--permissions', 'x:y', '--days', '0'], 'Expected a number of days above 0, up to 36500.'],
+    [
+      ['key:add', '--name', 'x', '--permissions', 'x:y', '--days', '0'],
+      'Expected a number of days above 0, up to 36500.',
+    ],
     [['key:delete'], "required option '--name <name>' not specified"],
     [['adopt'], 'Give --table or --file.'],
     [
