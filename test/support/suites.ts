@@ -59,7 +59,7 @@ const LEFT_TO_LONG = {
       'dept/dept-subtree',
       'dept/dept-transfer',
     ],
-    ...['account/account-patch', 'tenant/tenant-fields'],
+    ...['account/account-patch', 'account/key-contract', 'auth/limited-tokens', 'tenant/tenant-fields'],
     ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
     ...['journal/change-replay', 'journal/change-feed-rights', 'journal/long-history', 'journal/on-change'],
