@@ -1,21 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { In, Not } from 'typeorm';
+import { In, Not, type EntityManager } from 'typeorm';
 import type { IdempotentRequest } from '../../database/idempotent-request';
 import type { OpenUnit } from '../../database/open-unit';
 import { cutPage, type Page } from '../../database/page';
 import type { Key } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
-import { TenantryDept } from '../../dept/dept.entity';
 import { treeLock } from '../../journal/tree-lock';
 import { JournalledRows, type Journalled } from '../../resource/journalled-rows.repository';
 import type { RequestContext } from '../../tenancy/request-context';
 import { TenantBound } from '../../tenancy/tenant-bound';
 import { Clock } from '../../time/clock';
 import { KeyEntity } from '../auth/account.entity';
+import { findGrantedDepts, type GrantedDept } from '../auth/granted-depts.repository';
 import { KEY_SHOWN, toKeyJournal, type KeyFields, type KeyRow } from './key.mapper';
 
 const LIVE = { delFlag: '0' } as const;
-const PLACE = ['deptId', 'ancestors'] as const;
 
 /** The keys of a tenant: reading, and writing in a unit of work that locks the tenant. */
 @Injectable()
@@ -79,17 +78,17 @@ export const JOURNALLED_KEY: Journalled<KeyEntity> = {
 
 /** A tenant's keys inside a unit of work that locks the tenant. Only it writes them, but for the time of their last use. */
 export class LockedKeys {
+  readonly #manager: EntityManager;
   readonly #keys: TenantBound<KeyEntity>;
-  readonly #depts: TenantBound<TenantryDept>;
   readonly #rows: JournalledRows<KeyEntity>;
 
   constructor(
     unit: OpenUnit,
-    ctx: RequestContext,
+    private readonly ctx: RequestContext,
     readonly now: Date,
   ) {
+    this.#manager = unit.manager;
     this.#keys = new TenantBound(unit.manager, KeyEntity, ctx);
-    this.#depts = new TenantBound(unit.manager, TenantryDept, ctx);
     this.#rows = new JournalledRows(unit, ctx, now, JOURNALLED_KEY, this.#keys);
   }
 
@@ -106,9 +105,8 @@ export class LockedKeys {
     return this.#keys.exists({ name, nameKey: 0, keyId: Not(exceptId) });
   }
 
-  /** Where these departments stand; those that do not exist are left out. */
-  async findDepts(deptIds: readonly number[]): Promise<Pick<TenantryDept, (typeof PLACE)[number]>[]> {
-    return deptIds.length === 0 ? [] : this.#depts.pick({ deptId: In([...deptIds]), ...LIVE }, PLACE);
+  findDepts(deptIds: readonly number[]): Promise<GrantedDept[]> {
+    return findGrantedDepts(this.#manager, this.ctx, deptIds);
   }
 
   async add(fields: KeyFields, secretHash: string): Promise<number> {
