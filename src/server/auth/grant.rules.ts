@@ -46,8 +46,8 @@ export function deptsIn({ managedDeptIds, scopeDeptIds, deptId = null }: Grant):
 export function deptsToLookUp(ctx: RequestContext, grant: Grant, before: Grant | null = null): number[] {
   const had = before ? deptsIn(before) : [];
   const isLimited = ctx.dataScope !== null || !ManagedPart.of(ctx).isWhole;
-  const ids = [...deptsIn(grant), ...(isLimited ? had : [])];
-  return [...new Set(isLimited ? ids : ids.filter((id) => !had.includes(id)))];
+  if (isLimited) return [...new Set([...deptsIn(grant), ...had])];
+  return deptsIn(grant).filter((id) => !had.includes(id));
 }
 
 /** Refuses departments that the tenant has not, or not any more. One that was named before may stay: it gives nothing. */
