@@ -52,7 +52,7 @@ function columnIn(builder: QueryBuilder<ObjectLiteral>, path: string): ColumnIn 
   };
 }
 
-/** A column as SQL has it, or the value that an update gives to it. */
+/** The value that an update gives to a column; undefined where it gives none. */
 function afterUpdate(
   { expressionMap }: QueryBuilder<ObjectLiteral>,
   { column, property }: ColumnIn,
@@ -72,18 +72,18 @@ function scopeConditions(
   const dataSource = dataSourceOf(builder);
   const now = scopeCondition(dataSource, ctx, dept.name, owner && { is: owner, ownerIs });
   if (!now) return [];
-  const [newDept, newOwner] = [afterUpdate(builder, dept), owner && afterUpdate(builder, owner)];
+  const newDept = afterUpdate(builder, dept);
+  const newOwner = owner ? afterUpdate(builder, owner) : undefined;
   if (newDept === undefined && newOwner === undefined) return [now];
   if (typeof newDept === 'function' || typeof newOwner === 'function')
     throw new Error('A data scope does not know the departments and owners that SQL of an update makes.');
-  const isOwn =
-    owner?.column && newOwner !== undefined ? isOwner(ctx, owner.column, newOwner, ownerIs) : undefined;
-  if (isOwn === true) return [now];
+  const storedOwner = owner?.column && newOwner !== undefined ? stored(owner.column, newOwner) : null;
+  if (owner?.column && isOwner(ctx, owner.column, storedOwner, ownerIs)) return [now];
   const id =
     newDept === undefined
       ? dept.name
       : String(Number.isSafeInteger(Number(newDept)) ? Number(newDept) : 'NULL');
-  const keepsOwner = isOwn === undefined && newOwner === undefined ? owner : null;
+  const keepsOwner = newOwner === undefined ? owner : null;
   const then = scopeCondition(dataSource, ctx, id, keepsOwner && { is: keepsOwner, ownerIs });
   return then ? [now, then] : [now];
 }

@@ -97,7 +97,7 @@ function ownerCondition(
 }
 
 /** What the column of a row that the caller owns holds; null where it can hold no such thing. */
-export function storedOwner(
+function storedOwner(
   ctx: RequestContext,
   column: ColumnMetadata,
   ownerIs: OwnerIs = 'subject',
@@ -109,14 +109,13 @@ export function storedOwner(
   return owner !== null && isHeld.test(owner) ? owner : null;
 }
 
-/** Whether the caller would own rows with this value in the column. */
+/** Whether rows of this owner, as the column stores it, are in the caller's scope, whatever their department is. */
 export function isOwner(
   ctx: RequestContext,
   column: ColumnMetadata,
-  value: unknown,
-  ownerIs: OwnerIs = 'subject',
+  owner: string | null,
+  ownerIs?: OwnerIs,
 ): boolean {
-  const owner = stored(column, value);
   return owner !== null && hasOwn(ctx) && owner === storedOwner(ctx, column, ownerIs);
 }
 

@@ -6,12 +6,12 @@ import {
   deptCondition,
   hasOwn,
   isNumeric,
+  isOwner,
   nameIn,
   outsideScope,
   scopeCondition,
   scopedDepts,
   stored,
-  storedOwner,
   type Condition,
   type OwnerIs,
 } from './data-scope.conditions';
@@ -125,8 +125,7 @@ export class RowScope {
 
   /** Whether rows of this owner are in the scope, whatever their department is. */
   isOwn(owner: string | null | undefined): boolean {
-    if (!this.owner || owner === null || owner === undefined || !hasOwn(this.ctx)) return false;
-    return owner === storedOwner(this.ctx, this.owner, this.ownerIs);
+    return !!this.owner && isOwner(this.ctx, this.owner, owner ?? null, this.ownerIs);
   }
 
   /** Whether it is left to hooks of the entity to say what puts a new row into the scope. */

@@ -437,6 +437,8 @@ describe('a data scope', () => {
 
     it('a scope is applied twice, to a subquery, to a joined table, and to a table without an entity', async () => {
       const [north, south] = [caller(below(id.north)), caller(below(id.company))];
+      const once = scopes.apply(north, selecting(), { dept: 't.deptId' });
+      expect(once.getQuery().match(/tenantry_dept/g)).toHaveLength(1);
       const twice = scopes.apply(south, scopes.apply(north, selecting(), ON_TASKS), ON_TASKS);
       expect(titles(await twice.getMany())).toEqual(['north', 'northShop']);
       const outer = selecting();
