@@ -128,12 +128,13 @@ export class ScopedTable<E extends ObjectLiteral> {
     return rows.map(({ value }) => String(value));
   }
 
+  /** In ascending order: refusals name them, and databases find them in any. */
   async distinctIds(
     column: keyof E & string,
     where: Where<E>,
     options: FindOptions<E> = {},
   ): Promise<number[]> {
-    return (await this.distinct(column, where, options)).map(Number);
+    return (await this.distinct(column, where, options)).map(Number).sort((a, b) => a - b);
   }
 
   /** The greatest value that an expression on a column has in the rows that match. */
