@@ -35,12 +35,19 @@ type Init<Path extends keyof paths, Method extends HttpMethod, As> = FetchOption
   parseAs?: As;
 };
 
+/** JSON, if the answer may be that; whoever asks for something else says how it is parsed (`parseAs`). */
+type Answered<Responses extends Record<string | number, unknown>> = Responses extends {
+  200: { content: { 'application/json': infer Envelope } };
+}
+  ? Envelope
+  : SuccessResponse<Responses>;
+
 /** Not openapi-fetch's own: it would leave out a `data` that is always null. */
 type ResponseOf<Operation, As extends ParseAs> = Operation extends {
   responses: infer Responses extends Record<string | number, unknown>;
 }
   ? | {
-        data: ParseAsResponse<SuccessResponse<Responses>, { parseAs: As }>;
+        data: ParseAsResponse<Answered<Responses>, { parseAs: As }>;
         error?: never;
         response: Response;
       }

@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * Read departments as a tree, up to 5,000 of them, now or as it was
-         * @description Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors. Permission: `dept:read`.
+         * @description Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors. With `Accept: image/svg+xml` it is a drawing, of up to 1,000 departments. Permission: `dept:read`.
          */
         get: operations["getDeptTree"];
         put?: never;
@@ -1934,7 +1934,7 @@ export interface components {
              * @description A constant to branch on.
              * @enum {string}
              */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "INVALID_SCOPE" | "KEY_EXCEEDS_MAKER" | "KEY_INVALID" | "KEY_LIMIT" | "KEY_MISTYPED" | "KEY_NAME_TAKEN" | "KEY_NOT_FOUND" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OUTSIDE_DATA_SCOPE" | "OUTSIDE_MANAGED_DEPTS" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CHART_TOO_LARGE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "INVALID_SCOPE" | "KEY_EXCEEDS_MAKER" | "KEY_INVALID" | "KEY_LIMIT" | "KEY_MISTYPED" | "KEY_NAME_TAKEN" | "KEY_NOT_FOUND" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OUTSIDE_DATA_SCOPE" | "OUTSIDE_MANAGED_DEPTS" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
             /**
              * @description The request's id, as in the header `X-Request-Id` and in the log.
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
@@ -3877,10 +3877,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantryDeptTreeEnvelope"];
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg">…</svg> */
+                    "image/svg+xml": string;
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST-HISTORY_TOO_LONG"];
+            /**
+             * @description - `INVALID_INPUT`: The input is invalid
+             *     - `MALFORMED_REQUEST`: The request could not be read (broken JSON, encoding or address)
+             *     - `DEPT_CHART_TOO_LARGE`: A chart has at most 1000 departments: choose a part with rootId or depth
+             *     - `HISTORY_TOO_LONG`: There were too many changes since that time; choose a later time, or for a comparison two times that are closer
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "INVALID_INPUT" | "MALFORMED_REQUEST" | "DEPT_CHART_TOO_LARGE" | "HISTORY_TOO_LONG";
+                        };
+                    };
+                };
+            };
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
             403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
             404: components["responses"]["DEPT_NOT_FOUND"];

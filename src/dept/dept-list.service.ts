@@ -11,7 +11,8 @@ import { isBelowAny, MAX_DEPTH, type TreeNode } from '../database/tree-path';
 import type { DeptCriteria } from './dept.conditions';
 import type { DeptDto, DeptNodeDto, DeptRowDto, DeptTreeDto, DeptTreeQuery } from './dept.dto';
 import { ancestorIds, ROOT_ID, type TenantryDept, type DeptRow } from './dept.entity';
-import { DeptErrors } from './dept.errors';
+import { layOut, svgOf } from './chart';
+import { DeptErrors, MAX_BOXES } from './dept.errors';
 import { toDeptRow, toDeptView, type TellsScope } from './dept.mapper';
 import type { DeptReader, DeptSource, ListedDept } from './dept-reader.repository';
 import { DeptRepository } from './dept.repository';
@@ -93,6 +94,14 @@ export class DeptListService {
         ? await readScope(depts, root, scope, depth)
         : await readMatches(depts, root, query, scope);
     return toTree(depts, root, part, this.time, tellsScope);
+  }
+
+  /** The tree as a drawing. */
+  async chart(ctx: RequestContext, query: PastDeptTreeQuery): Promise<string> {
+    const { rows, truncated } = await this.tree(ctx, query);
+    const boxes = layOut(rows, ({ children }) => children);
+    if (truncated || boxes.length > MAX_BOXES) throw DeptErrors.CHART_TOO_LARGE();
+    return svgOf(boxes, ctx.tenantId);
   }
 
   /** The data scope that a request for it is limited to; undefined where nothing limits it. */

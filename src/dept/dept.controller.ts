@@ -6,8 +6,8 @@ import { OrganisationController } from '../web/organisation-controller';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { PART_MANAGERS, READERS, requireRole } from '../tenancy/roles';
-import { Changed, Created } from '../web/envelope';
-import { PATCH_TYPES } from '../web/request';
+import { Changed, Created, TextAnswer } from '../web/envelope';
+import { PATCH_TYPES, SVG_TYPE, WantsSvg } from '../web/request';
 import type { PageView } from '../database/page';
 import type { Expected } from '../database/revision';
 import { HistoryErrors, RevisionErrors } from '../errors/http.errors';
@@ -85,15 +85,20 @@ export class DeptController {
     id: 'getDeptTree',
     summary: 'Read departments as a tree, up to 5,000 of them, now or as it was',
     description:
-      'Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors.',
+      'Children are nested in `children`. If there are more than 5,000 departments, the upper levels come first and `truncated` is true. A filter shows the matches with their ancestors. With `Accept: image/svg+xml` it is a drawing, of up to 1,000 departments.',
     roles: READERS,
     permission: 'dept:read',
     data: DeptTreeDto,
+    alsoAs: { [SVG_TYPE]: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>' },
     tellsChangeCursor: true,
-    refusals: [NOT_FOUND, ...PAST],
+    refusals: [NOT_FOUND, DeptErrors.CHART_TOO_LARGE, ...PAST],
   })
-  tree(@Ctx() ctx: RequestContext, @QueryParams() query: PastDeptTreeQuery): Promise<DeptTreeDto> {
-    return this.lists.tree(ctx, query);
+  async tree(
+    @Ctx() ctx: RequestContext,
+    @QueryParams() query: PastDeptTreeQuery,
+    @WantsSvg() wantsSvg: boolean,
+  ): Promise<DeptTreeDto | TextAnswer> {
+    return wantsSvg ? new TextAnswer('svg', await this.lists.chart(ctx, query)) : this.lists.tree(ctx, query);
   }
 
   @Get(':id/ancestors')

@@ -4,6 +4,9 @@ import { MAX_DEPTH } from '../database/tree-path';
 /** How many departments are deleted with one above them, itself included. */
 export const MAX_SUBTREE = 10_000;
 
+/** How many departments one drawing shows. */
+export const MAX_BOXES = 1000;
+
 export const DeptErrors = Object.freeze({
   NOT_FOUND: refusal(404, 'DEPT_NOT_FOUND').zh('部门不存在').en('There is no such department'),
   PARENT_NOT_FOUND: refusal(404, 'PARENT_NOT_FOUND')
@@ -33,6 +36,9 @@ export const DeptErrors = Object.freeze({
   TREE_NOT_EMPTY: refusal(409, 'DEPT_TREE_NOT_EMPTY')
     .zh('该租户已有部门，只能向没有部门的租户接管部门')
     .en('The tenant has departments: only one without any can adopt those of another system'),
+  CHART_TOO_LARGE: refusal(400, 'DEPT_CHART_TOO_LARGE')
+    .zh(`架构图最多包含 ${MAX_BOXES} 个部门，请用 rootId 或 depth 缩小范围`)
+    .en(`A chart has at most ${MAX_BOXES} departments: choose a part with rootId or depth`),
   TOO_DEEP: refusal(400, 'DEPT_TOO_DEEP', { field: 'parentId' })
     .zh(`部门层级不能超过 ${MAX_DEPTH} 级`)
     .en(`The department tree can be at most ${MAX_DEPTH} levels deep`),

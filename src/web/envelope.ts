@@ -96,6 +96,15 @@ export class Changed {
   }
 }
 
+/** A read that is no JSON, outside the envelope: a drawing, a page. */
+export class TextAnswer {
+  constructor(
+    /** As Express knows it: `svg`, `html`. */
+    readonly type: string,
+    readonly text: string,
+  ) {}
+}
+
 /** Wraps what a handler returns; nothing returned is `data: null`. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
@@ -158,7 +167,7 @@ interface SentEnvelope {
 }
 
 function enveloped(request: Request, response: Response, result: unknown): SentEnvelope {
-  response.type('json');
+  response.type(result instanceof TextAnswer ? result.type : 'json');
   if (request.method === 'GET' || request.method === 'HEAD') {
     // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
     delete request.headers['cache-control'];
@@ -178,7 +187,7 @@ function enveloped(request: Request, response: Response, result: unknown): SentE
  * 304 by itself when the client has it already.
  */
 function tagged(request: Request, response: Response, data: unknown): SentEnvelope {
-  const answer = answerOf(request, data);
+  const answer = data instanceof TextAnswer ? { seen: data, sent: data.text } : answerOf(request, data);
   const revision = revisionOf(data);
   const hash = () => `"${createHash('sha1').update(answer.sent).digest('base64url')}"`;
   response.setHeader('Cache-Control', 'private, no-cache');

@@ -41,6 +41,8 @@ interface OperationOptions {
   readonly list?: Type;
   /** A file as the answer, outside the envelope. */
   readonly file?: FileTypes;
+  /** Files that the answer may be instead, if `Accept` prefers one. */
+  readonly alsoAs?: FileTypes;
   /** `X-Change-Cursor` names the place in the journal at which the answer began. */
   readonly tellsChangeCursor?: true;
   /** `Location` names what was made. */
@@ -57,7 +59,7 @@ interface OperationOptions {
 
 /** One operation of the API: the roles that may call it and what it answers, for the guard and for the documentation. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, summary, description, roles, permission, body, upload, file, refusals } = options;
+  const { id, summary, description, roles, permission, body, upload, file, alsoAs, refusals } = options;
   const { creates, tellsTag, replays, tellsChangeCursor, callbacks } = options;
   const envelope = envelopeOf(options);
   const told = [
@@ -88,7 +90,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
       status: SUCCESS_CODE,
       description: SUCCESS_MESSAGE,
       ...(told.length > 0 && { headers: headers(...told) }),
-      content: file ? contentOf(file) : { 'application/json': { schema: schemaRef(envelope) } },
+      content: file
+        ? contentOf(file)
+        : { 'application/json': { schema: schemaRef(envelope) }, ...contentOf(alsoAs ?? {}) },
     }),
     ...[...refused].map(([status, answer]) => ApiResponse({ status, ...answer })),
   );

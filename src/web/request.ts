@@ -199,6 +199,15 @@ export function routeOf({ route }: Request): string | undefined {
 }
 
 export const JSON_TYPE = 'application/json';
+export const SVG_TYPE = 'image/svg+xml';
+
+/** Whether the client rather has a drawing than JSON. */
+export const WantsSvg = createParamDecorator((_: unknown, context: ExecutionContext): boolean => {
+  const http = context.switchToHttp();
+  http.getResponse<Response>().vary('Accept');
+  return http.getRequest<Request>().accepts([JSON_TYPE, SVG_TYPE]) === SVG_TYPE;
+});
+
 /** A JSON merge patch, or the same under its plain name. */
 export const PATCH_TYPES = ['application/merge-patch+json', JSON_TYPE];
 

@@ -7,6 +7,7 @@ import { deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 
 const PATH = '/system/dept-api';
+const JSON_ANSWER = 'application/json; charset=utf-8';
 
 interface Node {
   deptId: number;
@@ -144,6 +145,116 @@ describe('the tree of departments', () => {
       cursor = page.nextCursor;
     }
     expect(disabled).toEqual([late]);
+  });
+
+  describe('as a drawing', () => {
+    const SVG = { accept: 'image/svg+xml' };
+    const chart = async (query = '', headers: Record<string, string> = SVG, of = api) =>
+      of.get(`${PATH}/tree${query}`, headers);
+    /** The names in it. */
+    const drawn = ({ text }: { text: string }) =>
+      [...text.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map((match) => match[1]).join(' ');
+
+    it('the tree is drawn for those who prefer a drawing, in parts like the tree', async () => {
+      const { a, b } = await grow();
+      const answer = await chart();
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8']);
+      expect(answer.text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" .*<\/svg>\n$/s);
+      expect(drawn(answer)).toBe('a b d e c f');
+      for (const [query, names] of [
+        [`?rootId=${b!}`, 'b d e'],
+        ['?depth=1', 'a f'],
+        [`?rootId=${a!}&depth=2`, 'a b c'],
+        ['?deptName=d', 'a b d'],
+        ['?status=1', 'a b e'],
+        ['?inScope=true', 'a b d e c f'],
+        ['?deptName=none', ''],
+      ] as const)
+        expect([query, drawn(await chart(query))]).toEqual([query, names]);
+      const { name, at } = { name: 'later', at: new Date().toISOString() };
+      await aDept(api, { deptName: name, parentId: b! });
+      expect(drawn(await chart())).toBe('a b d e later c f');
+      expect(drawn(await chart(`?asOf=${at}`))).toBe('a b d e c f');
+    });
+
+    it('the tree is JSON unless a drawing is preferred', async () => {
+      await grow();
+      for (const accept of [
+        '*/*',
+        'application/json',
+        'image/png',
+        'application/json, image/svg+xml;q=0.9',
+      ]) {
+        const { headers, body } = await chart('', { accept });
+        expect([accept, headers['content-type'], headers.vary]).toEqual([accept, JSON_ANSWER, 'Accept']);
+        expect(body.data).toMatchObject({ truncated: false });
+      }
+      for (const accept of ['image/svg+xml, */*;q=0.1', 'image/*', 'text/html, image/svg+xml']) {
+        const { headers } = await chart('', { accept });
+        expect([accept, headers['content-type'], headers.vary]).toEqual([
+          ...[accept, 'image/svg+xml; charset=utf-8', 'Accept'],
+        ]);
+      }
+      // Other operations have none.
+      expect((await api.get(PATH, SVG)).headers['content-type']).toBe(JSON_ANSWER);
+    });
+
+    it('a drawing has a tag, so that it is sent once', async () => {
+      const { a } = await grow();
+      const { headers, text } = await chart();
+      expect(headers['cache-control']).toBe('private, no-cache');
+      const known = { ...SVG, 'if-none-match': headers.etag! };
+      const again = await chart('', known);
+      expect([again.status, again.text]).toEqual([304, '']);
+      expect((await chart('', { 'if-none-match': headers.etag! })).status).toBe(200);
+      const head = await api.send('HEAD', `${PATH}/tree`, undefined, SVG);
+      expect([head.status, head.headers.etag, head.headers['content-length'], head.text]).toEqual([
+        ...[200, headers.etag, String(Buffer.byteLength(text)), ''],
+      ]);
+      await api.patch(`${PATH}/${a!}`, { leader: 'somebody' });
+      expect((await chart('', known)).status).toBe(200);
+    });
+
+    it('names and leaders are text in a drawing, and a browser runs nothing of it', async () => {
+      const hostile = '</text><script>alert(1)</script>&"';
+      await aDept(api, { deptName: hostile, leader: '<img src=x onerror=alert(1)>' });
+      const { text, headers } = await chart();
+      expect(text).not.toMatch(/<(script|img|style|foreignObject)|\son\w+="/);
+      expect(text.replace(/<\/text><text [^>]*>/g, '')).toContain('&lt;/text&gt;&lt;script&gt;alert(1)');
+      expect(headers).toMatchObject({
+        'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+      });
+    });
+
+    it('a drawing has at most 1,000 boxes; refusals are JSON', async () => {
+      const top = await aDept(api);
+      await deptRows(service.dataSource, 999, (n) => {
+        const place = { parentId: top, ancestors: `0,${top}`, depth: 2 };
+        return { tenantId, ...place, deptName: `d${n}`, orderNum: n };
+      });
+      const whole = await chart();
+      expect([whole.status, whole.text.match(/<rect /g)!.length]).toEqual([200, 1000]);
+      await aDept(api, { parentId: top, deptName: 'one more' });
+      const answer = await chart();
+      expectRefused(answer, 400, 'DEPT_CHART_TOO_LARGE');
+      expect(answer.headers['content-type']).toBe(JSON_ANSWER);
+      expect(drawn(await chart('?depth=1'))).toBe(`#${top}`);
+      expect(drawn(await chart('?deptName=one more'))).toBe(`#${top} one more`);
+      expectRefused(await chart('?rootId=999999'), 404, 'DEPT_NOT_FOUND');
+      expectRefused(await chart('?depth=0'), 400, 'INVALID_INPUT');
+      expectRefused(
+        await chart(`?rootId=${top}`, SVG, (await freshTenant(service)).api),
+        404,
+        'DEPT_NOT_FOUND',
+      );
+      expectRefused(await chart('', SVG, service.anonymous), 401, 'TOKEN_MISSING');
+      expectRefused(
+        await chart('', SVG, service.as({ tenantId, permissions: ['user:read'] })),
+        403,
+        'PERMISSION_REQUIRED',
+      );
+    });
   });
 
   it('the ancestors of a department are given from the top', async () => {

@@ -80,6 +80,11 @@ describe('the typed client', () => {
     expect(page.rows.map(({ leader, hasChildren }) => [leader, hasChildren])).toEqual([['李四', true]]);
     const { data: tree } = await done(api.GET('/system/dept-api/tree'));
     expect(tree.rows[0]?.children[0]?.deptId).toBe(child);
+    const drawing = await api.GET('/system/dept-api/tree', {
+      headers: { Accept: 'image/svg+xml' },
+      parseAs: 'text',
+    });
+    expect(drawing.data?.slice(0, 4)).toBe('<svg');
     const ofChild = { params: { path: { id: child } } };
     const { data: above } = await done(api.GET('/system/dept-api/{id}/ancestors', ofChild));
     expect(above.map(({ deptId }) => deptId)).toEqual([id]);

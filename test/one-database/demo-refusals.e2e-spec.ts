@@ -28,6 +28,7 @@ describe('the demo beside others', () => {
       .groups as Record<string, string>;
     const credentials = { tenantId, username, password: 'chosen-by-hand' };
     expect((await service.anonymous.post('/auth/login', credentials)).status).toBe(200);
+    expect((await service.anonymous.get('/')).body.data).not.toHaveProperty('demoAccounts');
     await service.stop();
   });
 

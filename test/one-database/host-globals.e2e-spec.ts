@@ -241,6 +241,10 @@ describe('what a host has for all of its routes', () => {
         code: 200,
         data: { truncated: false },
       });
+      const drawing = await api.get(`${PATH}/tree`, { accept: 'image/svg+xml' });
+      expect([drawing.headers['content-type'], drawing.text.slice(0, 4)]).toEqual([
+        ...['image/svg+xml; charset=utf-8', '<svg'],
+      ]);
       await host.stop();
     });
 
@@ -289,6 +293,10 @@ describe('what a host has for all of its routes', () => {
       const host = await hostWith(APP_INTERCEPTOR, FailingInterceptor);
       const { status, refusal } = await host.as().get(`${PATH}?limit=1`);
       expect([status, refusal.reason]).toEqual([500, 'INTERNAL_ERROR']);
+      const drawing = await host.as().get(`${PATH}/tree`, { accept: 'image/svg+xml' });
+      expect([drawing.status, drawing.headers['content-type']]).toEqual([
+        ...[500, 'application/json; charset=utf-8'],
+      ]);
       await host.stop();
     });
   });

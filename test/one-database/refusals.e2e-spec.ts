@@ -267,6 +267,12 @@ describe('the catalogue of refusals', () => {
       await deptRows(service.dataSource, 10_000, () => below);
       return as({ tenantId }).delete(`${PATH}/${top}?subtree=true`);
     },
+    DEPT_CHART_TOO_LARGE: async () => {
+      const tenantId = await aTenantRow(service.dataSource);
+      const place = { tenantId, parentId: 0, ancestors: '0', depth: 1 };
+      await deptRows(service.dataSource, 1001, () => place);
+      return as({ tenantId }).get(`${PATH}/tree`, { accept: 'image/svg+xml' });
+    },
     NOT_DELETED: async () => as().post(`${PATH}/${await aDept(as())}/restore`, {}),
     HISTORY_GONE: async () => {
       const tenantId = await aTenantRow(service.dataSource, { treeVersion: '9' });

@@ -52,6 +52,7 @@ describe('the shell examples', () => {
     expect(outputs.map(codesIn)).toEqual([
       [200],
       [200, 200, 200],
+      [],
       [200],
       [200, 200],
       [200, 200],
@@ -70,6 +71,7 @@ describe('the shell examples', () => {
       [200],
       [200, 200],
     ]);
+    expect(readFileSync(join(service.database.folder, 'organisation.svg'), 'utf8')).toContain('<svg ');
     const all = outputs.join('');
     for (const header of ['Location: /system/dept-api/1', 'ETag: "1"', 'Idempotent-Replayed: true']) {
       expect(examples.join('')).toContain(`# ${header}`);

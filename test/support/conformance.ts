@@ -114,7 +114,7 @@ class Conformance {
   check({ method, path, status, headers, text }: Exchange, alwaysOk: boolean): void {
     const [address = ''] = path.split('?');
     // Any path may end with one more slash, that of the root too.
-    if (/^\/((health|docs)\b|\/?$)/.test(address) || method === 'HEAD') return;
+    if (/^\/((health|docs|console)\b|\/?$)/.test(address) || method === 'HEAD') return;
     // What browsers ask in advance is no operation.
     if (method === 'OPTIONS' && status === 204 && text === '') return;
     const operation = this.#routes.find(({ pattern }) => pattern.test(address))?.item[method.toLowerCase()];

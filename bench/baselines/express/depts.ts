@@ -128,6 +128,7 @@ route('get', `${PATH}/tree`, async (caller, _, response) => {
       parent.children.push(node);
     } else tops.push(node);
   }
+  response.setHeader('Vary', 'Accept');
   sendRead(response, { rows: tops, truncated: false });
 });
 
