@@ -6,7 +6,7 @@ export default tseslint.config(
   { ignores: ['dist', 'data', 'coverage', 'node_modules', 'examples', '**/*.generated.ts'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -33,12 +33,17 @@ export default tseslint.config(
     },
   },
   {
+    // Handlers of events give nothing back.
+    files: ['src/console/*.{ts,tsx}'],
+    rules: { '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }] },
+  },
+  {
     // Decorated parameters need the class at run time, which the rule cannot see.
     files: ['src/**/*.controller.ts'],
     rules: { '@typescript-eslint/consistent-type-imports': 'off' },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/**/*.spec.ts'],
     rules: { 'no-console': 'error' },
   },

@@ -84,6 +84,7 @@ module.exports = {
       .map(({ kind }) => project(kind, kind === 'mysql' ? onMysql : onServer, onServerOf(kind))),
     // These run apart from `npm test`, each by its own npm script.
     project('browser', 'test/browser/*.e2e-spec.ts'),
+    project('browser-mariadb', 'test/browser/console.e2e-spec.ts', onMariadb),
     project('packed', 'test/packed/*.e2e-spec.ts', onMariadb),
     project('scale', 'test/scale/*.e2e-spec.ts', onMariadb),
     project('faults', 'test/faults/*.e2e-spec.ts', onMariadb),

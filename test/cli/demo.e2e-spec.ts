@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { TenantryDept } from '../../src/dept/dept.entity';
@@ -63,8 +65,26 @@ describe('the demo', () => {
     expect(Math.max(...heights)).toBeGreaterThanOrEqual(4);
     await itHasAllOfIt(service);
     await itsCommandsWork(out);
+    await thePageOffersAll(service, accounts);
     await service.stop();
   });
+
+  /** To everybody who opens it, but not in production. */
+  async function thePageOffersAll(service: ChildService, accounts: object[]): Promise<void> {
+    const offered = async ({ anonymous }: ChildService) =>
+      ((await anonymous.get('/')).body.data as { demoAccounts?: object[] }).demoAccounts;
+    expect(await offered(service)).toHaveLength(accounts.length);
+    expect(await offered(service)).toEqual(expect.arrayContaining(accounts));
+    const file = join(place.database.folder, 'demo-accounts.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    for (const more of [{ NODE_ENV: 'production' }, { CONSOLE: 'off' }]) {
+      const silent = await ChildService.start(place.database, more);
+      expect([more, await offered(silent)]).toEqual([more, undefined]);
+      await silent.stop();
+    }
+    rmSync(file);
+    expect(await offered(service)).toBeUndefined();
+  }
 
   /** Two tenants below the platform, each with its own; both roles everywhere; people in departments; one disabled. */
   async function itHasAllOfIt(service: ChildService): Promise<void> {

@@ -53,11 +53,13 @@ describe('the package', () => {
     expect(Object.keys(manifest.dependencies).filter((name) => name in peers)).toEqual([]);
   });
 
-  it('the package holds every file that its documents link to', () => {
+  it('the package holds the console, and every file that its documents link to', () => {
     const files = run('tar', ['-tzf', tarball], folder)
       .trim()
       .split('\n')
       .map((path) => path.slice('package/'.length));
+    const page = ['main.js', 'style.css'].map((name) => `dist/browser/console/${name}`);
+    expect(files).toEqual(expect.arrayContaining(page));
     const documents = files.filter((path) => path.endsWith('.md'));
     expect(documents).toEqual(expect.arrayContaining(['README.md', 'docs/embedding.md']));
     const missing = documents.flatMap((document) => {
@@ -117,6 +119,7 @@ describe('the package', () => {
       const after = installedIn(host);
       expect(after.packages.length - before.packages.length).toBeLessThanOrEqual(25);
       expect(after.bytes - before.bytes).toBeLessThan(8e6);
+      expect(after.packages).not.toContain('node_modules/preact');
       expect(LINE).toContain('@11');
     });
 

@@ -16,6 +16,7 @@ import { CreateAccountDto } from '../account/account.dto';
 import { AccountService } from '../account/account.service';
 import type { ServiceParts } from '../app.module';
 import { adminLines } from '../bootstrap';
+import { fileOfDemo, keepDemoAccounts, type DemoAccount } from '../config/demo-accounts';
 import { loadEnv } from '../config/env';
 import { openDatabase } from '../open-database';
 import { DEMO_PLATFORM, type DemoContent, type DemoTenant } from './demo-organisation';
@@ -38,6 +39,7 @@ export async function demoCommand({ password }: { readonly password?: string }):
   try {
     const demo = await fill({ dataSource, env }, password ?? generatePassword());
     print(report(demo, env, firstAdmin, password !== undefined));
+    if (isOffered(env, password !== undefined)) keepDemoAccounts(env, demo.accountsToTry(firstAdmin));
     return 0;
   } catch (error) {
     // The account is there, and this is the only chance to learn its password.
@@ -94,6 +96,14 @@ class Demo {
     private readonly services: INestApplicationContext,
     readonly password: string,
   ) {}
+
+  /** Those whose passwords were made here. */
+  accountsToTry(firstAdmin: FirstAdmin | null): DemoAccount[] {
+    return this.users.flatMap((user) => {
+      const password = user.role === 'superadmin' ? firstAdmin?.password : this.password;
+      return password ? [{ ...user, password }] : [];
+    });
+  }
 
   async build(): Promise<void> {
     const ctx = RequestContext.system(PLATFORM_TENANT);
@@ -163,6 +173,11 @@ class Demo {
 }
 
 /** Who can sign in, and what to try next. A password that the operator chose is not shown. */
+/** Whether the console offers the accounts. */
+function isOffered({ CONSOLE, NODE_ENV }: Database['env'], isChosen: boolean): boolean {
+  return !isChosen && CONSOLE === 'on' && NODE_ENV !== 'production';
+}
+
 function report(demo: Demo, env: Database['env'], firstAdmin: FirstAdmin | null, isChosen: boolean): string {
   const { tenantCount, deptCount } = demo;
   const isPlatform = ({ tenantId }: { tenantId: string }): boolean => tenantId === PLATFORM_TENANT;
@@ -187,6 +202,11 @@ function report(demo: Demo, env: Database['env'], firstAdmin: FirstAdmin | null,
     `    -d '${credentials}' | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/')`,
     `  curl ${address}/system/dept-api/tree -H "Authorization: Bearer $TOKEN"`,
     '',
+    ...(isOffered(env, isChosen)
+      ? [
+          `Or open ${address} and choose an account: the page offers them to everybody, while ${fileOfDemo(env)} is there.`,
+        ]
+      : []),
     env.DOCS === 'on'
       ? `Or open ${address}/docs, press Authorize and sign in as ${tenantId}/${username}.`
       : 'Swagger UI is off; DOCS=on opens it at /docs.',

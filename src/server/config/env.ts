@@ -52,6 +52,7 @@ const settings = z.object({
   JWT_USERNAME_CLAIM: z.string().default('username'),
   JWT_SCOPE_CLAIM: z.string().default('scope'),
   ADMIN_PASSWORD: password.optional(),
+  CONSOLE: onOrOff.default('on'),
   TIME_ZONE: timeZone.default(DEFAULT_TIME_ZONE),
   HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
   STRICT_INPUT: onOrOff.default('off'),

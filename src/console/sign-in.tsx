@@ -1,0 +1,65 @@
+import { Fragment, type JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { BASE, session } from './api.js';
+import { Button, Field, Form, Problem, useAction, useAnswer, type Fields } from './ui.js';
+import { t } from './words.js';
+
+type DemoAccount = Parameters<typeof session.signIn>[0] & {
+  readonly tenantName: string;
+  readonly role: string;
+};
+
+/** Accounts of the demo, where the service runs on its data and not in production. */
+async function demoAccounts(): Promise<readonly DemoAccount[]> {
+  const response = await fetch(`${BASE}/`, { headers: { Accept: 'application/json' } });
+  const { data } = (await response.json()) as { data: { demoAccounts?: DemoAccount[] } };
+  return data.demoAccounts ?? [];
+}
+
+/** By name and password, by a token or a key, or as somebody of the demo. */
+export function SignIn({ hasEnded, onDone }: { hasEnded: boolean; onDone: () => void }): JSX.Element {
+  const [isPasted, setPasted] = useState(false);
+  const { problem, isBusy, run } = useAction();
+  const { answer: demo } = useAnswer(demoAccounts, []);
+  const enter = (work: () => Promise<void>): void => run(() => work().then(onDone));
+  const send = ({ tenantId = '', username = '', password = '', token = '' }: Fields): void => {
+    const account = { username: username.trim(), password, tenantId: tenantId.trim() || undefined };
+    enter(() => (isPasted ? session.usePasted(token.trim()) : session.signIn(account)));
+  };
+  return (
+    <main class="sign-in">
+      <h1>Tenantry</h1>
+      <p class="faint">{t('tagline')}</p>
+      {hasEnded && <p class="hint">{t('sessionEnded')}</p>}
+      <Form onSend={send}>
+        {isPasted ? (
+          <Field key="token" name="token" type="password" required autoComplete="off" />
+        ) : (
+          <Fragment key="password">
+            <Field name="tenantId" placeholder={t('platformIfEmpty')} autoComplete="organization" />
+            <Field name="username" required autoComplete="username" />
+            <Field name="password" type="password" required autoComplete="current-password" />
+          </Fragment>
+        )}
+        <Problem of={problem} />
+        <Button word="signIn" kind="main" disabled={isBusy} />
+        <Button
+          word={isPasted ? 'usePassword' : 'useToken'}
+          kind="quiet"
+          onClick={() => setPasted(!isPasted)}
+        />
+      </Form>
+      {demo && demo.length > 0 && <h2>{t('demoAccounts')}</h2>}
+      {demo?.map(({ tenantName, role, ...account }) => (
+        <button
+          key={`${account.tenantId} ${account.username}`}
+          class="demo"
+          disabled={isBusy}
+          onClick={() => enter(() => session.signIn(account))}
+        >
+          <strong>{account.username}</strong> {tenantName} <small class="faint">{role}</small>
+        </button>
+      ))}
+    </main>
+  );
+}
