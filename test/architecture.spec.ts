@@ -127,6 +127,7 @@ describe('the source', () => {
       'server/auth/failed-sign-in.repository.ts',
       'server/auth/key-use.repository.ts',
       'server/auth/session.repository.ts',
+      'server/auth/sign-in.repository.ts',
       'tenant/locked-tenant-tree.ts',
       'tenant/quota/quota.repository.ts',
       'tenant/tenant.repository.ts',

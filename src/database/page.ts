@@ -113,16 +113,22 @@ export async function fillPage<T>(
 const DIGEST_BYTES = 12;
 /** Host code asks with plain objects, which have no defaults of their own. */
 export const DEFAULT_LIMIT = 50;
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const NOT_A_CURSOR = {
   zh: '游标无效，或不属于此列表和筛选条件',
   en: 'is not a cursor for this list and these filters',
 };
 
-/** What a part of a key may be: an integer of 32 bits, a longer one that is not negative, or a text of digits. */
+/**
+ * What a part of a key may be: an integer of 32 bits, a longer one that is not negative, a text of digits, milliseconds since 1970, or a
+ * UUID.
+ */
 const KEY_PARTS = {
   int: (part: unknown) => Number.isInteger(part) && Math.abs(part as number) < 2 ** 31,
   long: (part: unknown) => Number.isSafeInteger(part) && (part as number) >= 0,
   digits: (part: unknown) => typeof part === 'string' && /^[0-9]{1,19}$/.test(part),
+  time: (part: unknown) => Number.isInteger(part) && (part as number) >= 0 && (part as number) <= LAST_MS,
+  uuid: (part: unknown) => typeof part === 'string' && /^[0-9a-f-]{36}$/.test(part),
 };
 
 /**

@@ -24,7 +24,7 @@ export interface FindOptions<E> {
   readonly order?: Order<E>;
   readonly limit?: number;
   /** Only rows after this one in the order. With fewer values than the order has columns: after all that equal it in those. */
-  readonly after?: Key | null;
+  readonly after?: readonly (string | number | Date)[] | null;
   /** The index to read from, where a database would choose another; `PRIMARY` is the key. */
   readonly index?: string;
 }

@@ -95,7 +95,7 @@ export class SqlStatement {
   }
 
   /** That a row comes after one with these values, in an order that ascends, or descends, in all of its properties. */
-  after(order: Readonly<Record<string, unknown>>, key: readonly (string | number)[]): string {
+  after(order: Readonly<Record<string, unknown>>, key: readonly (string | number | Date)[]): string {
     const properties = Object.keys(order).slice(0, key.length);
     const names = properties.map((property) => this.name(property));
     const place = (index: number): string =>

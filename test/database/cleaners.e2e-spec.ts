@@ -13,6 +13,7 @@ const MOST = 500;
 const EXPIRED = 1234;
 const LIVE = 3;
 
+/** It is kept 90 days after it began or was refreshed, 83 after that could be done again. */
 const aSession = (expiresAt: Date, n: number) => ({
   ...{ sessionId: `session-${n}`, tenantId: '000000', userId: 1, refreshHash: '-' },
   ...{ createdAt: expiresAt, expiresAt, endedAt: null },
@@ -40,7 +41,8 @@ describe('the hourly cleaners', () => {
   const cleaners = {
     sessions: {
       run: () => service.app.get(Cleanup).run(),
-      fill: () => bulkInsert(service.dataSource, SessionEntity, times(DAY_MS, -1000).map(aSession)),
+      fill: () =>
+        bulkInsert(service.dataSource, SessionEntity, times(-82 * DAY_MS, -83 * DAY_MS - 1000).map(aSession)),
       count: () => service.dataSource.manager.count(SessionEntity),
       table: 'tenantry_session',
     },

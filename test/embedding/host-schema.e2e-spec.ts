@@ -122,7 +122,10 @@ describe.each(KINDS)("a host's own schema: %p", ({ type, schema }) => {
     const database = await emptyDatabase();
     const before = await open(database.url, [], EARLIER_MIGRATIONS);
     const failures = qualified('tenantry_failed_sign_in');
-    await before.query(`INSERT INTO ${failures} VALUES ('1', 'hash', '127.0.0.1', '2026-01-01 00:00:00')`);
+    const columns = 'attempt_id, account_hash, client, failed_at';
+    await before.query(
+      `INSERT INTO ${failures} (${columns}) VALUES ('1', 'hash', '127.0.0.1', '2026-01-01 00:00:00')`,
+    );
     await before.destroy();
 
     const dataSource = await open(database.url);

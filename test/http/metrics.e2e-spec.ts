@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
-import { aDept, ApiClient, aTenant } from '../../src/server/testing';
+import { aDept, ApiClient, aTenant, aUser } from '../../src/server/testing';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/free-port';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -103,6 +103,36 @@ describe('the metrics', () => {
       ['tenantry_quota_refusals_total{kind="merchant"}', 2],
     ]);
     expect(counted).toHaveLength(6);
+  });
+
+  it('the metrics count sign-ins, refreshes and sign-outs by what became of them', async () => {
+    const { tenantId } = await aTenant(api);
+    await aUser(service.as({ tenantId }), { username: 'first' });
+    const login = (username: string, password = 'a-long-password') =>
+      service.anonymous.post('/auth/login', { tenantId, username, password });
+    const grown = await growth(async () => {
+      await login('nobody');
+      await login('first', 'wrong-password');
+      const { accessToken, refreshToken } = (await login('first')).body.data as Record<string, string>;
+      // The rate limit has refused it: nobody knows whether the password was right.
+      expect((await login('first')).status).toBe(429);
+      await service.anonymous.post('/auth/refresh', { refreshToken });
+      await service.anonymous.post('/auth/refresh', { refreshToken: 'made.up' });
+      await service.anonymous.as(accessToken!).post('/auth/logout', {});
+    });
+    const counted = [...grown].filter(([key]) => key.startsWith('tenantry_sign_ins_total'));
+    const signIns = (kind: string, outcome: string) =>
+      `tenantry_sign_ins_total{kind="${kind}",outcome="${outcome}"}`;
+    expect(Object.fromEntries(counted.filter(([, by]) => by > 0))).toEqual({
+      [signIns('sign_in', 'unknown_user')]: 1,
+      [signIns('sign_in', 'wrong_password')]: 1,
+      [signIns('sign_in', 'signed_in')]: 1,
+      [signIns('refresh', 'refreshed')]: 1,
+      [signIns('refresh', 'unknown_session')]: 1,
+      [signIns('sign_out', 'signed_out')]: 1,
+    });
+    // All from the start, so that the first of its kind is an increase.
+    expect(counted).toHaveLength(17);
   });
 
   it('the metrics tell nothing about tenants and users', async () => {

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
 import { SignInService } from '../../src/server/auth/sign-in.service';
-import { mintToken, type ApiClient } from '../../src/server/testing';
+import { newKeySecret } from '../../src/server/auth/key-secret';
+import { type Answer, type ApiClient, aTenant, aUser, mintToken } from '../../src/server/testing';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { deferred, until } from '../support/until';
 import { connectTo, exchange } from '../support/wire';
@@ -82,6 +83,78 @@ describe('the log', () => {
     });
     const [line] = await linesAbout(String(headers['x-request-id']));
     expect(line).toMatchObject({ level: WARN, status: 400, reason: 'unsupported_grant_type' });
+  });
+
+  it('the log tells of sign-ins, refreshes and sign-outs whose they are, and the reason that callers are not told', async () => {
+    const superadmin = service.as({ roles: ['superadmin'] });
+    const { id, tenantId } = await aTenant(superadmin);
+    const admin = service.as({ tenantId });
+    const userId = await aUser(admin, { username: 'somebody' });
+    await aUser(admin, { username: 'disabled', status: '1' });
+    const { anonymous } = service;
+    const lineOf = async (sent: Promise<Answer>) => {
+      const { headers } = await sent;
+      return (await linesAbout(String(headers['x-request-id']))).at(-1)!;
+    };
+    const login = (password = 'a-long-password', username = 'somebody') =>
+      anonymous.post('/auth/login', { tenantId, username, password });
+    const refresh = (refreshToken: string) => anonymous.post('/auth/refresh', { refreshToken });
+    const tokensOf = ({ body }: Answer) => body.data as { accessToken: string; refreshToken: string };
+    const who = { tenant: tenantId, user: 'somebody' };
+    const refused = { level: WARN, status: 401, reason: 'BAD_CREDENTIALS' };
+
+    expect(await lineOf(login('wrong-password', 'nobody'))).toMatchObject({
+      ...{ ...refused, tenant: tenantId, user: 'nobody', outcome: 'unknown_user' },
+    });
+    expect(await lineOf(login('a-long-password', 'disabled'))).toMatchObject({
+      ...{ ...refused, tenant: tenantId, user: 'disabled', outcome: 'disabled' },
+    });
+    // Names are found however they are written, and told as the account has them.
+    expect(await lineOf(login('wrong-password', 'ｓomebody'))).toMatchObject({
+      ...{ ...refused, ...who, outcome: 'wrong_password' },
+    });
+    for (let n = 0; n < 4; n += 1) await login('wrong-password');
+    expect(await lineOf(login())).toMatchObject({ ...refused, ...who, outcome: 'locked' });
+    await admin.put('/system/user-api/password', { userId, newPassword: 'a-long-password' });
+    const first = await login();
+    const { accessToken, refreshToken } = tokensOf(first);
+    const session = refreshToken.split('.')[0];
+    const told = { ...who, session };
+    expect(await lineOf(Promise.resolve(first))).toMatchObject({
+      ...told,
+      outcome: 'signed_in',
+      status: 200,
+    });
+    expect(await lineOf(refresh(refreshToken))).toMatchObject({ ...told, outcome: 'refreshed' });
+    expect(await lineOf(refresh(refreshToken))).toMatchObject({ ...told, outcome: 'reused_token' });
+    expect(await lineOf(refresh(refreshToken))).toMatchObject({ ...told, outcome: 'session_ended' });
+    const made = await lineOf(refresh('made.up'));
+    expect([made.outcome, made.tenant]).toEqual(['unknown_session', undefined]);
+    const second = tokensOf(await login());
+    expect(await lineOf(anonymous.as(second.accessToken).post('/auth/logout', {}))).toMatchObject({
+      ...{ ...who, outcome: 'signed_out', session: second.refreshToken.split('.')[0] },
+    });
+    expect(await lineOf(admin.post('/auth/logout', {}))).toMatchObject({ outcome: 'no_session' });
+    const third = tokensOf(await login());
+    await superadmin.patch(`/system/tenant-api/${id}`, { status: '1' });
+    const closed = { ...who, status: 403, reason: 'TENANT_DISABLED', outcome: 'tenant_not_served' };
+    expect(await lineOf(login())).toMatchObject(closed);
+    expect(await lineOf(refresh(third.refreshToken))).toMatchObject(closed);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const grant = `grant_type=password&username=${tenantId}/somebody&password=wrong-password`;
+    expect(await lineOf(anonymous.send('POST', '/auth/token', grant, form))).toMatchObject({
+      ...{ ...who, status: 400, outcome: 'wrong_password' },
+    });
+    const log = service.log.join('');
+    for (const secret of [accessToken, refreshToken, 'a-long-password', 'wrong-password'])
+      expect(log).not.toContain(secret);
+  });
+
+  it('the log hides a key that was typed as a user name', async () => {
+    const secret = newKeySecret();
+    const { refusal } = await service.anonymous.post('/auth/login', { username: secret, password: 'x' });
+    const [line] = await linesAbout(refusal.requestId);
+    expect([line!.outcome, line!.user]).toEqual(['unknown_user', 'tnt_***']);
   });
 
   it('the log has a warning of bytes that never became a request', async () => {

@@ -46,13 +46,13 @@ describe('the OpenAPI document', () => {
   it('the OpenAPI document has the names that clients rely on', () => {
     const names = operations.map(({ operationId }) => operationId);
     expect(names.sort()).toEqual([
-      ...'changePassword commitReservation createDept createKey createTenant createUser createWebhook deleteDepts deleteKeys deleteTenant deleteUsers deleteWebhook diffDepts'.split(
+      ...'changePassword commitReservation createDept createKey createTenant createUser createWebhook deleteDepts deleteKeys deleteTenant deleteUsers deleteWebhook diffDepts endUserSession endUserSessions'.split(
         ' ',
       ),
       ...'exportDepts getDept getDeptAncestors getDeptHistory getDeptTree getEntitlement getEntitlementOfTenant getKey getKeyHistory getMe getTenant getTenantHistory getUser getUserHistory getWebhook'.split(
         ' ',
       ),
-      ...'importDepts listChanges listDeliveries listDepts listKeys listQuotaEntries listQuotas listQuotasOfTenant listTenants listUsers listWebhooks login logout orderDepts patchDept patchKey'.split(
+      ...'importDepts listChanges listDeliveries listDepts listKeys listQuotaEntries listQuotas listQuotasOfTenant listSignIns listTenants listUserSessions listUsers listWebhooks login logout orderDepts patchDept patchKey'.split(
         ' ',
       ),
       ...'patchTenant patchUser patchWebhook pingWebhook refresh refundQuota releaseReservation resendMessage reserveQuota restoreDept restoreTenant rotateWebhookSecret token updateDept updateKey updateTenant updateUser updateWebhook useQuota'.split(

@@ -32,6 +32,8 @@ const NEEDS_A_SECRET = ['refresh'];
 const NEEDS_AN_ID = ['updateTenant', 'patchTenant', 'deleteTenant', 'restoreTenant'];
 /** These spend quotas, of which the platform has none. */
 const NEEDS_A_QUOTA = /Quota$|Reservation$/;
+/** These end the sessions of the account that sends all others. */
+const ENDS_SESSIONS = ['endUserSession', 'endUserSessions'];
 /** These sign in as the account that an example creates, before another changes its password. */
 const NEEDS_THE_ACCOUNT = ['login', 'token'];
 
@@ -44,14 +46,14 @@ describe('the examples of the document, on a fresh start', () => {
   let admin: ApiClient;
   let tenantWithQuota: string;
   let tenantAdmin: ApiClient;
+  let withoutSession: ApiClient;
   let deletedTenant: string | undefined;
 
   beforeAll(async () => {
     // The name in the example of a webhook leads nowhere.
     service = await ServiceUnderTest.start({ WEBHOOK_ALLOW_PRIVATE: 'on' });
-    const credentials = { username: 'admin', password: 'admin-password' };
-    const { body } = await service.anonymous.post('/auth/login', credentials);
-    admin = service.anonymous.as((body.data as { accessToken: string }).accessToken);
+    admin = service.anonymous.as((await signIn()).accessToken);
+    withoutSession = service.as({ roles: ['superadmin'] });
     tenantWithQuota = await aTenantWith(service.dataSource, { riskReport: 100 });
     tenantAdmin = service.as({ tenantId: tenantWithQuota });
   });
@@ -63,6 +65,7 @@ describe('the examples of the document, on a fresh start', () => {
   // From the top to the bottom of the page; what deletes or ends comes last.
   const place = ({ method, operationId }: { method: string; operationId: string }) => {
     if (operationId === 'createUser') return 0;
+    if (ENDS_SESSIONS.includes(operationId)) return 6;
     if (NEEDS_THE_ACCOUNT.includes(operationId)) return 1;
     if (operationId.startsWith('restore')) return 4;
     if (operationId.startsWith('refund') || operationId.startsWith('commit')) return 3;
@@ -82,7 +85,8 @@ describe('the examples of the document, on a fresh start', () => {
       }
 
       async function call({ method, path }: typeof operation, type?: string, body?: unknown) {
-        const tenant = id === 'restoreTenant' ? deletedTenant : await someTenant();
+        const tenant =
+          id === 'restoreTenant' ? deletedTenant : NEEDS_AN_ID.includes(id) ? await someTenant() : undefined;
         if (id === 'deleteTenant') deletedTenant = tenant;
         const known = NEEDS_AN_ID.includes(id) ? tenant : undefined;
         const query = parametersOf<Parameter>(readDocument(), operation)
@@ -91,6 +95,7 @@ describe('the examples of the document, on a fresh start', () => {
         const given: Record<string, string | undefined> = {
           id: known,
           messageId: id === 'resendMessage' ? await someMessage() : undefined,
+          sessionId: id === 'endUserSession' ? await someSession() : undefined,
         };
         const pathOf = (name: string) => String(given[name] ?? exampleOf(operation, 'path', name));
         if (id === 'releaseReservation') await reserve(pathOf('key'));
@@ -98,7 +103,12 @@ describe('the examples of the document, on a fresh start', () => {
           known !== undefined && typeof body === 'object' && body !== null && 'id' in body
             ? { ...body, id: known }
             : body;
-        return (NEEDS_A_QUOTA.test(id) ? tenantAdmin : admin).send(
+        const caller = NEEDS_A_QUOTA.test(id)
+          ? tenantAdmin
+          : ENDS_SESSIONS.includes(id)
+            ? withoutSession
+            : admin;
+        return caller.send(
           method.toUpperCase(),
           `${path.replace(/\{(\w+)\}/g, (_, name: string) => pathOf(name))}?${query.join('&')}`,
           type === FORM ? new URLSearchParams(sent as Record<string, string>).toString() : sent,
@@ -112,6 +122,16 @@ describe('the examples of the document, on a fresh start', () => {
     return parametersOf<Parameter>(readDocument(), operation).find(
       (each) => each.in === place && each.name === name,
     )?.schema.example;
+  }
+
+  async function signIn(): Promise<{ accessToken: string; refreshToken: string }> {
+    const credentials = { username: 'admin', password: 'admin-password' };
+    const { body } = await service.anonymous.post('/auth/login', credentials);
+    return body.data as { accessToken: string; refreshToken: string };
+  }
+
+  async function someSession(): Promise<string> {
+    return (await signIn()).refreshToken.split('.')[0]!;
   }
 
   /** Of a message about a change; nobody can know its version before. */

@@ -156,7 +156,7 @@ describe('the permission of an operation', () => {
     expect(await me([])).toMatchObject({ ...told, permissions: [] });
     expect(await me()).toMatchObject({
       ...told,
-      permissions: names().filter((name) => /^(dept|user|quota:read|entitlement)/.test(name)),
+      permissions: names().filter((name) => /^(dept|user|signin|quota:read|entitlement)/.test(name)),
     });
   });
 });

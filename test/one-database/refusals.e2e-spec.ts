@@ -136,6 +136,7 @@ describe('the catalogue of refusals', () => {
     },
     KEY_MISTYPED: () => speaking(service.anonymous).as('tnt_x').get(`${PATH}/1`),
     KEY_INVALID: () => speaking(service.anonymous).as(newKeySecret()).get(`${PATH}/1`),
+    SESSION_NOT_FOUND: () => as({ roles: ['superadmin'] }).delete(`${USERS}/1/sessions/x`),
     KEY_NOT_FOUND: () => as().get(`${KEYS}/777777`),
     KEY_NAME_TAKEN: async () => {
       await as().post(KEYS, { name: 'taken', permissions: ['dept:read'] });

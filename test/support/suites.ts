@@ -38,7 +38,7 @@ export const MYSQL_SUITE = {
 
 /** Specs that `npm run test:long` runs with more rounds than `npm test`. */
 const AT_LENGTH =
-  /(races?|programs|replay|long-history|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement|(data|in)-scope)\.e2e/;
+  /(races?|programs|replay|long-history|acknowledged-writes|idempotency|conditional|dept-transfer.*|entitlement|(data|in)-scope|recorded-sign-ins)\.e2e/;
 
 /**
  * Specs that `npm test` leaves to `npm run test:long`, by how their path begins: on servers what hardly depends on the database or

@@ -47,6 +47,14 @@ export class Columns {
     else await this.query(sql);
   }
 
+  /** Adds a column that may be empty, or has a default. */
+  async add(table: string, column: TableColumnOptions): Promise<void> {
+    const more = column.isNullable ? 'NULL' : `NOT NULL DEFAULT ${String(column.default)}`;
+    await this.query(
+      `ALTER TABLE ${this.table(table)} ADD COLUMN ${column.name} ${this.sqlType(column)} ${more}`,
+    );
+  }
+
   autoId(name: string): TableColumnOptions {
     return this.big(name, { isPrimary: true, isGenerated: true, generationStrategy: 'increment' });
   }
@@ -82,10 +90,10 @@ export class Columns {
   }
 
   /** A column's type in SQL, for one that is added or changed later. */
-  sqlType({ type, length, charset, collation }: TableColumnOptions): string {
-    const size = length === undefined ? '' : `(${length})`;
+  sqlType({ type, length, precision, charset, collation }: TableColumnOptions): string {
+    const size = length === undefined && precision == null ? '' : `(${length ?? precision})`;
     const set = charset === undefined ? '' : ` CHARACTER SET ${charset}`;
-    return `${type}${size}${set}${collation === undefined ? '' : ` COLLATE "${collation}"`}`;
+    return `${type.replace(/^\w+/, (word) => word + size)}${set}${collation === undefined ? '' : ` COLLATE "${collation}"`}`;
   }
 
   audit(): TableColumnOptions[] {

@@ -1,8 +1,9 @@
 import { Delete, Get, Patch, Post, Put } from '@nestjs/common';
-import { IdempotencyKey, PathId, PathIds, sameId, IfMatch } from '../../web/params';
+import { IdempotencyKey, PathId, PathIds, PathText, sameId, IfMatch } from '../../web/params';
 import { JsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
+import { SessionDto } from '../auth/auth.dto';
 import { SignInErrors } from '../auth/auth.errors';
 import { PART_MANAGERS, READERS } from '../../tenancy/roles';
 import type { IdempotentRequest } from '../../database/idempotent-request';
@@ -27,7 +28,7 @@ import {
   AccountListQuery,
 } from './account.dto';
 import { AccountErrors } from './account.errors';
-import { AccountListService, AccountService } from './account.service';
+import { AccountListService, AccountService, AccountSessionService } from './account.service';
 
 const EXAMPLE = { username: 'zhangsan', nickname: '张三', roles: ['member'] };
 
@@ -48,11 +49,26 @@ const CHANGE = [
   RevisionErrors.STALE,
 ];
 
+const ENDS_SESSIONS =
+  'Access and refresh tokens are refused from then on, here at once and by other replicas within five seconds.';
+const END_SESSIONS = [
+  AccountErrors.NOT_FOUND,
+  AccountErrors.ROLE_TOO_HIGH,
+  PartErrors.OUTSIDE_MANAGED,
+  PartErrors.OUTSIDE_SCOPE,
+];
+const SESSION_ID = {
+  name: 'sessionId',
+  description: 'As the list of sessions shows it.',
+  example: '0b9f6c1e-8d3a-4a53-9d0e-2f1f5f1c7a10',
+};
+
 @OrganisationController('system/user-api', 'Accounts')
 export class AccountController {
   constructor(
     private readonly users: AccountService,
     private readonly lists: AccountListService,
+    private readonly sessions: AccountSessionService,
   ) {}
 
   @Post()
@@ -130,6 +146,55 @@ export class AccountController {
     @QueryParams() query: PageQuery,
   ): Promise<PageView<ChangeDto>> {
     return this.lists.history(ctx, id, query);
+  }
+
+  @Get(':id/sessions')
+  @Operation({
+    id: 'listUserSessions',
+    summary: 'List the sessions of an account that are not over, the newest first',
+    description:
+      'When and where each began and was last refreshed. A `dept_admin` sees those of accounts in its part.',
+    roles: PART_MANAGERS,
+    permission: 'signin:read',
+    page: SessionDto,
+    refusals: [AccountErrors.NOT_FOUND, PartErrors.OUTSIDE_MANAGED],
+  })
+  listSessions(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @QueryParams() query: PageQuery,
+  ): Promise<PageView<SessionDto>> {
+    return this.sessions.list(ctx, id, query);
+  }
+
+  @Delete(':id/sessions')
+  @Operation({
+    id: 'endUserSessions',
+    summary: 'End all sessions of an account',
+    description: `${ENDS_SESSIONS} The account may sign in again: to keep it out, disable it or set its password.`,
+    roles: PART_MANAGERS,
+    permission: 'user:write',
+    refusals: END_SESSIONS,
+  })
+  endSessions(@Ctx() ctx: RequestContext, @PathId() id: number): Promise<void> {
+    return this.sessions.endAll(ctx, id);
+  }
+
+  @Delete(':id/sessions/:sessionId')
+  @Operation({
+    id: 'endUserSession',
+    summary: 'End one session of an account',
+    description: ENDS_SESSIONS,
+    roles: PART_MANAGERS,
+    permission: 'user:write',
+    refusals: [...END_SESSIONS, SignInErrors.SESSION_NOT_FOUND],
+  })
+  endSession(
+    @Ctx() ctx: RequestContext,
+    @PathId() id: number,
+    @PathText(SESSION_ID) sessionId: string,
+  ): Promise<void> {
+    return this.sessions.end(ctx, id, sessionId);
   }
 
   @Put('password')

@@ -6,13 +6,13 @@ import { ACCOUNT_TABLES } from '../auth/account.tables';
 import { AuthModule } from '../auth/auth.module';
 import { AccountController } from './account.controller';
 import { AccountRepository, JOURNALLED_ACCOUNT } from './account.repository';
-import { AccountListService, AccountService } from './account.service';
+import { AccountListService, AccountService, AccountSessionService } from './account.service';
 
 /** Accounts of the service's own; a host with users of its own leaves this module out. */
 @Module({
   imports: [TenantServicesModule, AuthModule],
   controllers: [AccountController],
-  providers: [AccountService, AccountListService, AccountRepository],
+  providers: [AccountService, AccountListService, AccountSessionService, AccountRepository],
   exports: [AccountService],
 })
 export class AccountModule {}
@@ -24,7 +24,12 @@ export const ACCOUNTS = {
     'user:read': { roles: PART_MANAGERS, description: 'Read accounts and their history' },
     'user:write': {
       roles: READERS,
-      description: 'Create, change and delete accounts, and set passwords, your own included',
+      description:
+        'Create, change and delete accounts, end their sessions, and set passwords, your own included',
+    },
+    'signin:read': {
+      roles: PART_MANAGERS,
+      description: 'Read sign-ins and sessions, with the addresses of clients',
     },
   },
   services: AccountModule,

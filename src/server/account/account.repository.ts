@@ -11,7 +11,13 @@ import {
   type FindOperator,
   type FindOptionsWhere,
 } from 'typeorm';
-import { AccountEntity, accountHash, FailedSignInEntity, SessionEntity } from '../auth/account.entity';
+import {
+  AccountEntity,
+  accountHash,
+  FailedSignInEntity,
+  FORGIVEN,
+  SessionEntity,
+} from '../auth/account.entity';
 import { findGrantedDepts, type GrantedDept } from '../auth/granted-depts.repository';
 import { JournalledRows, type Journalled } from '../../resource/journalled-rows.repository';
 import { contains } from '../../database/columns';
@@ -78,7 +84,10 @@ export class AccountReader {
   readonly #accounts: TenantBound<AccountEntity>;
   readonly #managed: Where;
 
-  constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly ctx: RequestContext,
+  ) {
     this.#accounts = new TenantBound(unitOfWork, AccountEntity, ctx);
     this.#managed = managedBy(ctx);
   }
@@ -100,6 +109,10 @@ export class AccountReader {
   /** Of these accounts the ones that the tenant has, managed by the caller or not; `ever`: also deleted ones. */
   among(userIds: readonly number[], { ever = false } = {}): Promise<number[]> {
     return this.#accounts.distinctIds('userId', { userId: In([...userIds]), ...(ever ? {} : LIVE) });
+  }
+
+  findDepts(deptIds: readonly number[]): Promise<GrantedDept[]> {
+    return findGrantedDepts(this.unitOfWork, this.ctx, deptIds);
   }
 
   /** A part of the accounts that match, in the order of ids. */
@@ -236,7 +249,7 @@ export class LockedAccounts {
     // The account first: a sign-in that is under way holds it until its session is there to be ended.
     const revision = await this.#rows.update(account, { passwordHash });
     const failures = { accountHash: accountHash(this.ctx.tenantId, username) };
-    await new ScopedTable(this.#manager, FailedSignInEntity).erase(failures);
+    await new ScopedTable(this.#manager, FailedSignInEntity).update(failures, { accountHash: FORGIVEN });
     const sessions = new TenantBound(this.#manager, SessionEntity, this.ctx);
     await sessions.update({ userId, endedAt: IsNull() }, { endedAt: this.now });
     return revision;

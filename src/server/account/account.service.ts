@@ -28,7 +28,11 @@ import {
   type Grant,
 } from '../auth/grant.rules';
 import type { GrantedDept } from '../auth/granted-depts.repository';
+import type { SessionDto } from '../auth/auth.dto';
+import { SignInErrors } from '../auth/auth.errors';
 import { Passwords } from '../auth/password-hasher';
+import { SessionRepository } from '../auth/session.repository';
+import { SignInRepository, type OpenSession } from '../auth/sign-in.repository';
 import { accountOfSubject, accountSubject } from '../auth/token-issuer';
 import { AccountStateCache } from '../auth/verified-tokens';
 import type {
@@ -197,8 +201,8 @@ export class AccountService {
     if (isOwn) {
       const { tenantId, username } = account;
       const attempt = { tenantId, username, password: dto.oldPassword ?? '', client };
-      const checked = await this.passwords.check(attempt, () => find(this.users.in(ctx)));
-      if (!checked) throw AccountErrors.WRONG_PASSWORD();
+      const { refused } = await this.passwords.check(attempt, () => find(this.users.in(ctx)));
+      if (refused) throw AccountErrors.WRONG_PASSWORD();
     } else refuseRolesAbove(ctx, account.roles);
     const hash = await this.passwords.hash(dto.newPassword);
     const revision = await this.users.transaction(ctx, async (accounts) => {
@@ -223,6 +227,65 @@ export class AccountService {
     const below = await this.tenants.contextBelow(ctx, tenantId);
     if (!roles?.includes('tenant_admin')) throw AccountErrors.ROLE_TOO_HIGH();
     return below;
+  }
+}
+
+const SESSIONS = new PagedList('session', ['time', 'uuid']);
+
+/** The sessions of accounts. */
+@Injectable()
+export class AccountSessionService {
+  constructor(
+    private readonly users: AccountRepository,
+    private readonly signIns: SignInRepository,
+    private readonly sessions: SessionRepository,
+    private readonly time: ZonedTime,
+  ) {}
+
+  /** A page of the sessions that can be refreshed, the newest first. */
+  async list(ctx: RequestContext, userId: number, query: PageQuery): Promise<PageView<SessionDto>> {
+    await this.#find(ctx, userId);
+    const page = await SESSIONS.page([ctx.tenantId, userId], query, (after, limit) =>
+      this.signIns.in(ctx).findOpen(userId, after, limit),
+    );
+    return { ...page, rows: page.rows.map((row) => this.#view(row, ctx)) };
+  }
+
+  /** Ends all sessions of an account. */
+  async endAll(ctx: RequestContext, userId: number): Promise<void> {
+    await this.#findToEnd(ctx, userId);
+    await this.sessions.end({ tenantId: ctx.tenantId, userId });
+  }
+
+  async end(ctx: RequestContext, userId: number, sessionId: string): Promise<void> {
+    await this.#findToEnd(ctx, userId);
+    const isEnded = await this.sessions.end({ tenantId: ctx.tenantId, userId, sessionId });
+    if (!isEnded) throw SignInErrors.SESSION_NOT_FOUND();
+  }
+
+  async #find(ctx: RequestContext, userId: number): Promise<AccountEntity> {
+    const accounts = this.users.in(ctx);
+    const account = await accounts.find(userId);
+    if (!account) throw await missing(ctx, accounts, [userId]);
+    return account;
+  }
+
+  async #findToEnd(ctx: RequestContext, userId: number): Promise<void> {
+    const account = await this.#find(ctx, userId);
+    refuseRolesAbove(ctx, account.roles);
+    await refuseMoreThanOwn(ctx, this.users.in(ctx), [account]);
+  }
+
+  #view(row: OpenSession, ctx: RequestContext): SessionDto {
+    return {
+      sessionId: row.sessionId,
+      beginTime: this.time.format(row.createdAt),
+      address: row.client,
+      refreshTime: this.time.formatOrNull(row.refreshedAt),
+      refreshAddress: row.refreshedClient,
+      expireTime: this.time.format(row.expiresAt),
+      isCurrent: row.sessionId === ctx.sessionId,
+    };
   }
 }
 
@@ -274,7 +337,7 @@ async function missing(
 /** Nobody handles an account that has more than they have: who sets its password could sign in as it. */
 async function refuseMoreThanOwn(
   ctx: RequestContext,
-  accounts: LockedAccounts,
+  accounts: Pick<AccountReader, 'findDepts'>,
   rows: readonly Grant[],
 ): Promise<void> {
   const depts = await accounts.findDepts(rows.flatMap((row) => deptsToLookUp(ctx, row, row)));

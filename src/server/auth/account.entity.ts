@@ -70,11 +70,12 @@ export class KeyEntity extends Grantee implements TenantOwned {
 }
 
 /**
- * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. It has no foreign key to its
- * tenant: to check it MySQL would wait for every structural write of the tenant.
+ * One sign-in: a family of refresh tokens of which only the newest is good. Kept as a hash. When it is over it stays for some time, as
+ * the record of the sign-in. It has no foreign key to its tenant: to check it MySQL would wait for every structural write of the tenant.
  */
 @Entity('tenantry_session', BY_MIGRATIONS)
-@Index('ix_session_user', ['tenantId', 'userId'])
+@Index('ix_session_begun', ['tenantId', 'createdAt', 'sessionId'])
+@Index('ix_session_begun_by', ['tenantId', 'userId', 'createdAt', 'sessionId'])
 export class SessionEntity implements TenantOwned {
   @PrimaryColumn({ name: 'session_id', type: 'varchar', length: 36, ...ascii }) sessionId!: string;
   @Column({ name: 'tenant_id', type: 'varchar', length: 20, ...ascii }) tenantId!: string;
@@ -87,19 +88,32 @@ export class SessionEntity implements TenantOwned {
   expiresAt!: Date;
   /** The permissions that its tokens are limited to, with spaces between them; null: nothing limits them. */
   @Column({ type: 'varchar', length: 500, nullable: true, ...ascii }) scope!: string | null;
-  /** Signed out, or ended because an old token was used again. */
+  /** Where it began: an IPv4 address or an IPv6 network. Null where addresses are not kept. */
+  @Column({ type: 'varchar', length: 45, nullable: true, ...ascii }) client!: string | null;
+  /** When the newest refresh token was given for another, and to which client; null before the first refresh. */
+  @Column({ name: 'refreshed_at', ...instant, nullable: true }) refreshedAt!: Date | null;
+  @Column({ name: 'refreshed_client', type: 'varchar', length: 45, nullable: true, ...ascii })
+  refreshedClient!: string | null;
+  /** Signed out, ended by an administrator, or because an old token was used again. */
   @Column({ name: 'ended_at', ...instant, nullable: true }) endedAt!: Date | null;
 }
 
+/** Why a sign-in was refused, as far as it is recorded. */
+export type RecordedReason = 'wrong_password' | 'disabled';
+
 /**
  * A wrong password: for which account, from which client, and when. Written alike for names that exist and names that do
- * not. The account is a hash: people type passwords where the name belongs.
+ * not. The account is a hash: people type passwords where the name belongs. For an account that exists it is also the record of
+ * a refused sign-in: then tenant, account and reason are told.
  */
 @Entity('tenantry_failed_sign_in', BY_MIGRATIONS)
 @Index('ix_failed_sign_in_account', ['accountHash', 'client', 'failedAt'])
+@Index('ix_failed_sign_in_tenant', ['tenantId', 'failedAt', 'attemptId'])
+@Index('ix_failed_sign_in_user', ['tenantId', 'userId', 'failedAt', 'attemptId'])
 export class FailedSignInEntity {
   /** Made before the row is written: a second try to write it changes nothing. */
   @PrimaryColumn({ name: 'attempt_id', type: 'varchar', length: 36, ...ascii }) attemptId!: string;
+  /** Whom it counts against. */
   @Column({ name: 'account_hash', type: 'varchar', length: 64, ...ascii }) accountHash!: string;
   /** An IPv4 address or an IPv6 network. */
   @Column({ type: 'varchar', length: 45, ...ascii }) client!: string;
@@ -107,6 +121,10 @@ export class FailedSignInEntity {
   @Index('ix_failed_sign_in_time')
   @Column({ name: 'failed_at', ...instant })
   failedAt!: Date;
+  @Column({ name: 'tenant_id', type: 'varchar', length: 20, nullable: true, ...ascii }) tenantId!:
+    string | null;
+  @Column({ name: 'user_id', type: 'bigint', nullable: true, transformer: id }) userId!: number | null;
+  @Column({ type: 'varchar', length: 16, nullable: true, ...ascii }) reason!: RecordedReason | null;
 }
 
 export function accountHash(tenantId: string, username: string): string {
@@ -114,3 +132,6 @@ export function accountHash(tenantId: string, username: string): string {
     .update(JSON.stringify([tenantId, usernameKey(username)]))
     .digest('hex');
 }
+
+/** The hash of no account: a failure that has it counts against nobody. */
+export const FORGIVEN = '';

@@ -1,6 +1,7 @@
 import { Get, Header, Post } from '@nestjs/common';
 import { OpenController } from './public.decorator';
-import { JsonBody } from '../../web/input';
+import type { PageView } from '../../database/page';
+import { JsonBody, QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
 import { ClientNetwork } from '../../web/request';
@@ -9,10 +10,11 @@ import { Ctx, type RequestContext } from '../../tenancy/request-context';
 import { TakesCredentials } from '../rate-limit/rate-limit.guard';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { NOT_SERVED } from '../../tenancy/tenant-access';
-import { LoginDto, MeDto, RefreshDto, TokensDto } from './auth.dto';
+import { LoginDto, MeDto, RefreshDto, SignInDto, SignInListQuery, TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
-import { READERS } from '../../tenancy/roles';
-import { MeService, SignInService } from './sign-in.service';
+import { MANAGERS, READERS } from '../../tenancy/roles';
+import { NotesSignIn, type NoteSignIn } from './sign-in-note';
+import { MeService, SignInListService, SignInService } from './sign-in.service';
 
 /** Of tenants that may not be served, and of a service whose users all come from an outside provider. */
 const CLOSED = [...Object.values(NOT_SERVED), HttpErrors.NO_ROUTE];
@@ -39,9 +41,10 @@ export class SignInController {
   login(
     @JsonBody() { tenantId, username, password, scope }: LoginDto,
     @ClientNetwork() client: string,
+    @NotesSignIn('sign_in') note: NoteSignIn,
   ): Promise<TokensDto> {
     const attempt = { tenantId: tenantId ?? PLATFORM_TENANT, username, password, client };
-    return this.signIn.login(attempt, scope);
+    return this.signIn.login(attempt, scope, note);
   }
 
   @Post('refresh')
@@ -57,8 +60,12 @@ export class SignInController {
     data: TokensDto,
     refusals: [...CLOSED, SignInErrors.REFRESH_INVALID, SignInErrors.INVALID_SCOPE],
   })
-  refresh(@JsonBody() { refreshToken, scope }: RefreshDto): Promise<TokensDto> {
-    return this.signIn.refresh(refreshToken, scope);
+  refresh(
+    @JsonBody() { refreshToken, scope }: RefreshDto,
+    @ClientNetwork() client: string,
+    @NotesSignIn('refresh') note: NoteSignIn,
+  ): Promise<TokensDto> {
+    return this.signIn.refresh({ refreshToken, scope, client }, note);
   }
 }
 
@@ -77,8 +84,8 @@ export class SessionController {
     permission: null,
     refusals: [],
   })
-  logout(@Ctx() ctx: RequestContext): Promise<void> {
-    return this.me.logout(ctx);
+  logout(@Ctx() ctx: RequestContext, @NotesSignIn('sign_out') note: NoteSignIn): Promise<void> {
+    return this.me.logout(ctx, note);
   }
 
   @Get('me')
@@ -94,5 +101,26 @@ export class SessionController {
   })
   whoAmI(@Ctx() ctx: RequestContext): Promise<MeDto> {
     return this.me.get(ctx);
+  }
+}
+
+/** What is kept of sign-ins: for administrators. */
+@OrganisationController('system/sign-in-api', 'Signing in')
+export class SignInListController {
+  constructor(private readonly signIns: SignInListService) {}
+
+  @Get()
+  @Operation({
+    id: 'listSignIns',
+    summary: 'List the sign-ins of your tenant, the newest first',
+    description:
+      'Who signed in or was refused, when, from where, and the session that began. Wrong passwords and disabled accounts are told as far as the lock-out counts them: not while the account is locked, and at most 100 of an account a day. Names that belong to no account are in no list.',
+    roles: MANAGERS,
+    permission: 'signin:read',
+    page: SignInDto,
+    refusals: [],
+  })
+  list(@Ctx() ctx: RequestContext, @QueryParams() query: SignInListQuery): Promise<PageView<SignInDto>> {
+    return this.signIns.list(ctx, query);
   }
 }

@@ -1,5 +1,14 @@
-import { OpaqueField, RequiredOpaqueField, RequiredTextField, TextField } from '../../web/fields';
-import { Choice, Int32, Int64, Numbers, RoleList } from '../../web/view-fields';
+import {
+  ChoiceParam,
+  OpaqueField,
+  RequiredOpaqueField,
+  RequiredTextField,
+  TextField,
+  TimeField,
+} from '../../web/fields';
+import { IdField } from '../../web/id-fields';
+import { PageQuery } from '../../web/page-query.dto';
+import { Choice, Int32, Int64, Numbers, RoleList, TimeText } from '../../web/view-fields';
 import { TENANT_STATES } from '../../tenant/tenant-state';
 
 const PASSWORD_BYTES = 1024;
@@ -126,4 +135,66 @@ export class MeDto {
   timeZone!: string;
   /** The version of this service. @example 0.4.0 */
   version!: string;
+}
+
+const OUTCOMES = ['signed_in', 'refused'];
+
+/** Which sign-ins are listed. All filters given must match. */
+export class SignInListQuery extends PageQuery {
+  /** Sign-ins of this account. */
+  @IdField()
+  userId?: number;
+  /** Only those that succeeded, or only those that were refused. */
+  @ChoiceParam(...OUTCOMES)
+  outcome?: string;
+  /** Not before this time: `YYYY-MM-DD HH:MM:SS` in the service's time zone, ISO 8601, or a day, which begins at midnight. */
+  @TimeField()
+  from?: string;
+  /** Not after this time; a day is meant whole. */
+  @TimeField()
+  until?: string;
+}
+
+/** One sign-in of an account. */
+export class SignInDto {
+  /** @example "2026-01-01 09:00:00" */
+  @TimeText()
+  time!: string;
+  /** @example 2 */
+  @Int64()
+  userId!: number;
+  /** The name that the account has now. @example zhangsan */
+  username!: string;
+  @Choice(...OUTCOMES)
+  outcome!: string;
+  /** Why it was refused: `wrong_password`, or `disabled` when the account is. Null when it was not. @example null */
+  reason!: string | null;
+  /** Where it came from: an IPv4 address or an IPv6 network. Null where addresses are not kept. @example 203.0.113.7 */
+  address!: string | null;
+  /** The session that it began; null when it was refused. */
+  sessionId!: string | null;
+  /** When the session was ended: by signing out, by an administrator, or because an old refresh token was used again. Null: not so far. */
+  @TimeText()
+  endTime!: string | null;
+}
+
+/** A session of an account that can be refreshed. */
+export class SessionDto {
+  /** @example 0b9f6c1e-8d3a-4a53-9d0e-2f1f5f1c7a10 */
+  sessionId!: string;
+  /** @example "2026-01-01 09:00:00" */
+  @TimeText()
+  beginTime!: string;
+  /** Where it began: an IPv4 address or an IPv6 network. Null where addresses are not kept. @example 203.0.113.7 */
+  address!: string | null;
+  /** Null when it was never refreshed. */
+  @TimeText()
+  refreshTime!: string | null;
+  /** Where it was last refreshed. */
+  refreshAddress!: string | null;
+  /** When it ends unless it is refreshed before. @example "2026-01-08 09:00:00" */
+  @TimeText()
+  expireTime!: string;
+  /** Whether it is the session of this request. */
+  isCurrent!: boolean;
 }

@@ -3,7 +3,7 @@ import { PassportModule } from '@nestjs/passport';
 import type { Resource } from '../../resource/resource';
 import { TenantServicesModule } from '../../tenant/tenant.module';
 import { SIGN_IN_TABLES } from './account.tables';
-import { SessionController, SignInController } from './auth.controller';
+import { SessionController, SignInController, SignInListController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
 import { JwtStrategy } from './jwt-auth.guard';
 import { KeyUseRepository } from './key-use.repository';
@@ -11,20 +11,23 @@ import { OAuthController } from './oauth.controller';
 import { PasswordHasher, Passwords } from './password-hasher';
 import { RevocationRelay } from './revocation-relay';
 import { SessionRepository } from './session.repository';
-import { MeService, SignInService } from './sign-in.service';
+import { SignInRepository } from './sign-in.repository';
+import { MeService, SignInListService, SignInService } from './sign-in.service';
 import { TokenIssuer } from './token-issuer';
 import { AccountStateCache, KeyStateCache, VerifiedTokens } from './verified-tokens';
 
 /** Tokens and sign-in of the service's own; a host with its own sign-in leaves this module out. */
 @Module({
   imports: [PassportModule, TenantServicesModule],
-  controllers: [SignInController, SessionController, OAuthController],
+  controllers: [SignInController, SessionController, OAuthController, SignInListController],
   providers: [
     JwtStrategy,
     SignInService,
     TokenIssuer,
     MeService,
+    SignInListService,
     SessionRepository,
+    SignInRepository,
     FailedSignInRepository,
     AccountStateCache,
     KeyUseRepository,
@@ -34,7 +37,7 @@ import { AccountStateCache, KeyStateCache, VerifiedTokens } from './verified-tok
     Passwords,
     RevocationRelay,
   ],
-  exports: [AccountStateCache, KeyStateCache, VerifiedTokens, Passwords],
+  exports: [AccountStateCache, KeyStateCache, VerifiedTokens, Passwords, SessionRepository, SignInRepository],
 })
 export class AuthModule {}
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { IsNull, LessThan, MoreThan } from 'typeorm';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
-import { LessThan, MoreThan } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
-import { FailedSignInEntity } from './account.entity';
+import { ENV, type Env } from '../config/env';
+import { FailedSignInEntity, FORGIVEN, type AccountEntity, type RecordedReason } from './account.entity';
 
 /** The account whose password is tried, and the client that tries. */
 interface SignInAttempt {
@@ -17,15 +19,24 @@ const MAX_FAILURES = 5;
 const LOCK_MS = 10 * 60 * 1000;
 /** A lock that began with the last failure may count failures of ten minutes before it. */
 const KEPT_MS = 2 * LOCK_MS;
+const DAY_S = 24 * 60 * 60;
+/** Of one account, by one process, in a day: whoever tries from a thousand addresses must not fill the disk. */
+const MOST_RECORDED = 100;
+const UNRECORDED = { tenantId: null, userId: null, reason: null };
 
-/** Wrong passwords of the last minutes, by account and client: too many of them lock it (lock-out). */
+/**
+ * Wrong passwords of the last minutes, by account and client: too many of them lock it (lock-out). Those of accounts that exist are kept
+ * for longer, as the record of refused sign-ins; nothing else is written for it.
+ */
 @Injectable()
 export class FailedSignInRepository {
   readonly #failures: ScopedTable<FailedSignInEntity>;
+  readonly #recorded = new RateLimiterMemory({ points: MOST_RECORDED, duration: DAY_S });
 
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
+    @Inject(ENV) private readonly env: Env,
   ) {
     this.#failures = new ScopedTable(unitOfWork.connections(), FailedSignInEntity);
   }
@@ -45,8 +56,15 @@ export class FailedSignInRepository {
     return last > this.#before(LOCK_MS) && last.getTime() - fifth.getTime() < LOCK_MS;
   }
 
-  async add({ accountHash, client }: SignInAttempt): Promise<void> {
-    const row = { attemptId: randomUUID(), accountHash, client, failedAt: this.clock.now() };
+  /** Without an account it counts all the same, and nothing tells later whom it was for. */
+  async add(
+    { accountHash, client }: SignInAttempt,
+    account: AccountEntity | null,
+    reason: RecordedReason,
+  ): Promise<void> {
+    const { tenantId, userId } = account ?? UNRECORDED;
+    const record = (await this.#mayRecord(userId)) ? { tenantId, userId, reason } : UNRECORDED;
+    const row = { attemptId: randomUUID(), accountHash, client, failedAt: this.clock.now(), ...record };
     await this.unitOfWork.withoutTransaction((manager) =>
       manager
         .createQueryBuilder()
@@ -59,17 +77,27 @@ export class FailedSignInRepository {
     );
   }
 
-  async forgive({ accountHash, client }: SignInAttempt): Promise<void> {
-    await this.#failures.erase({ accountHash, client });
+  /** Lifts the lock of an account for one client, or for all. What was recorded stays. */
+  async forgive(failures: Pick<SignInAttempt, 'accountHash'> & Partial<SignInAttempt>): Promise<void> {
+    await this.#failures.update(failures, { accountHash: FORGIVEN });
   }
 
-  /** Removes some of the failures that count no more; gives how many. */
+  /** Removes some of the failures that count no more, and of the records that are too old; gives how many. */
   @RemovesExpired('failed sign-ins')
   removeExpired(): Promise<number> {
-    const expired = { failedAt: LessThan(this.#before(KEPT_MS)) };
-    return this.unitOfWork.withoutTransaction((manager) =>
-      removeSome(manager, FailedSignInEntity, 'attemptId', expired),
+    const keptMs = Math.max(this.env.SIGN_IN_KEEP_DAYS * DAY_S * 1000, KEPT_MS);
+    const uncounted = { tenantId: IsNull(), failedAt: LessThan(this.#before(KEPT_MS)) };
+    const old = { failedAt: LessThan(this.#before(keptMs)) };
+    return this.unitOfWork.withoutTransaction(
+      async (manager) =>
+        (await removeSome(manager, FailedSignInEntity, 'attemptId', uncounted)) ||
+        removeSome(manager, FailedSignInEntity, 'attemptId', old),
     );
+  }
+
+  async #mayRecord(userId: number | null): Promise<boolean> {
+    if (userId === null || this.env.SIGN_IN_KEEP_DAYS === 0) return false;
+    return (await this.#recorded.penalty(userId)).consumedPoints <= MOST_RECORDED;
   }
 
   #before(ms: number): Date {

@@ -23,6 +23,7 @@ import { parseAccountName } from '../../tenancy/account-name';
 import { OAuthProblemDto, OAuthTokensDto, TokenRequestDto, type TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
 import { Public } from './public.decorator';
+import { NotesSignIn, type NoteSignIn } from './sign-in-note';
 import { SignInService } from './sign-in.service';
 
 /** What Node itself refuses is in the envelope: its path is not known yet. */
@@ -127,8 +128,10 @@ export class OAuthController {
   async token(
     @JsonBody() request: TokenRequestDto,
     @ClientNetwork() client: string,
+    @NotesSignIn('sign_in') note: NoteSignIn,
   ): Promise<OAuthTokensDto> {
-    const { accessToken, tokenType, expiresIn, refreshToken, scope } = await this.#grant(request, client);
+    const tokens = await this.#grant(request, client, note);
+    const { accessToken, tokenType, expiresIn, refreshToken, scope } = tokens;
     return {
       access_token: accessToken,
       token_type: tokenType,
@@ -141,14 +144,16 @@ export class OAuthController {
   #grant(
     { grant_type, username, password, refresh_token, scope }: TokenRequestDto,
     client: string,
+    note: NoteSignIn,
   ): Promise<TokensDto> {
     if (grant_type === 'password') {
       if (!username || !password) throw invalidRequest('username and password are required');
-      return this.signIn.login({ ...parseAccountName(username), password, client }, scope);
+      return this.signIn.login({ ...parseAccountName(username), password, client }, scope, note);
     }
     if (grant_type === 'refresh_token') {
       if (!refresh_token) throw invalidRequest('refresh_token is required');
-      return this.signIn.refresh(refresh_token, scope);
+      note({ kind: 'refresh' });
+      return this.signIn.refresh({ refreshToken: refresh_token, scope, client }, note);
     }
     const text = 'grant_type must be password or refresh_token';
     throw grant_type ? new OAuthError('unsupported_grant_type', text) : invalidRequest(text);

@@ -44,6 +44,12 @@ export interface PasswordAttempt {
   readonly client: string;
 }
 
+/** What became of a password: the account that was found, whether or not it may sign in, and why it may not. */
+export interface CheckedPassword {
+  readonly account: AccountEntity | null;
+  readonly refused: 'unknown_user' | 'disabled' | 'locked' | 'wrong_password' | null;
+}
+
 /** Checks passwords, and counts wrong ones by account and client. */
 @Injectable()
 export class Passwords {
@@ -59,23 +65,29 @@ export class Passwords {
   }
 
   /**
-   * The account, when this is its password and it is not locked for this client. Attempts of one client for one name take
+   * Whether this is the password of the account, and it is not locked for this client. Attempts of one client for one name take
    * turns, so that many at once count one by one, and right ones never count. One that is refused before the check
    * does not count either. Every outcome costs the same time and statements, whether the name exists or not.
    */
   check(
     { tenantId, username, password, client }: PasswordAttempt,
     find: () => Promise<AccountEntity | null>,
-  ): Promise<AccountEntity | null> {
+  ): Promise<CheckedPassword> {
     const attempt = { accountHash: accountHash(tenantId, username), client };
     return this.#attempts.runExclusive(`${attempt.accountHash} ${client}`, async () => {
       const latest = await this.failures.findLatest(attempt);
       const account = await find();
-      const isRight = await this.hasher.verify(account?.passwordHash ?? null, password);
-      if (this.failures.locks(latest)) return null;
-      if (!isRight) await this.failures.add(attempt);
-      else if (latest.length > 0) await this.failures.forgive(attempt);
-      return isRight ? account : null;
+      const isEnabled = account?.status === '0';
+      const isRight = await this.hasher.verify(isEnabled ? account.passwordHash : null, password);
+      const isLocked = this.failures.locks(latest);
+      if (!isLocked) {
+        if (!isRight) await this.failures.add(attempt, account, isEnabled ? 'wrong_password' : 'disabled');
+        else if (latest.length > 0) await this.failures.forgive(attempt);
+      }
+      if (!account) return { account, refused: 'unknown_user' };
+      if (!isEnabled) return { account, refused: 'disabled' };
+      if (isLocked) return { account, refused: 'locked' };
+      return { account, refused: isRight ? null : 'wrong_password' };
     });
   }
 }

@@ -1,12 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
-import { In, IsNull, LessThan, MoreThan, type FindOptionsWhere } from 'typeorm';
+import { Equal, In, IsNull, LessThan, Or, type FindOptionsWhere } from 'typeorm';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { usernameKey } from '../../tenancy/account-name';
 import { isTenantCode } from '../../tenancy/tenant-code';
 import { AccountEntity, SessionEntity } from './account.entity';
 import { Clock } from '../../time/clock';
+import { ENV, type Env } from '../config/env';
 import { SignInErrors } from './auth.errors';
 
 const FACTS = [
@@ -28,6 +29,12 @@ export interface AccountFacts extends Pick<AccountEntity, (typeof FACTS)[number]
 /** What a refresh changes of a session. */
 export type Renewal = Pick<SessionEntity, 'refreshHash' | 'expiresAt' | 'scope'>;
 
+/** A session that begins. */
+export type NewSession = Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId' | 'createdAt'> & Renewal;
+
+export const REFRESH_MS = 7 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** Sessions and their accounts. Used before there is a context, so the tenant is an argument. */
 @Injectable()
 export class SessionRepository {
@@ -38,6 +45,7 @@ export class SessionRepository {
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly clock: Clock,
+    @Inject(ENV) private readonly env: Env,
   ) {
     this.#accounts = new ScopedTable(unitOfWork.connections(), AccountEntity);
     this.#sessions = new ScopedTable(unitOfWork.connections(), SessionEntity);
@@ -65,17 +73,21 @@ export class SessionRepository {
     return { ...account, ended };
   }
 
-  /** A session that was not ended and has not expired. */
-  async findOpen(sessionId: string): Promise<SessionEntity | null> {
+  /** A session, also one that is over; as long as it is kept. */
+  async find(sessionId: string): Promise<SessionEntity | null> {
     if (!/^[0-9a-f-]{36}$/.test(sessionId)) return null;
-    return this.#sessions.findOne({ sessionId, endedAt: IsNull(), expiresAt: MoreThan(this.clock.now()) });
+    return this.#sessions.findOne({ sessionId });
+  }
+
+  hasExpired({ expiresAt }: Pick<SessionEntity, 'expiresAt'>): boolean {
+    return expiresAt <= this.clock.now();
   }
 
   /**
    * Begins a session, if the account is still as it was when its password was checked. It writes to the account too, so
    * that it conflicts with a change of the password, also between nodes of a cluster.
    */
-  begin(account: AccountEntity, session: Omit<SessionEntity, 'endedAt'>): Promise<void> {
+  begin(account: AccountEntity, session: NewSession, client: string): Promise<void> {
     const { tenantId, userId, passwordHash } = account;
     const same = { tenantId, userId, passwordHash, status: '0', nameKey: 0 };
     return this.unitOfWork.run(
@@ -86,7 +98,8 @@ export class SessionRepository {
         if ((await accounts.update(same, signedIn)) !== 1) throw SignInErrors.BAD_CREDENTIALS();
       },
       async ({ manager }) => {
-        await new ScopedTable(manager, SessionEntity).insert({ ...session, endedAt: null });
+        const row = { ...session, client: this.#kept(client), endedAt: null };
+        await new ScopedTable(manager, SessionEntity).insert(row);
       },
     );
   }
@@ -95,18 +108,27 @@ export class SessionRepository {
    * Replaces the refresh token, and with it what the session is limited to, if the old one is still the newest; tells whether it was. A retry after a lost answer finds
    * the new one, which nothing else can have stored.
    */
-  async rotate(session: SessionEntity, renewal: Renewal): Promise<boolean> {
+  async rotate(session: SessionEntity, renewal: Renewal, client: string): Promise<boolean> {
     const { sessionId, tenantId, refreshHash: old } = session;
     const newest = { sessionId, tenantId, refreshHash: In([old, renewal.refreshHash]), endedAt: IsNull() };
-    return (await this.#sessions.update(newest, renewal)) === 1;
+    const refreshed = { refreshedAt: this.clock.now(), refreshedClient: this.#kept(client) };
+    return (await this.#sessions.update(newest, { ...renewal, ...refreshed })) === 1;
   }
 
-  /** Ends a session of this account; what a token says of another's ends nothing. */
-  async end(session: Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'>): Promise<void> {
+  /**
+   * Ends a session of this account, or all of them; what a token says of another's ends nothing. Tells whether any was not ended
+   * before. A retry after a lost answer finds those that it has ended.
+   */
+  async end(
+    session: Pick<SessionEntity, 'tenantId' | 'userId'> & { readonly sessionId?: string | undefined },
+  ): Promise<boolean> {
     const { sessionId, tenantId, userId } = session;
-    const open = { sessionId, tenantId, userId, endedAt: IsNull() };
-    await this.#sessions.update(open, { endedAt: this.clock.now() });
+    const endedAt = this.clock.now();
+    const open = { tenantId, userId, endedAt: Or(IsNull(), Equal(endedAt)) };
+    const meant = sessionId === undefined ? open : { sessionId, ...open };
+    const ended = await this.#sessions.update(meant, { endedAt });
     this.#announceEnd(userId);
+    return ended > 0;
   }
 
   /** Is called with the account of every session that was ended here. */
@@ -114,12 +136,20 @@ export class SessionRepository {
     this.#announceEnd = announce;
   }
 
-  /** Removes some of the sessions whose refresh tokens have expired; gives how many. */
+  /**
+   * Removes some of the sessions that began, or were last refreshed, before the days for which sign-ins are kept; gives how many. None
+   * is removed whose refresh token is still good.
+   */
   @RemovesExpired('sessions')
   removeExpired(): Promise<number> {
-    const expired = { expiresAt: LessThan(this.clock.now()) };
+    const keptMs = Math.max(this.env.SIGN_IN_KEEP_DAYS * DAY_MS - REFRESH_MS, 0);
+    const expired = { expiresAt: LessThan(new Date(this.clock.now().getTime() - keptMs)) };
     return this.unitOfWork.withoutTransaction((manager) =>
       removeSome(manager, SessionEntity, 'sessionId', expired),
     );
+  }
+
+  #kept(client: string): string | null {
+    return this.env.SIGN_IN_KEEP_DAYS === 0 ? null : client;
   }
 }

@@ -9,13 +9,12 @@ import { toRoles, type Role } from '../../tenancy/roles';
 import type { AccountEntity, SessionEntity } from './account.entity';
 import type { TokensDto } from './auth.dto';
 import { SignInErrors } from './auth.errors';
-import type { Renewal } from './session.repository';
+import { REFRESH_MS, type NewSession, type Renewal } from './session.repository';
 import { Clock } from '../../time/clock';
 import { ENV, type Env } from '../config/env';
 import { JWT_ALGORITHM, jwtKey } from './jwt-key';
 
 const ACCESS_SECONDS = 30 * 60;
-const REFRESH_MS = 7 * 24 * 60 * 60 * 1000;
 /** Of the subjects that are accounts here; for all others the issuer of the token vouches. */
 const ACCOUNT_PREFIX = 'account:';
 
@@ -79,10 +78,7 @@ export class TokenIssuer {
     return names.length > 0 ? names : null;
   }
 
-  begin(
-    account: AccountEntity,
-    asked: readonly string[] | null,
-  ): { tokens: TokensDto; session: Omit<SessionEntity, 'endedAt'> } {
+  begin(account: AccountEntity, asked: readonly string[] | null): { tokens: TokensDto; session: NewSession } {
     const sessionId = randomUUID();
     const { tenantId, userId } = account;
     const { tokens, renewal } = this.renew(account, { sessionId, scope: null }, asked);

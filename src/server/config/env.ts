@@ -82,6 +82,7 @@ const settings = z.object({
   DOCS: onOrOff.optional(),
   JOURNAL_KEEP_DAYS: days.default(400),
   QUOTA_KEEP_DAYS: days.default(400),
+  SIGN_IN_KEEP_DAYS: days.default(90),
   PACKAGE_CEILING: onOrOff.default('off'),
   QUOTA_CEILING: onOrOff.default('off'),
   WEBHOOK_ALLOW_PRIVATE: onOrOff.default('off'),

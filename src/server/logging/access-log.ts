@@ -3,10 +3,11 @@ import type { Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
 import { clientAddress, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
 import { withoutKeys } from '../auth/key-secret';
+import { signInNoteOf } from '../auth/sign-in-note';
 import type { ServiceMetrics } from '../metrics/service-metrics';
 
 /**
- * One line per request: who asked for what, and how it ended. No header, no query, no body. Answers are `info`, refusals
+ * One line per request: who asked for what, and how it ended. No header, no query, no body but the name that a sign-in names. Answers are `info`, refusals
  * `warn`, failures `error`: LOG_LEVEL=warn leaves out what went well and nothing else.
  */
 export class AccessLog {
@@ -41,6 +42,8 @@ export class AccessLog {
     const { status, reason } = outcomeOf(response);
     this.meter?.ended(request.method, routeOf(request), { status, reason }, ms);
     const principal = request.user as Principal | undefined;
+    const signIn = signInNoteOf(response);
+    if (signIn) this.meter?.signedIn(signIn);
     const level = status < 400 ? 'info' : status < 500 ? 'warn' : 'error';
     this.#lines[level]({
       requestId: requestIdOf(request),
@@ -49,8 +52,10 @@ export class AccessLog {
       status,
       reason,
       route: reason === undefined ? undefined : routeOf(request),
-      tenant: principal?.tenantId,
-      user: principal?.username,
+      tenant: principal?.tenantId ?? signIn?.tenant,
+      user: principal?.username ?? (signIn?.user && withoutKeys(signIn.user)),
+      outcome: signIn?.outcome,
+      session: signIn?.session,
       address,
       ms: Math.round(ms),
       aborted: response.writableFinished ? undefined : true,

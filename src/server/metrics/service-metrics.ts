@@ -7,6 +7,7 @@ import { TenantryDataSource } from '../../database/tenantry.data-source';
 import { CONTRACT_QUOTAS } from '../../tenant/quota/quota-kinds';
 import type { Outcome } from '../../web/request';
 import { PasswordHasher } from '../auth/password-hasher';
+import { SIGN_IN_OUTCOMES, type SignInNote } from '../auth/sign-in-note';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
 import type { PoolState } from '../../database/dialect';
@@ -47,6 +48,12 @@ export class ServiceMetrics extends Meter {
   readonly #failures = this.#counter('tenantry_cleanup_failures_total', 'Cleanups that failed.', 'table');
   readonly #sent = this.#counter('tenantry_webhook_messages_total', 'Sent to webhooks.', 'outcome');
   readonly #quotaRefusals = this.#counter('tenantry_quota_refusals_total', 'More than is available.', 'kind');
+  readonly #signIns = new Counter({
+    name: 'tenantry_sign_ins_total',
+    help: 'Sign-ins, refreshes and sign-outs, by what became of them.',
+    labelNames: ['kind', 'outcome'],
+    ...this.#to,
+  });
   #inFlight = 0;
 
   constructor() {
@@ -56,6 +63,8 @@ export class ServiceMetrics extends Meter {
     for (const cause of [...FAULTS, 'queue']) this.#givenUp.inc({ cause }, 0);
     for (const outcome of ['delivered', 'failed']) this.#sent.inc({ outcome }, 0);
     for (const kind of CONTRACT_QUOTAS) this.#quotaRefusals.inc({ kind }, 0);
+    for (const [kind, outcomes] of Object.entries(SIGN_IN_OUTCOMES))
+      for (const outcome of outcomes) this.#signIns.inc({ kind, outcome }, 0);
   }
 
   began(): void {
@@ -70,6 +79,10 @@ export class ServiceMetrics extends Meter {
 
   unread({ status, reason = '' }: Outcome): void {
     this.#requests.inc({ method: '', route: NO_ROUTE, status, reason });
+  }
+
+  signedIn({ kind, outcome }: SignInNote): void {
+    if (outcome !== undefined) this.#signIns.inc({ kind, outcome });
   }
 
   override unitBegan(waitedMs: number): void {

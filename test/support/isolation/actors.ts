@@ -111,7 +111,7 @@ export function expectedOf({ role, refused }: Actor, probe: Probe, kind: Kind): 
 
 /** What a part administrator may do, beside reading. */
 const FOR_PARTS =
-  /^(create|update|patch|delete|restore|order|import)(Dept|User)s?$|^get(Dept|User)History$|^(list|get)Users?$|^changePassword$/;
+  /^(create|update|patch|delete|restore|order|import)(Dept|User)s?$|^get(Dept|User)History$|^(list|get)Users?$|^(list|end)UserSessions?$|^changePassword$/;
 
 const OUTSIDE = 'OUTSIDE_MANAGED_DEPTS';
 /** What a part administrator is answered where administrators of the tenant are answered otherwise. */

@@ -128,7 +128,7 @@ function malformed(thing: Thing): ProbedId[] {
 }
 
 function valuesOf(place: Place, taken: Taken | undefined): Partial<Record<Thing, string | null>> {
-  const { depts, users, keys, id: tenant, code, tenantMark, rowMark: mark } = place;
+  const { depts, users, keys, session, id: tenant, code, tenantMark, rowMark: mark } = place;
   const ids = { dept: String(depts.live), user: String(users.live), machineKey: String(keys.live) };
-  return { ...taken, ...ids, tenant, code, tenantMark, mark };
+  return { ...taken, ...ids, session, tenant, code, tenantMark, mark };
 }

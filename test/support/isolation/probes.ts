@@ -7,7 +7,17 @@ type Cursor = 'deptCursor' | 'userCursor' | 'machineKeyCursor' | 'tenantCursor' 
 type Key = 'key' | 'spent' | 'reservation';
 /** What the id names: a row, a tenant by its code, a text in rows, the place in a list, a used key. */
 export type Thing =
-  'dept' | 'user' | 'machineKey' | 'hook' | 'tenant' | 'code' | 'mark' | 'tenantMark' | Cursor | Key;
+  | 'dept'
+  | 'user'
+  | 'session'
+  | 'machineKey'
+  | 'hook'
+  | 'tenant'
+  | 'code'
+  | 'mark'
+  | 'tenantMark'
+  | Cursor
+  | Key;
 
 /** Rows of the caller's own that a probe may spoil: new ones each time. */
 export interface Own {
@@ -98,6 +108,7 @@ const DEPTS = '/system/dept-api';
 const USERS = '/system/user-api';
 const TENANTS = '/system/tenant-api';
 const KEYS = '/system/key-api';
+const SIGN_INS = '/system/sign-in-api';
 const HOOKS = '/system/webhook-api';
 const CHANGES = '/system/change-api';
 const QUOTAS = '/system/quota-api';
@@ -261,10 +272,29 @@ export const PROBES: readonly Probe[] = [
   ...probes({ ...users, thing: 'userCursor', unknown: 'INVALID_INPUT' }, [
     ['listUsers', 'cursor', `GET ${USERS}?limit=1&cursor=<id>`],
     ['getUserHistory', 'cursor', `GET ${USERS}/<user>/history?cursor=<id>`, none, { own: 'INVALID_INPUT' }],
+    [
+      'listUserSessions',
+      'cursor',
+      `GET ${USERS}/<user>/sessions?cursor=<id>`,
+      none,
+      { own: 'INVALID_INPUT' },
+    ],
+    ['listSignIns', 'cursor', `GET ${SIGN_INS}?cursor=<id>`, none, { own: 'INVALID_INPUT' }],
+  ]),
+  // Sessions of accounts that are not the one in the path.
+  ...probes({ ...users, thing: 'session', unknown: 'SESSION_NOT_FOUND', own: 'SESSION_NOT_FOUND' }, [
+    ['endUserSession', 'sessionId', `DELETE ${USERS}/<user>/sessions/<id>`],
+  ]),
+  ...probes({ ...users, thing: 'code', ...allSay('OK') }, [
+    ['listSignIns', 'an unknown parameter', `GET ${SIGN_INS}?limit=500&tenantId=<id>`],
   ]),
   ...probes(users, [
     ['getUser', 'path', `GET ${USERS}/<id>`],
     ['getUserHistory', 'path', `GET ${USERS}/<id>/history`, none, { deleted: 'OK' }],
+    ['listUserSessions', 'path', `GET ${USERS}/<id>/sessions`],
+    ['endUserSessions', 'path', `DELETE ${USERS}/<id>/sessions`],
+    ['endUserSession', 'path', `DELETE ${USERS}/<id>/sessions/x`, none, { own: 'SESSION_NOT_FOUND' }],
+    ['listSignIns', 'userId', `GET ${SIGN_INS}?userId=<id>`, none, { unknown: 'EMPTY' }],
     ['patchUser', 'path', `PATCH ${USERS}/<id>`, '{"nickname":"probe"}'],
     ['patchUser', 'path, with a tag', `PATCH ${USERS}/<id>`, '{"nickname":"probe"}', { headers: ANY }],
     ['updateUser', 'userId', `PUT ${USERS}`, '{"userId":<num>,"username":"<name>"}'],

@@ -233,7 +233,8 @@ async function hashRows(dataSource: DataSource): Promise<Map<string, string>> {
   for (const table of tablesOfTenants(dataSource)) {
     const rows = await dataSource.query<Record<string, unknown>[]>(`SELECT * FROM ${table}`);
     const byTenant = new Map<string, string[]>();
-    for (const row of rows) {
+    // A wrong password for a name that no account has belongs to no tenant.
+    for (const row of rows.filter(({ tenant_id: code }) => code !== null)) {
       // Every change of any tenant raises the platform's: it is their lock.
       // The last use of a key is written beside its requests, sooner or later.
       const { tree_ver, last_used_time: _, ...rest } = row;

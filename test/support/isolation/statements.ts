@@ -88,7 +88,11 @@ const EXEMPT: readonly RegExp[] = [
   // Whether a tenant has children is asked of a row that is bound itself.
   /\(SELECT 1 FROM tenantry_tenant child(?: FORCE INDEX \(ix_tenant_children\))? WHERE child\.del_flag = '' AND child\.tenant_parent = t\.tenant_id ORDER BY child\.id LIMIT 1\)/,
   // A refresh token says its session, and only the session says the tenant.
-  /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? AND t\.ended_at IS NULL AND t\.expires_at > \? LIMIT \?$/,
+  /^SELECT [\w., ]* FROM tenantry_session t WHERE t\.session_id = \? LIMIT \?$/,
+  // Wrong passwords count by a hash that the tenant is part of, also for names that no tenant has.
+  /^SELECT [\w., ]* FROM tenantry_failed_sign_in t WHERE t\.account_hash = \? AND t\.client = \? AND t\.failed_at > \? ORDER BY t\.failed_at DESC LIMIT \?$/,
+  /^INSERT (OR IGNORE |IGNORE )?INTO tenantry_failed_sign_in\([\w, ]*\) VALUES \([?, ]*\)( ON CONFLICT DO NOTHING)?$/,
+  /^UPDATE tenantry_failed_sign_in SET account_hash = \? WHERE account_hash = \?( AND client = \?)?$/,
   // A key says only its secret, and only its row says the tenant.
   /^SELECT [\w., ]* FROM tenantry_key t WHERE t\.secret_hash = \? AND t\.del_flag = \? AND t\.status = \?$/,
   // How far the journals of the caller's tenant and of the platform go: numbers alone.

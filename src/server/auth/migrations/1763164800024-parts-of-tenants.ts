@@ -13,8 +13,8 @@ export class PartsOfTenants1763164800024 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
     const parts = partColumns(c);
-    for (const column of parts) await add(c, ACCOUNTS, column);
-    await add(c, SESSIONS, c.code('scope', 500, { isNullable: true }));
+    for (const column of parts) await c.add(ACCOUNTS, column);
+    await c.add(SESSIONS, c.code('scope', 500, { isNullable: true }));
     await c.create({
       name: KEYS,
       columns: [
@@ -56,9 +56,4 @@ function partColumns(c: Columns): TableColumnOptions[] {
     c.code('data_scope', 16, { default: "'all'" }),
     c.code('scope_dept_ids', 900, { isNullable: true }),
   ];
-}
-
-async function add(c: Columns, table: string, column: TableColumnOptions): Promise<void> {
-  const more = column.isNullable ? 'NULL' : `NOT NULL DEFAULT ${String(column.default)}`;
-  await c.query(`ALTER TABLE ${c.table(table)} ADD COLUMN ${column.name} ${c.sqlType(column)} ${more}`);
 }
