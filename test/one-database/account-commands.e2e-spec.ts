@@ -21,6 +21,18 @@ describe('the commands for accounts', () => {
     expect(await login(tenantId, 'frank', 'typed-by-hand')).toBe(200);
   });
 
+  it('user:unlock lifts the lock-out of an account, also when it is typed as two words', async () => {
+    const tenantId = await aTenantRow(service.dataSource);
+    const account = ['--tenant', tenantId, '--user', 'judy'];
+    const [, password = ''] = (await cli(['user:add', ...account])).out.trim().split('  ');
+    for (const command of [['user:unlock'], ['user', 'unlock']]) {
+      for (let n = 0; n < 5; n += 1) await login(tenantId, 'judy', 'wrong-password');
+      expect(await login(tenantId, 'judy', password)).toBe(401);
+      expect(await cli([...command, ...account])).toEqual({ code: 0, out: 'judy\n', err: '' });
+      expect(await login(tenantId, 'judy', password)).toBe(200);
+    }
+  });
+
   it('user:add makes a department administrator of live departments only', async () => {
     const tenantId = await aTenantRow(service.dataSource);
     const deptId = await aDept(service.as({ tenantId }));
@@ -80,6 +92,7 @@ describe('the commands for accounts', () => {
         `'grace' of tenant '${tenantId}': The user name is already taken (USERNAME_TAKEN)`,
       ],
       [['user:password', '--user', 'nobody'], `'nobody' of tenant '000000': There is no such account`],
+      [['user:unlock', '--user', 'nobody'], `'nobody' of tenant '000000': There is no such account`],
       [['user:add', '--user', 'x', '--tenant', '999999'], `There is no tenant '999999'.`],
       [['user:add', ...account, '--roles', 'superadmin'], 'ROLE_TOO_HIGH'],
       [['user:password', ...account, '--password-stdin'], 'newPassword must be', 'short\n'],

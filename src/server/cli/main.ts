@@ -6,8 +6,13 @@ import { UsageError } from './values';
 
 const [REFUSED, BAD_USAGE] = [1, 2];
 
-void createProgram()
-  .parseAsync()
+const program = createProgram();
+const [first = '', second = '', ...rest] = process.argv.slice(2);
+const isTwoWords = program.commands.some((command) => command.name() === `${first}:${second}`);
+
+void program
+  // `user unlock` is `user:unlock`.
+  .parseAsync(isTwoWords ? [`${first}:${second}`, ...rest] : process.argv.slice(2), { from: 'user' })
   .then(
     () => Number(process.exitCode),
     (error: unknown) => {

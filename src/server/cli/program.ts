@@ -72,6 +72,11 @@ export function createProgram(): Command {
     .addOption(tenant())
     .addOption(passwordStdin());
 
+  const userUnlock = () => (require('./user.commands') as typeof UserFile).userUnlockCommand;
+  command('user:unlock', 'Lift the lock-out of an account after wrong passwords.', ' --user lina', userUnlock)
+    .addOption(user().makeOptionMandatory())
+    .addOption(tenant());
+
   const keyAdd = () => (require('./key.commands') as typeof KeyFile).keyAddCommand;
   const forExport =
     ' --name nightly-export --tenant 100001 --roles tenant_admin --permissions dept:read,change:read';

@@ -1,5 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { INestApplicationContext } from '@nestjs/common';
+import { accountHash } from '../auth/account.entity';
+import { FailedSignInRepository } from '../auth/failed-sign-in.repository';
 import { SessionRepository } from '../auth/session.repository';
 import type { Role } from '../../tenancy/roles';
 import { RequestContext } from '../../tenancy/request-context';
@@ -45,6 +47,17 @@ export function userPasswordCommand(options: AccountOptions): Promise<number> {
   });
 }
 
+export async function userUnlockCommand({ tenant, user }: AccountOptions): Promise<number> {
+  await onServices({ tenant, user }, async (services, { tenantId }) => {
+    const account = await services.get(SessionRepository, { strict: false }).findAccount(tenantId, user);
+    if (!account) throw AccountErrors.NOT_FOUND();
+    const failures = services.get(FailedSignInRepository, { strict: false });
+    await failures.forgive({ accountHash: accountHash(tenantId, account.username) });
+  });
+  print(user);
+  return 0;
+}
+
 /** Does something to an account by the same rules as the API, and prints the password if it was generated here. */
 async function onAccount(
   { tenant, user, passwordStdin }: AccountOptions,
@@ -52,16 +65,21 @@ async function onAccount(
 ): Promise<number> {
   const typed = passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : null;
   const password = typed ?? generatePassword();
+  await onServices({ tenant, user }, (services, ctx) => work(services, ctx, password));
+  print(typed === null ? `${user}  ${password}` : user);
+  return 0;
+}
+
+async function onServices(
+  { tenant, user }: AccountOptions,
+  work: (services: INestApplicationContext, ctx: RequestContext) => Promise<void>,
+): Promise<void> {
   try {
     const env = loadEnv();
     await withAccounts(env.DATABASE_URL, (dataSource) =>
-      withServices({ dataSource, env }, (services) =>
-        work(services, RequestContext.system(tenant), password),
-      ),
+      withServices({ dataSource, env }, (services) => work(services, RequestContext.system(tenant))),
     );
   } catch (error) {
     throw toldRefusal(error, tenant, `Account '${user}' of tenant '${tenant}'`);
   }
-  print(typed === null ? `${user}  ${password}` : user);
-  return 0;
 }
