@@ -73,7 +73,7 @@ export function createProgram(): Command {
     .addOption(passwordStdin());
 
   const userUnlock = () => (require('./user.commands') as typeof UserFile).userUnlockCommand;
-  command('user:unlock', 'Lift the lock-out of an account after wrong passwords.', ' --user lina', userUnlock)
+  command('user:unlock', 'Lift the lock-out of an account.', ' --user lina', userUnlock)
     .addOption(user().makeOptionMandatory())
     .addOption(tenant());
 
