@@ -146,6 +146,24 @@ describe('the typed client', () => {
     await done(api.DELETE('/system/user-api/{id}', { params: { path: { id: String(userId) } } }));
   });
 
+  it('the typed client sees who signed in, and ends sessions', async () => {
+    const api = noting(mintToken());
+    const credentials = { username: 'e', password: 'a-long-password' };
+    const made = await api.POST('/system/user-api', { body: credentials });
+    const path = { id: Number(idIn(made.response)) };
+    for (let n = 0; n < 2; n += 1) await done(noting().POST('/auth/login', { body: credentials }));
+    const query = { userId: path.id, outcome: 'signed_in' } as const;
+    const { data: signIns } = await done(api.GET('/system/sign-in-api', { params: { query } }));
+    const sessions = () => done(api.GET('/system/user-api/{id}/sessions', { params: { path } }));
+    const before = (await sessions()).data.rows.map(({ sessionId }) => sessionId);
+    expect(signIns.rows.map(({ sessionId }) => sessionId)).toEqual(before);
+    const one = { ...path, sessionId: before[0]! };
+    await done(api.DELETE('/system/user-api/{id}/sessions/{sessionId}', { params: { path: one } }));
+    expect((await sessions()).data.rows.map(({ sessionId }) => sessionId)).toEqual(before.slice(1));
+    await done(api.DELETE('/system/user-api/{id}/sessions', { params: { path } }));
+    expect((await sessions()).data.rows).toEqual([]);
+  });
+
   it('the typed client makes, reads, changes and deletes a key, and calls with it', async () => {
     const api = noting(mintToken());
     const body = { name: 'typed', permissions: ['dept:read'] };
