@@ -81,9 +81,18 @@ export interface Idle {
   checkAgain(): Promise<void>;
 }
 
+const idleTime = Symbol('idleTime');
+type Timed = Checked & { [idleTime]?: { ms: number; since?: number | undefined } };
+
+/** For how many milliseconds a request has waited for the outside; one whose client has gone may be waiting still. */
+export function idleMsOf({ [idleTime]: { ms, since } = { ms: 0 } }: Timed): number {
+  return since === undefined ? ms : ms + performance.now() - since;
+}
+
 export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionContext): Idle => {
   const http = context.switchToHttp();
-  const { [workPlace]: place, [checks]: passed = [] } = http.getRequest<Checked>();
+  const request = http.getRequest<Timed>();
+  const { [workPlace]: place, [checks]: passed = [] } = request;
   const gone = new AbortController();
   http.getResponse<Response>().once('close', () => {
     gone.abort();
@@ -92,9 +101,11 @@ export const IdleRequest = createParamDecorator((_: unknown, context: ExecutionC
     signal: gone.signal,
     async during(outside) {
       place?.giveBack();
+      request[idleTime] = { ms: idleMsOf(request), since: performance.now() };
       try {
         return await outside();
       } finally {
+        request[idleTime] = { ms: idleMsOf(request) };
         await place?.take();
       }
     },
@@ -192,10 +203,13 @@ export function isFailure({ status }: Outcome, error: unknown): boolean {
   return status === 500 || (status > 500 && (error as Error).cause !== undefined);
 }
 
-/** The template of the route that a request has reached, never its address; undefined when it has reached none. */
-export function routeOf({ route }: Request): string | undefined {
+/** Of a request that has reached no route. */
+export const NO_ROUTE = 'none';
+
+/** The template of the route that a request has reached, never its address. */
+export function routeOf({ route }: Request): string {
   const { path } = (route ?? {}) as { path?: unknown };
-  return typeof path === 'string' ? path : undefined;
+  return typeof path === 'string' ? path : NO_ROUTE;
 }
 
 export const JSON_TYPE = 'application/json';

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
 import { RetryBudget } from '../../src/database/retry-policy';
+import { ChangeWaiters } from '../../src/changes/change-waiters';
 import { DeptService } from '../../src/dept/dept.service';
 import { aDept, ApiClient, aTenant, aUser } from '../../src/server/testing';
+import { OverloadProtection } from '../../src/server/overload/overload-protection';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/free-port';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -90,6 +92,49 @@ describe('the metrics', () => {
     expect(grown.get(`${durations}_count{method="GET",route="${ONE}"}`)).toBe(5);
     expect(grown.get(`${durations}_bucket{le="+Inf",method="GET",route="${ONE}"}`)).toBe(5);
     expect(grown.get('tenantry_unit_wait_seconds_count')).toBe(2);
+  });
+
+  it('the metrics count probes apart from requests', async () => {
+    const grown = await growth(async () => {
+      await service.anonymous.get('/health/live');
+      await service.anonymous.get('/health/ready');
+      await service.anonymous.get('/health/ready');
+    });
+    const counted = [...grown].filter(([key, by]) => key.startsWith('tenantry_http_') && by > 0);
+    expect(Object.fromEntries(counted)).toEqual({
+      'tenantry_http_probes_total{route="/health/live",status="200"}': 1,
+      'tenantry_http_probes_total{route="/health/ready",status="200"}': 2,
+    });
+  });
+
+  it('the metrics leave waiting for changes out of the durations, also of followers that go away', async () => {
+    const { nextCursor } = (await api.get('/system/change-api?limit=100')).body.data as {
+      nextCursor: string;
+    };
+    const follow = `/system/change-api?after=${nextCursor}&wait=`;
+    const { authorization } = (api as unknown as { headers: { authorization: string } }).headers;
+    const before = service.log.length;
+    const grown = await growth(async () => {
+      await api.get(`${follow}1`);
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      const gone = fetch(`${api.baseUrl}${follow}20`, { headers: { authorization }, signal });
+      // It waits, and has given back its place of work.
+      const overload = service.app.get(OverloadProtection);
+      await until(() => service.app.get(ChangeWaiters).count === 1 && overload.counts.inWork === 0);
+      leaving.abort();
+      await expect(gone).rejects.toThrow('aborted');
+    });
+    const followers = service.log
+      .slice(before)
+      .map((line) => JSON.parse(line) as { ms: number; waitedMs?: number })
+      .filter(({ waitedMs }) => waitedMs !== undefined);
+    expect(followers).toHaveLength(2);
+    const seconds = followers.reduce((sum, { ms, waitedMs = 0 }) => sum + (ms - waitedMs) / 1000, 0);
+    const durations = 'tenantry_http_request_duration_seconds';
+    const labels = 'method="GET",route="/system/change-api"';
+    expect(grown.get(`${durations}_count{${labels}}`)).toBe(2);
+    expect(grown.get(`${durations}_sum{${labels}}`)).toBeCloseTo(seconds, 2);
   });
 
   it('the metrics count who asked for more of a quota than there is, by its kind', async () => {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { RetryBudget } from '../../src/database/retry-policy';
 import { DeptService } from '../../src/dept/dept.service';
+import { ShutdownState } from '../../src/server/health/health.controller';
 import { SignInService } from '../../src/server/auth/sign-in.service';
 import { newKeySecret } from '../../src/server/auth/key-secret';
 import { type Answer, type ApiClient, aTenant, aUser, mintToken } from '../../src/server/testing';
@@ -9,6 +10,8 @@ import { deferred, until } from '../support/until';
 import { connectTo, exchange } from '../support/wire';
 
 const PATH = '/system/dept-api';
+const DEBUG = 20;
+const INFO = 30;
 const WARN = 40;
 const ERROR = 50;
 
@@ -65,7 +68,7 @@ describe('the log', () => {
   it.each([
     ['a handler', 'GET', `${PATH}/999999999`, undefined, 404, 'DEPT_NOT_FOUND', `${PATH}/:id`],
     ['a pipe', 'GET', `${PATH}/x?secret=1`, undefined, 400, 'INVALID_INPUT', `${PATH}/:id`],
-    ['the router', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND', undefined],
+    ['the router', 'GET', '/nowhere', undefined, 404, 'ROUTE_NOT_FOUND', 'none'],
     ['the parser', 'POST', PATH, '{', 400, 'MALFORMED_REQUEST', PATH],
   ])('the log has a warning of what %s refused', async (_, method, path, body, status, reason, route) => {
     const answer = await api.send(method, path, body);
@@ -75,6 +78,25 @@ describe('the log', () => {
     ]);
     expect(lines[0]!.route).toBe(route);
     expect(lines[0]).not.toHaveProperty('aborted');
+  });
+
+  it.each([
+    ['an answer', '/system/dept-api?limit=1', {}, INFO, PATH],
+    ['a page outside the API', '/', {}, INFO, '/'],
+    ['an odd request', `${PATH}/1`, { expect: 'magic' }, WARN, 'none'],
+  ])('the log has the route of %s', async (name, path, headers, level, route) => {
+    const requestId = name.replaceAll(' ', '-');
+    await api.get(path, { ...headers, 'x-request-id': requestId });
+    expect(await linesAbout(requestId)).toEqual([expect.objectContaining({ level, route })]);
+  });
+
+  it('the log says for how long a follower has waited for changes', async () => {
+    const after = (await api.get('/system/change-api?limit=100')).body.data as { nextCursor: string };
+    await api.get(`/system/change-api?after=${after.nextCursor}&wait=1`, { 'x-request-id': 'follower' });
+    const [line] = await linesAbout('follower');
+    expect(line).toMatchObject({ level: INFO, route: '/system/change-api' });
+    expect(line!.waitedMs).toBeGreaterThanOrEqual(990);
+    expect(line!.ms).toBeGreaterThanOrEqual(line!.waitedMs as number);
   });
 
   it('the log has a warning of sign-ins that were refused in the words of OAuth2', async () => {
@@ -160,7 +182,7 @@ describe('the log', () => {
   it('the log has a warning of bytes that never became a request', async () => {
     await exchange(service.anonymous.baseUrl, 'NONSENSE\r\n\r\n');
     const [line] = linesOf(({ status, method }) => status === 400 && method === undefined);
-    expect(line).toMatchObject({ level: WARN, reason: 'MALFORMED_REQUEST' });
+    expect(line).toMatchObject({ level: WARN, reason: 'MALFORMED_REQUEST', route: 'none' });
     expect(line!.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
@@ -288,5 +310,24 @@ describe('the log', () => {
     const lines = await linesAbout(answer.refusal.requestId, other.log);
     expect(lines.at(-1)).toMatchObject({ level: ERROR, status: 500, reason: 'INTERNAL_ERROR' });
     await other.leave();
+  });
+
+  it('the log tells of probes only to those who debug, unless the answer was no', async () => {
+    const probes = (log: readonly string[]) =>
+      linesOf(({ path }) => String(path).startsWith('/health/'), log).map(({ level, path }) => [level, path]);
+    const other = await ServiceUnderTest.on(service.database, { LOG_LEVEL: 'debug' });
+    for (const { anonymous } of [service, other])
+      for (const name of ['live', 'ready']) await anonymous.get(`/health/${name}`);
+    await until(() => probes(other.log).length === 2);
+    expect(probes(other.log)).toEqual([
+      [DEBUG, '/health/live'],
+      [DEBUG, '/health/ready'],
+    ]);
+    other.app.get(ShutdownState).request();
+    expect((await other.anonymous.get('/health/ready')).status).toBe(503);
+    await until(() => probes(other.log).length === 3);
+    expect(probes(other.log).at(-1)).toEqual([WARN, '/health/ready']);
+    await other.leave();
+    expect(probes(service.log)).toEqual([]);
   });
 });

@@ -32,10 +32,17 @@ interface Readiness {
 const PATIENCE_MS = 2000;
 const DOWN: Readiness['checks'] = { database: 'down', migrations: 'unknown' };
 
+const PATH = '/health';
+
+/** Whether it is a route of the controller below, which process managers and load balancers ask every few seconds. */
+export function isProbe(route: string): boolean {
+  return route.startsWith(`${PATH}/`);
+}
+
 /** For process managers and load balancers, outside the envelope. */
 @Public(true)
 @ApiExcludeController()
-@Controller('health')
+@Controller(PATH)
 export class HealthController {
   constructor(
     private readonly dataSource: DataSource,

@@ -1,14 +1,24 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { Logger } from 'pino';
+import type { Level, Logger } from 'pino';
 import type { Principal } from '../../tenancy/principal';
-import { clientAddress, outcomeOf, routeOf, type Outcome, requestIdOf } from '../../web/request';
+import {
+  clientAddress,
+  idleMsOf,
+  NO_ROUTE,
+  outcomeOf,
+  routeOf,
+  type Outcome,
+  requestIdOf,
+} from '../../web/request';
 import { withoutKeys } from '../auth/key-secret';
 import { signInNoteOf } from '../auth/sign-in-note';
+import { isProbe } from '../health/health.controller';
 import type { ServiceMetrics } from '../metrics/service-metrics';
 
 /**
- * One line per request: who asked for what, and how it ended. No header, no query, no body but the name that a sign-in names. Answers are `info`, refusals
- * `warn`, failures `error`: LOG_LEVEL=warn leaves out what went well and nothing else.
+ * One line per request: who asked for what, and how it ended. No header, no query, no body but the name that a sign-in names. Answers are
+ * `info`, refusals `warn`, failures `error`: LOG_LEVEL=warn leaves out what went well and nothing else. Probes come every few seconds:
+ * they are `debug`, or `warn` when the answer was no.
  */
 export class AccessLog {
   readonly #lines: Logger;
@@ -34,31 +44,38 @@ export class AccessLog {
 
   /** Bytes that never became a request were answered. */
   readonly tellUnread = (requestId: string, { status, reason }: Outcome): void => {
-    this.#lines.warn({ requestId, status, reason });
+    this.#lines.warn({ requestId, status, reason, route: NO_ROUTE });
     this.meter?.unread({ status, reason });
   };
 
   #tell(request: Request, response: Response, address: string, ms: number): void {
     const { status, reason } = outcomeOf(response);
-    this.meter?.ended(request.method, routeOf(request), { status, reason }, ms);
+    const route = routeOf(request);
+    const waitedMs = idleMsOf(request);
+    this.meter?.ended(request.method, route, { status, reason }, ms - waitedMs);
     const principal = request.user as Principal | undefined;
     const signIn = signInNoteOf(response);
     if (signIn) this.meter?.signedIn(signIn);
-    const level = status < 400 ? 'info' : status < 500 ? 'warn' : 'error';
-    this.#lines[level]({
+    this.#lines[levelOf(status, isProbe(route))]({
       requestId: requestIdOf(request),
       method: request.method,
       path: withoutKeys(request.originalUrl.split('?', 1)[0] ?? ''),
       status,
       reason,
-      route: reason === undefined ? undefined : routeOf(request),
+      route,
       tenant: principal?.tenantId ?? signIn?.tenant,
       user: principal?.username ?? (signIn?.user && withoutKeys(signIn.user)),
       outcome: signIn?.outcome,
       session: signIn?.session,
       address,
       ms: Math.round(ms),
+      waitedMs: waitedMs > 0 ? Math.round(waitedMs) : undefined,
       aborted: response.writableFinished ? undefined : true,
     });
   }
+}
+
+function levelOf(status: number, isAskedOften: boolean): Level {
+  if (isAskedOften) return status < 400 ? 'debug' : 'warn';
+  return status < 400 ? 'info' : status < 500 ? 'warn' : 'error';
 }

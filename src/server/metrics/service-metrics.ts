@@ -5,16 +5,16 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { Meter, type UnitFault } from '../../database/meter';
 import { TenantryDataSource } from '../../database/tenantry.data-source';
 import { CONTRACT_QUOTAS } from '../../tenant/quota/quota-kinds';
-import type { Outcome } from '../../web/request';
+import { NO_ROUTE, type Outcome } from '../../web/request';
 import { PasswordHasher } from '../auth/password-hasher';
 import { SIGN_IN_OUTCOMES, type SignInNote } from '../auth/sign-in-note';
 import type { Env } from '../config/env';
 import { version } from '../config/version';
+import { isProbe } from '../health/health.controller';
 import type { PoolState } from '../../database/dialect';
 import { dialectOf } from '../../database/dialects';
 import { OverloadProtection } from '../overload/overload-protection';
 
-const NO_ROUTE = 'none';
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost', 'crowded'];
 
@@ -31,9 +31,15 @@ export class ServiceMetrics extends Meter {
   });
   readonly #durations = new Histogram({
     name: 'tenantry_http_request_duration_seconds',
-    help: 'From the head of the request to the end of the answer.',
+    help: 'From the head of the request to the end of the answer, without waiting for changes and for webhooks.',
     labelNames: ['method', 'route'],
     buckets: BUCKETS,
+    ...this.#to,
+  });
+  readonly #probes = new Counter({
+    name: 'tenantry_http_probes_total',
+    help: 'Probes of process managers and load balancers. They are in no other count.',
+    labelNames: ['route', 'status'],
     ...this.#to,
   });
   readonly #waits = new Histogram({
@@ -71,10 +77,14 @@ export class ServiceMetrics extends Meter {
     this.#inFlight += 1;
   }
 
-  ended(method: string, route: string | undefined, { status, reason = '' }: Outcome, ms: number): void {
+  ended(method: string, route: string, { status, reason = '' }: Outcome, ms: number): void {
     this.#inFlight -= 1;
-    this.#requests.inc({ method, route: route ?? NO_ROUTE, status, reason });
-    this.#durations.observe({ method, route: route ?? NO_ROUTE }, ms / 1000);
+    if (isProbe(route)) {
+      this.#probes.inc({ route, status });
+      return;
+    }
+    this.#requests.inc({ method, route, status, reason });
+    this.#durations.observe({ method, route }, ms / 1000);
   }
 
   unread({ status, reason = '' }: Outcome): void {
