@@ -58,7 +58,7 @@ const onServerOf = (kind) => ({
 });
 const onMariadb = onServerOf('mariadb');
 
-const each = 'test/!(one-database|browser|packed|scale|faults|suites|support)/**/*.e2e-spec.ts';
+const each = 'test/!(one-database|browser|packed|scale|faults|deploy|suites|support)/**/*.e2e-spec.ts';
 const onSqlite = inSuites ? 'test/suites/!(one-database-|on-mysql)*.ts' : each;
 // Processes take long to start: on servers, what is about them is left to `npm run test:long`. On MySQL, more than that.
 const isShort = inSuites && process.env.LONG !== '1';
@@ -88,5 +88,6 @@ module.exports = {
     project('packed', 'test/packed/*.e2e-spec.ts', onMariadb),
     project('scale', 'test/scale/*.e2e-spec.ts', onMariadb),
     project('faults', 'test/faults/*.e2e-spec.ts', onMariadb),
+    project('deploy', 'test/deploy/*.e2e-spec.ts'),
   ],
 };

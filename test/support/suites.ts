@@ -73,7 +73,7 @@ const ALL_SUITES = { ...SUITES, ...ONE_DATABASE_SUITES, ...MYSQL_SUITE };
 /** Every spec below `test/` that `npm test` runs over HTTP. */
 export function specs(): string[] {
   return readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.e2e-spec.ts') && !/^(browser|packed|scale|faults)\//.test(path))
+    .filter((path) => path.endsWith('.e2e-spec.ts') && !/^(browser|packed|scale|faults|deploy)\//.test(path))
     .sort();
 }
 
