@@ -26,6 +26,6 @@ export async function run(name: string, args: readonly string[], cwd = ROOT): Pr
     return stdout + stderr;
   } catch (error) {
     const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string };
-    throw new Error([message, stdout, stderr].join('\n'));
+    throw new Error([message, stdout, stderr].join('\n'), { cause: error });
   }
 }
