@@ -7,7 +7,8 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const GUIDES = ['docs/api.md', 'docs/embedding.md', 'docs/operations.md'];
 const RECORDS = readdirSync(join(ROOT, 'docs', 'decisions')).map((name) => `docs/decisions/${name}`);
 const OTHERS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'examples/platform/README.md'];
-const DOCUMENTS = [...OTHERS, 'deploy/galera/README.md', ...GUIDES, ...RECORDS];
+const DEPLOY = ['deploy/galera/README.md', 'deploy/kubernetes/README.md'];
+const DOCUMENTS = [...OTHERS, ...DEPLOY, ...GUIDES, ...RECORDS];
 
 const headings = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map((match) => match[1]!);
 /** As GitHub makes it. */

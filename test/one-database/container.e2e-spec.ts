@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { parseEnv } from '../../src/server/config/env';
+import { DOCKERFILE as dockerfile, imageSettings } from '../support/image-settings';
 
 const ROOT = join(__dirname, '..', '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -11,13 +12,6 @@ interface Compose {
 }
 
 describe('the image and the compose file', () => {
-  const dockerfile = read('Dockerfile');
-  const image = Object.fromEntries(
-    [...dockerfile.matchAll(/^ENV (.*)$/gm)].flatMap(([, line]) =>
-      line!.split(' ').map((pair) => pair.split(/=(.*)/).slice(0, 2)),
-    ),
-  ) as Record<string, string>;
-
   /** What the service sees under `docker compose up`, with these variables in the shell. */
   const settings = (shell: Record<string, string>) => {
     const { environment } = (load(read('docker-compose.yml')) as Compose).services.tenantry;
@@ -28,7 +22,7 @@ describe('the image and the compose file', () => {
         (_, variable: string, kind: string, text: string) => shell[variable] ?? (kind === '-' ? text : ''),
       ),
     ]);
-    return parseEnv({ ...image, ...(Object.fromEntries(filled) as Record<string, string>) });
+    return parseEnv({ ...imageSettings, ...(Object.fromEntries(filled) as Record<string, string>) });
   };
   const secrets = { DB_PASSWORD: 'letters123', JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'a-password' };
 
