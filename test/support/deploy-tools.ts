@@ -9,12 +9,17 @@ const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin'];
 const whereIs = (name: string) =>
   FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path));
 
+/** Stands for the rights of root among the programs that a test needs. */
+export const AS_ROOT = 'the rights of root';
+
 /** Defines tests that need these programs. Where one is missing they are left out; with REQUIRE_DEPLOY_TOOLS=1 that fails. */
 export function withPrograms(names: readonly string[], define: () => void): void {
-  const missing = names.filter((name) => whereIs(name) === undefined);
+  const isThere = (name: string) =>
+    name === AS_ROOT ? process.getuid?.() === 0 : whereIs(name) !== undefined;
+  const missing = names.filter((name) => !isThere(name));
   if (missing.length === 0) define();
-  else if (process.env.REQUIRE_DEPLOY_TOOLS === '1') throw new Error(`Not installed: ${missing.join(', ')}`);
-  else it(`left out, because these are not installed: ${missing.join(', ')}`, () => undefined);
+  else if (process.env.REQUIRE_DEPLOY_TOOLS === '1') throw new Error(`Not there: ${missing.join(', ')}`);
+  else it(`left out, because these are not there: ${missing.join(', ')}`, () => undefined);
 }
 
 /** What a program printed; when it fails, that is the message. */
