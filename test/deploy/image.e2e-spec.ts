@@ -22,10 +22,6 @@ describe('the image', () => {
       expect(await image.megabytes()).toBeLessThanOrEqual(120);
     });
 
-    it('the image declares no volume, which would be an anonymous one wherever it is started', () => {
-      expect(image.config.Volumes ?? {}).toEqual({});
-    });
-
     it('the image answers as user node with a read-only root, leaves no zombie, and SIGTERM ends it with 0', async () => {
       const PORT = String(await freePort());
       const container = await image.start({ ...SECRETS, PORT });

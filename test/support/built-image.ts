@@ -12,7 +12,6 @@ interface Config {
   readonly Env: readonly string[];
   readonly Entrypoint: readonly string[];
   readonly Cmd: readonly string[];
-  readonly Volumes?: Record<string, unknown>;
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
