@@ -12,9 +12,10 @@ RUN npm run build && npm prune --omit=dev && \
   find node_modules -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' ')' -delete
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data DATABASE_URL=sqlite:/data/tenantry.sqlite
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 WORKDIR /app
-RUN mkdir /data && chown node:node /data
+# The default DATABASE_URL is a file in ./data. It is not set here, because DATABASE_URL_FILE must not stand beside it.
+RUN mkdir /data && chown node:node /data && ln -s /data data
 COPY --from=build /usr/bin/tini-static /usr/local/bin/tini
 COPY --from=build /app/package.json ./
 COPY --from=build /app/src/server/package.json ./src/server/

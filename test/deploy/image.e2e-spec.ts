@@ -15,7 +15,7 @@ describe('the image', () => {
     });
     afterAll(async () => {
       await stopAll();
-      image.remove();
+      await image.remove();
     });
 
     it('the image adds at most 120 MB to its base', async () => {

@@ -76,6 +76,9 @@ describe('deploy/kubernetes', () => {
       'ADMIN_PASSWORD_FILE',
       'DATABASE_URL_FILE',
     ]);
+    // The service refuses to have the same setting twice.
+    for (const [name] of files)
+      expect({ ...imageSettings, ...settings }).not.toHaveProperty(name.replace('_FILE', ''));
     const guide = readFileSync(join(FOLDER, 'README.md'), 'utf8');
     for (const workload of [deployment, job]) {
       const [{ volumeMounts, envFrom }] = workload.spec.template.spec.containers;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, run } from './deploy-tools';
@@ -80,8 +80,8 @@ export class BuiltImage {
     return container;
   }
 
-  remove(): void {
-    rmSync(this.storage, { recursive: true, force: true });
+  async remove(): Promise<void> {
+    await run('rm', ['-rf', this.storage]);
   }
 }
 
