@@ -60,7 +60,9 @@ describe('deploy/kubernetes', () => {
 
   it('the settings are those that the service understands, and its ports are those of the container', () => {
     const secrets = { JWT_SECRET: 'x'.repeat(32), ADMIN_PASSWORD: 'a-password' };
-    const env = parseEnv({ ...imageSettings, ...settings, ...secrets });
+    // The files are not here.
+    const plain = Object.entries(settings).filter(([name]) => !name.endsWith('_FILE'));
+    const env = parseEnv({ ...imageSettings, ...Object.fromEntries(plain), ...secrets });
     expect([env.NODE_ENV, env.HOST, env.METRICS_HOST]).toEqual(['production', '0.0.0.0', '0.0.0.0']);
     const ports = container.ports.map(({ name, containerPort }) => [name, containerPort]);
     expect(ports).toEqual([
