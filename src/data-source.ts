@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { DatabaseLocation } from './database/database-url';
+import { tellDatabase, type DatabaseLocation } from './database/database-url';
 import type { Backend, OwnTables } from './database/dialect';
 import type * as MysqlFile from './database/mysql/mysql.backend';
 import type * as PostgresFile from './database/postgres/postgres.backend';
@@ -17,7 +17,7 @@ export async function createDataSource(
     entities: [...entities, ...(own.entities ?? [])],
     migrations: [...migrations, ...(own.migrations ?? [])],
   };
-  return backendOf(location).createDataSource(tables, onWait);
+  return backendOf(location).createDataSource(tables, onWait).catch(tellDatabase(location));
 }
 
 /**
@@ -25,7 +25,7 @@ export async function createDataSource(
  * together: the others wait, then find everything done.
  */
 export async function withMigrationLock<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
-  const unlock = await backendOf(location).lock();
+  const unlock = await backendOf(location).lock().catch(tellDatabase(location));
   try {
     return await work();
   } finally {

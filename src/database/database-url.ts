@@ -55,6 +55,14 @@ export function describeDatabase(location: DatabaseLocation): string {
   return `${kind === 'mysql' ? 'MySQL' : 'PostgreSQL'} ${username}@${host}:${port}/${database}${security}`;
 }
 
+/** For the `catch` of what opens or migrates a database: the driver's words name neither the setting nor the file. */
+export const tellDatabase =
+  (location: DatabaseLocation) =>
+  (error: unknown): never => {
+    const problem = `DATABASE_URL: the database ${describeDatabase(location)} cannot be used`;
+    throw new Error(`${problem}: ${(error as Error).message}`, { cause: error });
+  };
+
 function sqliteLocation(rest: string): DatabaseLocation {
   const path = rest.replace(/^\/\/(?=\/)/, '');
   // In memory there is no second connection to read from, and nothing would outlive the process.

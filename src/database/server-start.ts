@@ -31,7 +31,7 @@ export function readAuthorities(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`DATABASE_URL: the file of ssl-ca cannot be read (${(error as Error).message}).`, {
+    throw new Error(`The file of ssl-ca cannot be read (${(error as Error).message}).`, {
       cause: error,
     });
   }

@@ -44,7 +44,7 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.get(ShutdownState).signal.addEventListener('abort', () => {
     adapter.announceStop();
   });
-  await metrics?.serve(app, parts.env);
+  if (metrics) await namingSettings('METRICS_HOST, METRICS_PORT', metrics.serve(app, parts.env));
   return app;
 }
 
@@ -62,17 +62,45 @@ function leaveFileUnread(request: Request, _: Response, next: NextFunction): voi
   next();
 }
 
-export function banner(address: string, env: Env, firstAdmin: FirstAdmin | null): string {
+/** Tells which settings chose an address on which nothing can listen. */
+export function namingSettings<T>(settings: string, listening: Promise<T>): Promise<T> {
+  return listening.catch((error: unknown) => {
+    throw new Error(`${settings}: ${(error as Error).message}`, { cause: error });
+  });
+}
+
+/** What a start has come to. */
+export interface Start {
+  readonly env: Env;
+  readonly address: string;
+  readonly firstAdmin: FirstAdmin | null;
+  /** Names of those that ran. */
+  readonly migrations: readonly string[];
+}
+
+/** For collectors of the log. */
+export function startFields({ env, address, migrations }: Start): object {
+  const metrics = metricsAddress(env);
+  const database = describeDatabase(env.DATABASE_URL);
+  return { version, address, ...(metrics && { metrics }), database, migrations };
+}
+
+/** For people. */
+export function banner({ env, address, firstAdmin, migrations }: Start): string {
+  const metrics = metricsAddress(env);
   return [
     `Tenantry ${version}`,
     line('API', address),
     line('Swagger UI', env.DOCS === 'on' ? `${address}/docs` : 'off (DOCS=on opens it)'),
-    ...(env.METRICS_PORT === undefined
-      ? []
-      : [line('Metrics', `http://${env.METRICS_HOST}:${env.METRICS_PORT}/metrics`)]),
+    ...(metrics ? [line('Metrics', metrics)] : []),
     line('Database', describeDatabase(env.DATABASE_URL)),
+    ...(migrations.length > 0 ? [line('Migrations', `${migrations.length} have run`)] : []),
     ...adminLines(firstAdmin),
   ].join('\n');
+}
+
+function metricsAddress({ METRICS_HOST, METRICS_PORT }: Env): string | undefined {
+  return METRICS_PORT === undefined ? undefined : `http://${METRICS_HOST}:${METRICS_PORT}/metrics`;
 }
 
 /** The first account, if its password was made here; it is shown only once. */

@@ -11,7 +11,7 @@ import { Doctor } from '../../src/doctor/doctor';
 import { ServiceDoctor } from '../../src/server/account/service-doctor';
 import { AccountEntity, SessionEntity } from '../../src/server/auth/account.entity';
 import { PasswordHasher } from '../../src/server/auth/password-hasher';
-import { createServiceDataSource } from '../../src/server/service-data-source';
+import { createServiceDataSource, migrate } from '../../src/server/service-data-source';
 import type { ApiClient, ThrowAwayDatabase } from '../../src/server/testing';
 import { breakOnPurpose } from '../support/examined-databases';
 import { HandClock } from '../support/hand-clock';
@@ -88,6 +88,10 @@ if (onPostgres) {
     beforeAll(async () => {
       const database = await emptyDatabase();
       await load(database);
+      // As the operator does who has stopped all replicas of 0.1.
+      const dataSource = await (await createServiceDataSource(parseDatabaseUrl(database.url))).initialize();
+      await migrate(dataSource, true);
+      await dataSource.destroy();
       const clock = new HandClock();
       clock.set(THEN);
       service = await ServiceUnderTest.on(database, {}, clock);

@@ -50,7 +50,7 @@ describe('the demo beside others', () => {
     const { code, err } = await demo();
     expect([code, err]).toEqual([
       1,
-      'error: The database is not up to date: start the service once, or migrate your platform.\n',
+      `error: The database is not up to date: it lacks ${newest}. Run: tenantry migrate\n`,
     ]);
   });
 

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { mintToken, TEST_SECRET } from '../../src/server/testing';
 import { ChildService } from '../support/child-service';
 import { FreshPlace } from '../support/fresh-place';
+import { startPostgres } from '../support/postgres-server';
+import { postgresFolder } from '../support/server-binaries.js';
 import { emptyDatabase } from '../support/test-database';
 import { until } from '../support/until';
 
@@ -93,6 +96,58 @@ describe('the settings of a start', () => {
     expect(service.printed).not.toContain('long-enough');
     await service.stop();
   });
+
+  it('a start that fails names the setting, and the address or the file that is meant', async () => {
+    const taken = createServer().listen(Number(place.port), '127.0.0.1');
+    const file = join(place.database.folder, 'letter.sqlite');
+    writeFileSync(file, 'This is no database, but long enough to be looked at.');
+    const inUse = `listen EADDRINUSE: address already in use 127.0.0.1:${place.port}`;
+    const failures: [Record<string, string>, string][] = [
+      [place.settings(), `HOST, PORT: ${inUse}`],
+      [place.settings({ PORT: '0', METRICS_PORT: place.port }), `METRICS_HOST, METRICS_PORT: ${inUse}`],
+      [place.settings({ PORT: '0', HOST: '192.0.2.1' }), 'HOST, PORT: listen EADDRNOTAVAIL'],
+      [
+        place.settings({ DATABASE_URL: `sqlite:${file}` }),
+        `DATABASE_URL: the database SQLite ${file} cannot be used: file is not a database`,
+      ],
+      [
+        place.settings({ DATABASE_URL: `sqlite:${file}/below` }),
+        `DATABASE_URL: the database SQLite ${file}/below cannot be used: `,
+      ],
+    ];
+    for (const [settings, told] of failures) {
+      const service = ChildService.spawn(settings, place.database.folder);
+      expect(await service.ended()).toBe(1);
+      expect(service.printed).toContain(`Tenantry did not start. ${told}`);
+    }
+    taken.close();
+  });
+
+  const bin = postgresFolder();
+  if (bin !== undefined)
+    it('a start that PostgreSQL refuses says what is missing: the password, the right one, the database or the schema', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tenantry-hba-'));
+      chmodSync(folder, 0o755);
+      writeFileSync(join(folder, 'hba'), 'host all somebody all scram-sha-256\nhost all all all trust\n');
+      const server = await startPostgres(bin, { settings: [`hba_file=${join(folder, 'hba')}`] });
+      const as = (who: string, rest: string) => `${server.url.replace('postgres@', `${who}@`)}/${rest}`;
+      const address = `127.0.0.1:${server.port}`;
+      const refusals = [
+        [as('somebody', 'postgres'), 'The database server asks for a password, and DATABASE_URL has none.'],
+        [as('somebody:wrong-one', 'postgres'), 'password authentication failed for user "somebody"'],
+        [as('postgres', 'nowhere'), `@${address}/nowhere cannot be used: database "nowhere" does not exist`],
+        [as('postgres', 'postgres?schema=none'), `/postgres cannot be used: There is no schema none in it.`],
+      ] as const;
+      for (const [DATABASE_URL, told] of refusals) {
+        const service = ChildService.spawn({ ...place.settings(), DATABASE_URL }, place.database.folder);
+        expect(await service.ended()).toBe(1);
+        expect(service.printed).toContain('Tenantry did not start. DATABASE_URL: the database PostgreSQL ');
+        expect(service.printed).toContain(told);
+        expect(service.printed).not.toContain('wrong-one');
+      }
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
 });
 
 describe('a stop while clients dawdle', () => {

@@ -1,11 +1,72 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TEST_SECRET } from '../../src/server/testing';
+import { version } from '../../src/server/config/version';
 import { ChildService } from '../support/child-service';
+import { freePort } from '../support/free-port';
 import { FreshPlace } from '../support/fresh-place';
-import { startPostgres } from '../support/postgres-server';
-import { postgresFolder } from '../support/server-binaries.js';
+
+const ROOT = join(__dirname, '..', '..');
+
+function linesOf({ printed }: ChildService): object[] {
+  return printed
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+}
+
+describe('npm start', () => {
+  let folder: string;
+  const start = () =>
+    new Promise<string>((resolve) => {
+      execFile('npm', ['--silent', 'start'], { cwd: folder }, (error, stdout, stderr) => {
+        resolve(`${stderr}${stdout}${error ? 'failed\n' : ''}`);
+      });
+    });
+  const source = (seconds: number, path = 'src/a.ts') => {
+    utimesSync(join(folder, path), seconds, seconds);
+  };
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tenantry-npm-start-'));
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: { prestart: string; postbuild: string };
+    };
+    const { prestart, postbuild } = scripts;
+    const build = 'mkdir -p dist && test ! -e src/broken.ts';
+    const own = { scripts: { build, postbuild, prestart, start: 'echo served' } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(own));
+    copyFileSync(join(ROOT, 'build-when-needed.mjs'), join(folder, 'build-when-needed.mjs'));
+    mkdirSync(join(folder, 'src'));
+    writeFileSync(join(folder, 'src', 'a.ts'), '');
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('npm start builds only what has changed since the last build that succeeded, and says so', async () => {
+    expect(await start()).toBe('Building: nothing is built yet.\nserved\n');
+    expect(await start()).toBe('served\n');
+    source(Date.now() / 1000 + 1);
+    expect(await start()).toBe('Building: src/a.ts has changed.\nserved\n');
+    source(1);
+    writeFileSync(join(folder, 'src', 'broken.ts'), '');
+    for (const path of ['src', 'src/broken.ts']) source(Date.now() / 1000 + 1, path);
+    expect(await start()).toMatch(/^Building: src has changed.\n(.*\n)?failed\n$/);
+    expect(await start()).toMatch(/^Building: src has changed.\n(.*\n)?failed\n$/);
+  });
+});
 
 describe('a start', () => {
   const place = new FreshPlace();
@@ -35,20 +96,40 @@ describe('a start', () => {
     taken.close();
   });
 
-  const bin = postgresFolder();
-  if (bin !== undefined)
-    it('a start without the password that PostgreSQL asks for says so', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'tenantry-hba-'));
-      chmodSync(folder, 0o755);
-      writeFileSync(join(folder, 'hba'), 'host all somebody all scram-sha-256\nhost all all all trust\n');
-      const server = await startPostgres(bin, { settings: [`hba_file=${join(folder, 'hba')}`] });
-      const DATABASE_URL = `${server.url.replace('postgres@', 'somebody@')}/postgres`;
-      const service = ChildService.spawn({ ...place.settings(), DATABASE_URL }, place.database.folder);
-      expect(await service.ended()).toBe(1);
-      expect(service.printed).toContain(
-        'The database server asks for a password, and DATABASE_URL has none.',
-      );
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    });
+  it('every line of a service in production is JSON, from its start to its stop', async () => {
+    const METRICS_PORT = String(await freePort());
+    const production = { NODE_ENV: 'production', JWT_SECRET: TEST_SECRET, ADMIN_PASSWORD: 'admin-password' };
+    const settings = place.settings({ ...production, METRICS_PORT, LOG_LEVEL: 'warn' });
+    const service = ChildService.spawn(settings, place.database.folder);
+    await service.untilReady();
+    expect((await service.as().get('/system/dept-api/1')).status).toBe(404);
+    expect(await service.stop()).toBe(0);
+    expect(linesOf(service)).toMatchObject([
+      {
+        msg: 'started',
+        level: 30,
+        version,
+        address: `http://127.0.0.1:${place.port}`,
+        metrics: `http://127.0.0.1:${METRICS_PORT}/metrics`,
+        database: `SQLite ${place.database.url.slice('sqlite:'.length)}`,
+        migrations: expect.arrayContaining(['Settings1763164800010', 'Quotas1763164800018']) as string[],
+      },
+      { status: 404, path: '/system/dept-api/1' },
+      { msg: 'stopping', signal: 'SIGTERM', waitMs: 500 },
+      { msg: 'stopped', level: 30 },
+    ]);
+
+    const taken = createServer().listen(Number(METRICS_PORT), '127.0.0.1');
+    const again = ChildService.spawn(settings, place.database.folder);
+    expect(await again.ended()).toBe(1);
+    const told = { msg: 'did not start', level: 60, version };
+    const problem = `METRICS_HOST, METRICS_PORT: listen EADDRINUSE: address already in use 127.0.0.1:${METRICS_PORT}`;
+    expect(linesOf(again)).toMatchObject([{ ...told, problem }]);
+    taken.close();
+    const wrong = ChildService.spawn({ ...settings, PORT: 'x' }, place.database.folder);
+    expect(await wrong.ended()).toBe(1);
+    expect(linesOf(wrong)).toMatchObject([
+      { ...told, problem: 'The configuration is not valid:\n  PORT: must be a port number' },
+    ]);
+  });
 });

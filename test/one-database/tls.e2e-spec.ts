@@ -117,6 +117,12 @@ describe('TLS to the database', () => {
       expect(await refusal(address(kind.database))).toMatch(told);
     });
 
+    it('a service does not start on a database that does not exist, and names it', async () => {
+      const told =
+        /DATABASE_URL: the database \w+ \S+@localhost:\d+\/nowhere \(TLS\) cannot be used: .*nowhere/;
+      expect(await refusal(address(`/nowhere?${kind.trusting}${authority.file}`))).toMatch(told);
+    });
+
     it('a service refuses a certificate of an authority that is not trusted, and says what to do', async () => {
       const told = /certificate of the database server was refused:.*certificate.*ssl-ca=/;
       for (const options of ['ssl=true', `ssl=true&ssl-ca=${stranger.file}`])

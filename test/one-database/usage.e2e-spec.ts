@@ -146,7 +146,9 @@ describe('the usage of the command line', () => {
     expect([broken.code, broken.out, broken.err]).toEqual([
       1,
       '',
-      expect.stringMatching(/^error: Could not open the database SQLite .*broken\.sqlite: .+\n$/),
+      expect.stringMatching(
+        /^error: DATABASE_URL: the database SQLite .*broken\.sqlite cannot be used: file is not a database\n$/,
+      ),
     ]);
   });
 

@@ -11,7 +11,10 @@ import {
 import { checkConformance } from './conformance';
 import { freePort } from './free-port';
 
-const MAIN = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
+const SERVER = join(__dirname, '..', '..', 'dist', 'server');
+const MAIN = [join(SERVER, 'main.js')];
+/** The same by the command line. */
+export const SERVE = [join(SERVER, 'cli', 'main.js'), 'serve'];
 /** Only bounds a hang. */
 const START_MS = 100_000;
 
@@ -48,8 +51,8 @@ export class ChildService {
   }
 
   /** Starts it with exactly these settings and does not wait. */
-  static spawn(env: Record<string, string>, cwd = process.cwd()): ChildService {
-    const child = spawn(process.execPath, [MAIN], { cwd, env: { PATH: process.env.PATH, ...env } });
+  static spawn(env: Record<string, string>, cwd = process.cwd(), program = MAIN): ChildService {
+    const child = spawn(process.execPath, program, { cwd, env: { PATH: process.env.PATH, ...env } });
     const output: string[] = [];
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));

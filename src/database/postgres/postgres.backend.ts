@@ -18,11 +18,13 @@ export class PostgresBackend implements Backend {
   constructor(private readonly location: ServerLocation) {}
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
+    const { host, port, username, password, database, schema } = this.location;
     await untilReachable(async () => {
       const client = await openConnection(this.location);
-      await refuseOtherEncodings(client).finally(() => client.end());
+      await refuseOtherEncodings(client)
+        .then(() => refuseMissingSchema(client, schema))
+        .finally(() => client.end());
     }, onWait);
-    const { host, port, username, password, database, schema } = this.location;
     const silence = new SilenceLimit();
     const stream = () => silence.watch(new Socket());
     const dataSource = new DataSource({
@@ -79,6 +81,17 @@ async function refuseOtherEncodings(client: Client): Promise<void> {
   const encoding = rows[0]?.server_encoding;
   if (encoding !== 'UTF8')
     throw new Error(`The database is encoded in ${encoding}; it must be created with ENCODING 'UTF8'.`);
+}
+
+async function refuseMissingSchema(client: Client, schema?: string): Promise<void> {
+  const sql = 'SELECT nspname FROM pg_namespace WHERE nspname = COALESCE($1, current_schema())';
+  const { rowCount } = await client.query(sql, [schema]);
+  if (rowCount === 1) return;
+  throw new Error(
+    schema === undefined
+      ? "No schema of the account's search_path exists in it."
+      : `There is no schema ${schema} in it.`,
+  );
 }
 
 function securityOf({ tls }: ServerLocation): { ssl?: ConnectionOptions & TlsOptions } {

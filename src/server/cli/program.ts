@@ -2,10 +2,12 @@ import { Command, Option } from 'commander';
 import { PLATFORM_TENANT } from '../../tenancy/tenant-code';
 import { version } from '../config/version';
 import { loadService } from '../load-service';
+import type * as ServeFile from '../serve';
 import type * as AdoptFile from './adopt.command';
 import type * as DemoFile from './demo.command';
 import type * as InspectFile from './inspect.commands';
 import type * as KeyFile from './key.commands';
+import type * as MigrateFile from './migrate.command';
 import type * as OpenapiFile from './openapi.command';
 import type * as TokenFile from './token.command';
 import type * as UserFile from './user.commands';
@@ -50,6 +52,16 @@ export function createProgram(): Command {
         const run = loadService(`tenantry ${name}`, load);
         process.exitCode = await run(options as never);
       });
+
+  const serve = () => (require('../serve') as typeof ServeFile).serve;
+  command('serve', 'Run the service until it is stopped.', '', serve);
+
+  const migrate = () => (require('./migrate.command') as typeof MigrateFile).migrateCommand;
+  command('migrate', 'Bring the database up to date.', '', migrate).option(
+    '--stopped',
+    'no replica of an older version is running: run migrations that it could not bear, too',
+    false,
+  );
 
   const demo = () => (require('./demo.command') as typeof DemoFile).demoCommand;
   command('demo', 'Fill an empty database with an example organisation.', '', demo).option(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { INestApplicationContext } from '@nestjs/common';
-import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
-import { describeDatabase, type DatabaseLocation } from '../../database/database-url';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { tellDatabase, type DatabaseLocation } from '../../database/database-url';
 import { Refusal } from '../../errors/refusal';
 import { TenantErrors } from '../../tenancy/tenant.errors';
 import { TenantryTenant } from '../../tenant/tenant.entity';
@@ -10,7 +10,7 @@ import type * as AppFile from '../app.module';
 import { AccountEntity } from '../auth/account.entity';
 import { dataSourceOf } from '../../database/tenantry.data-source';
 import { loadService } from '../load-service';
-import { createServiceDataSource } from '../service-data-source';
+import { createServiceDataSource, refuseOutdated } from '../service-data-source';
 
 type Work<T> = (dataSource: DataSource) => Promise<T>;
 
@@ -19,7 +19,7 @@ export async function withDatabase<T>(location: DatabaseLocation, work: Work<T>)
   if (location.kind === 'sqlite' && !existsSync(location.path))
     throw new Error(`There is no database ${location.path}. Start the service once, or run: tenantry demo`);
   return opened(location, async (dataSource) => {
-    await refuseOutdated(dataSource);
+    await refuseOtherSchema(dataSource);
     return work(dataSource);
   });
 }
@@ -32,12 +32,17 @@ export function withAccounts<T>(location: DatabaseLocation, work: Work<T>): Prom
   });
 }
 
+/** Refuses what is neither empty nor the service's. */
+export async function refuseOthers(dataSource: DataSource): Promise<void> {
+  if (!(await isEmpty(dataSource))) await refuseHost(dataSource);
+}
+
 /** Opens the service's database for a command that may set it up itself: `work` runs only where it has been set up before. */
 export async function withExistingDatabase(location: DatabaseLocation, work: Work<void>): Promise<void> {
   if (location.kind === 'sqlite' && !existsSync(location.path)) return;
   await opened(location, async (dataSource) => {
     if (await isEmpty(dataSource)) return;
-    await refuseOutdated(dataSource);
+    await refuseOtherSchema(dataSource);
     await refuseHost(dataSource);
     await work(dataSource);
   });
@@ -48,12 +53,10 @@ export function sayWaiting(): void {
 }
 
 /** A host has its own table of migrations, under whatever name: there the columns of the library tell. */
-async function refuseOutdated(dataSource: DataSource): Promise<void> {
-  const isOutdated = (await isOfService(dataSource))
-    ? (await new MigrationExecutor(dataSource).getPendingMigrations()).length > 0
-    : await asking(dataSource, lacksColumns);
-  if (isOutdated)
-    throw new Error('The database is not up to date: start the service once, or migrate your platform.');
+async function refuseOtherSchema(dataSource: DataSource): Promise<void> {
+  if (await isOfService(dataSource)) await refuseOutdated(dataSource);
+  else if (await asking(dataSource, lacksColumns))
+    throw new Error('The database is not up to date: migrate your platform.');
 }
 
 async function refuseHost(dataSource: DataSource): Promise<void> {
@@ -133,12 +136,8 @@ async function asking<T>(dataSource: DataSource, ask: (runner: QueryRunner) => P
 }
 
 async function opened<T>(location: DatabaseLocation, work: Work<T>): Promise<T> {
-  const dataSource = await createServiceDataSource(location, sayWaiting)
-    .then((made) => made.initialize())
-    .catch((error: unknown) => {
-      const problem = `Could not open the database ${describeDatabase(location)}: ${(error as Error).message}`;
-      throw new Error(problem, { cause: error });
-    });
+  const made = await createServiceDataSource(location, sayWaiting);
+  const dataSource = await made.initialize().catch(tellDatabase(location));
   try {
     return await work(dataSource);
   } finally {

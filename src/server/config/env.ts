@@ -41,6 +41,7 @@ const settings = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port(0).default(3000),
   DATABASE_URL: z.string().prefault(DEFAULT_DATABASE_URL).transform(databaseUrl),
+  MIGRATE: onOrOff.default('on'),
   DATA_DIR: z.string().default('./data'),
   JWT_SECRET: secret.optional(),
   JWT_ISSUER: z.string().default('tenantry'),

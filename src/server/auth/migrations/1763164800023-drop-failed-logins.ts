@@ -4,6 +4,7 @@ import { Columns } from '../../../database/migrations/columns';
 /** Columns of accounts that only version 0.1 has used. */
 export class DropFailedLogins1763164800023 implements MigrationInterface {
   name = 'DropFailedLogins1763164800023';
+  readonly olderReplicasMustStop = true;
 
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
