@@ -52,6 +52,10 @@ describe('DATABASE_URL', () => {
       ['db/org?ssl=true&ssl-ca=%2Fetc%2Fca.pem', { checkHost: true, caFile: '/etc/ca.pem' }],
       ['db/org?ssl-ca=/etc/my%20ca.pem&ssl=true', { checkHost: true, caFile: '/etc/my ca.pem' }],
       ['10.0.0.5/org?ssl=true&ssl-ca=ca.pem&ssl-verify=ca', { checkHost: false, caFile: 'ca.pem' }],
+      [
+        'db/org?ssl=true&ssl-cert=me.pem&ssl-key=me.key',
+        { checkHost: true, own: { certFile: 'me.pem', keyFile: 'me.key' } },
+      ],
     ])('options of TLS are read: %s', (rest, tls) => {
       expect(at(rest)).toEqual({
         ...{ kind: 'mysql', port: 3306, username: 'me', password: 'secret', database: 'org' },
@@ -63,7 +67,11 @@ describe('DATABASE_URL', () => {
       ['db/org?sslmode=require', 'unknown option sslmode'],
       ['db/org?ssl=true&rejectUnauthorized=false', 'unknown option rejectUnauthorized'],
       ['db/org?SSL=true', 'unknown option SSL'],
-      ['db/org?charset=latin1', 'the options are ssl, ssl-ca, ssl-verify'],
+      ['db/org?charset=latin1', 'the options are ssl, ssl-ca, ssl-verify, ssl-cert, ssl-key'],
+      ['db/org?ssl=true&ssl-cert=me.pem', 'both ssl-cert and ssl-key'],
+      ['db/org?ssl=true&ssl-cert=me.pem&ssl-key=', 'ssl-key without a file'],
+      ['db/org?ssl-cert=me.pem&ssl-key=me.key', 'needs ssl=true'],
+      ['db/org?ssl=true&sslcert=me.pem&sslkey=me.key', 'unknown option sslcert'],
       ['db/org?ssl', 'ssl that is not true or false'],
       ['db/org?ssl=1', 'ssl that is not true or false'],
       ['db/org?ssl=true&ssl=false', 'the option ssl twice'],
@@ -80,7 +88,8 @@ describe('DATABASE_URL', () => {
     });
 
     it('a refusal of TLS names the options of the database that is asked for', () => {
-      const refusal = 'the options are ssl, ssl-ca, ssl-verify, sslmode, sslrootcert, schema';
+      const refusal =
+        'the options are ssl, ssl-ca, ssl-verify, ssl-cert, ssl-key, sslmode, sslrootcert, sslcert, sslkey, schema';
       expect(() => parseDatabaseUrl('postgres://me@db/org?application_name=x')).toThrow(refusal);
     });
 
@@ -91,6 +100,7 @@ describe('DATABASE_URL', () => {
       ['sslmode=verify-full&sslrootcert=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
       ['sslrootcert=ca.pem&sslmode=verify-ca', { checkHost: false, caFile: 'ca.pem' }],
       ['ssl=true&sslrootcert=ca.pem', { checkHost: true, caFile: 'ca.pem' }],
+      ['ssl=true&sslcert=a&sslkey=b', { checkHost: true, own: { certFile: 'a', keyFile: 'b' } }],
     ])('options of TLS of PostgreSQL are read: ?%s', (options, tls) => {
       const location = parseDatabaseUrl(`postgres://me@db/org?${options}`);
       expect('tls' in location ? location.tls : undefined).toEqual(tls);
@@ -107,7 +117,9 @@ describe('DATABASE_URL', () => {
       ['sslrootcert=ca.pem', 'needs ssl=true'],
       ['ssl=true&ssl-ca=a.pem&sslrootcert=b.pem', 'the option ssl-ca twice'],
       ['sslmode=require&sslrootcert=a.pem&sslrootcert=b.pem', 'twice'],
-      ['sslmode=require&sslcert=x', 'unknown option sslcert'],
+      ['sslmode=require&sslcert=x', 'both ssl-cert and ssl-key'],
+      ['sslmode=require&sslcert=x&ssl-cert=x&sslkey=x', 'the option ssl-cert twice'],
+      ['sslmode=require&sslpassword=x', 'unknown option sslpassword'],
     ])('options of TLS of PostgreSQL are refused: ?%s', (options, message) => {
       expect(() => parseDatabaseUrl(`postgres://me@db/org?${options}`)).toThrow(message);
     });

@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 export interface DatabaseTls {
   /** File with the certificates that are trusted; without it, those of the authorities that Node knows. */
   readonly caFile?: string;
+  /** Files with the certificate that the service shows, and with its key. */
+  readonly own?: { readonly certFile: string; readonly keyFile: string };
   /** Whether the certificate must be one for the host that the address names. */
   readonly checkHost: boolean;
 }
@@ -27,8 +29,10 @@ export type DatabaseLocation = { readonly kind: 'sqlite'; readonly path: string 
 const SHAPE =
   'must be sqlite:<file>, mysql://user:password@host:3306/database or postgres://user:password@host:5432/database, ' +
   'with ?ssl=true for TLS (special characters percent-encoded)';
-const OPTIONS = ['ssl', 'ssl-ca', 'ssl-verify'];
-const POSTGRES_OPTIONS = [...OPTIONS, 'sslmode', 'sslrootcert', 'schema'];
+const OPTIONS = ['ssl', 'ssl-ca', 'ssl-verify', 'ssl-cert', 'ssl-key'];
+/** PostgreSQL's own names of the options that name files. */
+const POSTGRES_FILES = { sslrootcert: 'ssl-ca', sslcert: 'ssl-cert', sslkey: 'ssl-key' };
+const POSTGRES_OPTIONS = [...OPTIONS, 'sslmode', ...Object.keys(POSTGRES_FILES), 'schema'];
 /** The words of PostgreSQL's own addresses, in those above. `require` checks the certificate, too. */
 const SSL_MODES: Readonly<Partial<Record<string, string>>> = {
   disable: 'ssl=false',
@@ -119,8 +123,10 @@ function withoutSslMode(url: URL): URL {
     for (const [name, value] of new URLSearchParams(meaning)) options.append(name, value);
     options.delete('sslmode');
   }
-  for (const caFile of options.getAll('sslrootcert')) options.append('ssl-ca', caFile);
-  options.delete('sslrootcert');
+  for (const [name, meaning] of Object.entries(POSTGRES_FILES)) {
+    for (const file of options.getAll(name)) options.append(meaning, file);
+    options.delete(name);
+  }
   return url;
 }
 
@@ -135,14 +141,18 @@ function readTls(
       throw new Error(`${unknownOption(name)}; the options are ${allNames.join(', ')}`);
     if (options.getAll(name).length > 1) throw new Error(`has the option ${name} twice`);
   }
-  const [ssl, caFile, verify] = OPTIONS.map((name) => options.get(name));
+  const [ssl, caFile, verify, certFile, keyFile] = OPTIONS.map((name) => options.get(name));
   if (ssl != null && ssl !== 'true' && ssl !== 'false')
     throw new Error('has an option ssl that is not true or false');
   if (ssl !== 'true') {
-    if (caFile != null || verify != null) throw new Error('has options about TLS, so it needs ssl=true');
+    if ([caFile, verify, certFile, keyFile].some((value) => value != null))
+      throw new Error('has options about TLS, so it needs ssl=true');
     return undefined;
   }
-  if (caFile === '') throw new Error('has an option ssl-ca without a file');
+  for (const name of ['ssl-ca', 'ssl-cert', 'ssl-key'])
+    if (options.get(name) === '') throw new Error(`has an option ${name} without a file`);
+  if ((certFile == null) !== (keyFile == null))
+    throw new Error('needs both ssl-cert and ssl-key, or neither');
   if (verify != null && (verify !== 'ca' || caFile == null))
     throw new Error('may have ssl-verify=ca, together with ssl-ca=<file>, and no other ssl-verify');
   const checkHost = verify == null;
@@ -151,7 +161,8 @@ function readTls(
     throw new Error(
       'with ssl=true needs the name of the host, not its IP address: certificates are issued for names',
     );
-  return { checkHost, ...(caFile != null && { caFile }) };
+  const own = certFile != null && keyFile != null && { own: { certFile, keyFile } };
+  return { checkHost, ...(caFile != null && { caFile }), ...own };
 }
 
 /** A part of a password that was not encoded may stand where an option is expected. */

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { evenly, retry } from '../concurrency/retry';
+import type { DatabaseTls } from './database-url';
 import { faultOf, isAccessDenied } from './retry-policy';
 
 /** How long a start waits for a database server that is itself still starting. */
@@ -27,13 +29,29 @@ function withMessage(error: unknown): unknown {
   return message === '' ? new Error(code, { cause: error }) : error;
 }
 
-export function readAuthorities(file: string): string {
+/** What the files of an address hold, for Node's TLS. A driver would not say which of them is wrong. */
+export function readCertificates({ caFile, own }: DatabaseTls): SecureContextOptions {
+  const files = { ca: caFile, cert: own?.certFile, key: own?.keyFile };
+  const read = Object.entries(files).flatMap(([name, file]) =>
+    file === undefined ? [] : [[name, readNamed(`ssl-${name}`, file)]],
+  );
+  const certificates = Object.fromEntries(read) as SecureContextOptions;
+  try {
+    createSecureContext(certificates);
+  } catch (error) {
+    const options = read.map(([name]) => `ssl-${name}`).join(', ');
+    throw new Error(`The files of ${options} cannot be used (${(error as Error).message}).`, {
+      cause: error,
+    });
+  }
+  return certificates;
+}
+
+function readNamed(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`The file of ssl-ca cannot be read (${(error as Error).message}).`, {
-      cause: error,
-    });
+    throw new Error(`The file of ${option} cannot be read (${(error as Error).message}).`, { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { limitSilence } from '../../src/database/silence-limit';
 import { dialectOf } from '../../src/database/dialects';
 import { throwAwayDatabase } from '../../src/server/testing';
-import { Authority, type Certificate } from '../support/certificates';
+import { Authority, type Certificate, type ServerCertificate } from '../support/certificates';
 import { ChildService } from '../support/child-service';
 import { startInnodb } from '../support/innodb-server';
 import { mariadbBinary, mysqlBinary, postgresFolder } from '../support/server-binaries.js';
@@ -51,10 +51,12 @@ describe('TLS to the database', () => {
         : [
             {
               name,
-              start: (tls: Certificate) => startInnodb(binary, { isDurable: true, tls }),
+              start: (tls: ServerCertificate) => startInnodb(binary, { isDurable: true, tls }),
               database: '/mysql',
               trusting: 'ssl=true&ssl-ca=',
               trustingAnyHost: 'ssl=true&ssl-verify=ca&ssl-ca=',
+              showing: ({ cert, key }: Certificate) => `&ssl-cert=${cert}&ssl-key=${key}`,
+              account: ['CREATE USER certified REQUIRE X509', 'GRANT ALL ON *.* TO certified'],
               cipher: `SELECT variable_value AS cipher FROM ${statuses}.session_status WHERE variable_name = 'Ssl_cipher'`,
             },
           ],
@@ -64,10 +66,12 @@ describe('TLS to the database', () => {
       : [
           {
             name: 'PostgreSQL',
-            start: (tls: Certificate) => startPostgres(bin, { isDurable: true, tls }),
+            start: (tls: ServerCertificate) => startPostgres(bin, { isDurable: true, tls }),
             database: '/postgres',
             trusting: 'sslmode=verify-full&sslrootcert=',
             trustingAnyHost: 'sslmode=verify-ca&sslrootcert=',
+            showing: ({ cert, key }: Certificate) => `&sslcert=${cert}&sslkey=${key}`,
+            account: ['CREATE ROLE certified LOGIN SUPERUSER'],
             cipher: 'SELECT cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
           },
         ]),
@@ -85,7 +89,7 @@ describe('TLS to the database', () => {
       folder = mkdtempSync(join(tmpdir(), 'tenantry-certificates-'));
       authority = new Authority(folder, 'authority');
       stranger = new Authority(folder, 'stranger');
-      server = await kind.start(authority.issue('localhost'));
+      server = await kind.start({ ...authority.issue('localhost'), clientsOf: authority.file });
     });
     afterAll(async () => {
       await server.stop();
@@ -127,6 +131,30 @@ describe('TLS to the database', () => {
       const told = /certificate of the database server was refused:.*certificate.*ssl-ca=/;
       for (const options of ['ssl=true', `ssl=true&ssl-ca=${stranger.file}`])
         expect(await refusal(address(`${kind.database}?${options}`))).toMatch(told);
+    });
+
+    it('a service shows the certificate that the server demands of its account', async () => {
+      const admin = await throwAwayDatabase({ server: address(`?${kind.trusting}${authority.file}`) });
+      const dataSource = await admin.open();
+      for (const sql of kind.account) await dataSource.query(sql);
+      await admin.drop();
+      const own = authority.issue('certified');
+      const as = (path: string, more = '') =>
+        `${address(path).replace(/\/\/.*@/, '//certified@')}?${kind.trusting}${authority.file}${more}`;
+      const database = await throwAwayDatabase({ server: as('', kind.showing(own)) });
+      const service = await ServiceUnderTest.on(database);
+      expect((await service.as().post('/system/dept-api', { deptName: '研发部' })).status).toBe(200);
+      const { code, out } = await runCli(database, ['doctor']);
+      expect([code, out]).toEqual([0, 'The database is sound.\n']);
+      await service.stop();
+
+      const refused = /did not start.*(Access denied|requires a valid client certificate)/;
+      expect(await refusal(as(kind.database))).toMatch(refused);
+      const [cert, { key }] = [own.cert, stranger.issue('certified')];
+      const told = /did not start.*The files of ssl-ca, ssl-cert, ssl-key cannot be used \(.*mismatch/;
+      expect(await refusal(as(kind.database, kind.showing({ cert, key })))).toMatch(told);
+      const missing = /The file of ssl-key cannot be read \(ENOENT.*nowhere\.key/;
+      expect(await refusal(as(kind.database, kind.showing({ cert, key: '/nowhere.key' })))).toMatch(missing);
     });
 
     it('a service refuses a certificate for another host, unless told not to look', async () => {

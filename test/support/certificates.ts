@@ -7,6 +7,11 @@ export interface Certificate {
   readonly key: string;
 }
 
+export interface ServerCertificate extends Certificate {
+  /** File of the authority whose certificates clients may show. */
+  readonly clientsOf?: string;
+}
+
 /** Issues certificates that nobody else trusts; it is made anew for each test run. */
 export class Authority {
   readonly #own: Certificate;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import type { Certificate } from './certificates';
+import type { ServerCertificate } from './certificates';
 import { freePort } from './free-port';
 import { runServer, type ServerProcess } from './server-process';
 
@@ -25,7 +25,7 @@ export interface InnodbOptions {
   /** It may be killed, and started again. */
   readonly isDurable?: boolean;
   /** It takes encrypted connections alone. */
-  readonly tls?: Certificate;
+  readonly tls?: ServerCertificate;
   /** More settings, as `--name=value`. */
   readonly settings?: readonly string[];
 }
@@ -50,6 +50,7 @@ export async function startInnodb(
     ...[...COMMON, ...(isMysql ? MYSQL : MARIADB), ...(isDurable ? DURABLE : SWIFT)],
     ...(isInstalled ? [] : WITHOUT_USERS),
     ...(tls ? [`--ssl-cert=${tls.cert}`, `--ssl-key=${tls.key}`, '--require-secure-transport=ON'] : []),
+    ...(tls?.clientsOf === undefined ? [] : [`--ssl-ca=${tls.clientsOf}`]),
     // MySQL logs all that it does, unless told not to.
     ...(isMysql && !settings.some((setting) => setting.startsWith('--log-bin')) ? ['--skip-log-bin'] : []),
     ...settings,

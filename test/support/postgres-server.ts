@@ -12,7 +12,7 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { Certificate } from './certificates';
+import type { ServerCertificate } from './certificates';
 import { freePort } from './free-port';
 import { runServer, type ServerProcess } from './server-process';
 
@@ -23,8 +23,8 @@ const DURABLE = ['shared_buffers=32MB'];
 export interface PostgresOptions {
   /** It may be killed, and started again. */
   readonly isDurable?: boolean;
-  /** It takes encrypted connections alone. */
-  readonly tls?: Certificate;
+  /** It takes encrypted connections alone. With an authority for clients, the account `certified` must show a certificate in its name. */
+  readonly tls?: ServerCertificate;
   /** The address of its primary. */
   readonly standbyOf?: string;
   /** More settings, as `name=value`. */
@@ -82,14 +82,19 @@ export async function startPostgres(
 }
 
 /** Settings of a server that takes encrypted connections alone. It takes a key only from a file of its own. */
-function encryptedOnly({ cert, key }: Certificate, data: string, user: User | null): string[] {
-  const own = { cert: join(data, 'server.crt'), key: join(data, 'server.key') };
-  copyFileSync(cert, own.cert);
-  copyFileSync(key, own.key);
-  chmodSync(own.key, 0o600);
-  if (user) for (const file of [own.cert, own.key]) chownSync(file, user.uid, user.gid);
-  writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all 127.0.0.1/32 trust\n');
-  return ['ssl=on', `ssl_cert_file=${own.cert}`, `ssl_key_file=${own.key}`];
+function encryptedOnly(tls: ServerCertificate, data: string, user: User | null): string[] {
+  const { cert, key, clientsOf } = tls;
+  const given = { ssl_cert_file: cert, ssl_key_file: key, ...(clientsOf && { ssl_ca_file: clientsOf }) };
+  const settings = Object.entries(given).map(([setting, file]) => {
+    const own = join(data, setting);
+    copyFileSync(file, own);
+    chmodSync(own, 0o600);
+    if (user) chownSync(own, user.uid, user.gid);
+    return `${setting}=${own}`;
+  });
+  const certified = clientsOf ? 'hostssl all certified 127.0.0.1/32 trust clientcert=verify-full\n' : '';
+  writeFileSync(join(data, 'pg_hba.conf'), `${certified}hostssl all all 127.0.0.1/32 trust\n`);
+  return ['ssl=on', ...settings];
 }
 
 interface User {

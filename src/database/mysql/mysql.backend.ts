@@ -4,7 +4,7 @@ import { createConnection, type Connection, type RowDataPacket } from 'mysql2/pr
 import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
-import { readAuthorities, untilReachable } from '../server-start';
+import { readCertificates, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
 import { SilenceLimit } from '../silence-limit';
 import { MysqlPool } from './mysql-pool';
@@ -123,9 +123,8 @@ async function variables(connection: Connection, ...names: string[]): Promise<Va
 
 function securityOf({ tls }: ServerLocation): { ssl?: SslOptions } {
   if (!tls) return {};
-  const { caFile, checkHost } = tls;
-  const ca = caFile === undefined ? {} : { ca: readAuthorities(caFile) };
-  return { ssl: { ...ca, rejectUnauthorized: true, verifyIdentity: checkHost } };
+  const certificates = readCertificates(tls) as SslOptions;
+  return { ssl: { ...certificates, rejectUnauthorized: true, verifyIdentity: tls.checkHost } };
 }
 
 /** Whether the server replicates its writes to others and theirs to it: by Galera, or in a group of MySQL's Group Replication. */

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
 import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
-import { readAuthorities, untilReachable } from '../server-start';
+import { readCertificates, untilReachable } from '../server-start';
 import { SilenceLimit } from '../silence-limit';
 
 /**
@@ -96,7 +96,6 @@ async function refuseMissingSchema(client: Client, schema?: string): Promise<voi
 
 function securityOf({ tls }: ServerLocation): { ssl?: ConnectionOptions & TlsOptions } {
   if (!tls) return {};
-  const ca = tls.caFile === undefined ? {} : { ca: readAuthorities(tls.caFile) };
   const anyHost = tls.checkHost ? {} : { checkServerIdentity: () => undefined };
-  return { ssl: { ...ca, ...anyHost, rejectUnauthorized: true } };
+  return { ssl: { ...readCertificates(tls), ...anyHost, rejectUnauthorized: true } };
 }

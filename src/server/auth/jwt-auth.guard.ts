@@ -3,12 +3,13 @@ import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard, PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
+import { verify } from 'jsonwebtoken';
 import { Strategy, type SecretOrKeyProvider } from 'passport-jwt';
 import { AuthErrors } from '../../tenancy/access.errors';
 import { principalOf, type Principal } from '../../tenancy/principal';
 import { keepCheck } from '../../web/request';
 import { ENV, type Env } from '../config/env';
-import { JWT_ALGORITHM, jwtKey } from './jwt-key';
+import { acceptedKeys, JWT_ALGORITHM } from './jwt-key';
 import { JwksKeys, OUTSIDE_ALGORITHMS, translateClaims } from './outside-provider';
 import { Public } from './public.decorator';
 import { AccountStateCache, bearerToken, VerifiedTokens } from './verified-tokens';
@@ -93,13 +94,13 @@ export class JwtAuthGuard extends AuthGuard(JWT_STRATEGY) {
 
 /** Each algorithm has its own keys: a public key is never taken for a secret. */
 function keyProvider(env: Env): SecretOrKeyProvider {
-  const own = env.LOCAL_ACCOUNTS === 'on' ? jwtKey(env) : null;
+  const own = env.LOCAL_ACCOUNTS === 'on' ? acceptedKeys(env) : [];
   const published = env.JWT_JWKS_URI === undefined ? null : new JwksKeys(env.JWT_JWKS_URI);
   const find = async (token: string): Promise<KeyObject | null> => {
     const { alg, kid, crit } = headerOf(token);
     // RFC 7515, 4.1.11: extensions that must be understood. None is understood here.
     if (crit !== undefined) return null;
-    if (alg === JWT_ALGORITHM) return own;
+    if (alg === JWT_ALGORITHM) return signerAmong(own, token);
     if (!published || typeof alg !== 'string' || typeof kid !== 'string') return null;
     return published.find(kid, alg);
   };
@@ -110,6 +111,20 @@ function keyProvider(env: Env): SecretOrKeyProvider {
     };
     find(token).then(give, done);
   };
+}
+
+/** passport-jwt takes one key for a token. Of several it is the one that has signed it, and the first where none has. */
+function signerAmong([first, ...others]: readonly KeyObject[], token: string): KeyObject | null {
+  const hasSigned = (key: KeyObject): boolean => {
+    try {
+      // Its times are checked later.
+      verify(token, key, { algorithms: [JWT_ALGORITHM], ignoreExpiration: true, ignoreNotBefore: true });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return others.find(hasSigned) ?? first ?? null;
 }
 
 function headerOf(token: string): { alg?: unknown; kid?: unknown; crit?: unknown } {

@@ -13,6 +13,12 @@ export function jwtKey({ JWT_SECRET, DATA_DIR }: Pick<Env, 'JWT_SECRET' | 'DATA_
   return createSecretKey(JWT_SECRET ?? keptSecret(DATA_DIR), 'utf8');
 }
 
+/** The keys whose tokens are accepted: the one that signs, and that of `JWT_SECRET_PREVIOUS`. */
+export function acceptedKeys(env: Pick<Env, 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS' | 'DATA_DIR'>): KeyObject[] {
+  const { JWT_SECRET_PREVIOUS: previous } = env;
+  return [jwtKey(env), ...(previous === undefined ? [] : [createSecretKey(previous, 'utf8')])];
+}
+
 function keptSecret(folder: string): string {
   const file = join(folder, 'jwt-secret');
   if (!existsSync(file)) makeSecret(folder, file);

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseEnv } from './env';
 
 describe('configuration', () => {
@@ -84,6 +87,61 @@ describe('configuration', () => {
       for (const name of Object.keys(bad)) expect(message).toContain(name);
       expect(message).not.toMatch(/hunter2|short-secret|tiny/);
     }
+  });
+
+  describe('with secrets in files', () => {
+    let folder: string;
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
+    });
+    afterAll(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    it('settings are read from files, without the newline at their ends', () => {
+      const env = parseEnv({
+        NODE_ENV: 'production',
+        DATABASE_URL_FILE: file('database', 'mysql://me:secret@db/org\n'),
+        JWT_SECRET_FILE: file('secret', `${'s'.repeat(32)}\r\n`),
+        JWT_SECRET_PREVIOUS_FILE: file('previous', 'p'.repeat(32)),
+        ADMIN_PASSWORD_FILE: file('password', ' with spaces \n'),
+        REDIS_URL_FILE: file('redis', 'redis://cache:6379\n'),
+      });
+      expect(env).toMatchObject({
+        DATABASE_URL: { kind: 'mysql', host: 'db', password: 'secret' },
+        JWT_SECRET: 's'.repeat(32),
+        JWT_SECRET_PREVIOUS: 'p'.repeat(32),
+        ADMIN_PASSWORD: ' with spaces ',
+        REDIS_URL: 'redis://cache:6379',
+      });
+    });
+
+    it('a file that is missing, empty, or beside the setting itself is refused, and all of them are named', () => {
+      const bad = {
+        NODE_ENV: 'production',
+        JWT_SECRET_FILE: join(folder, 'nowhere'),
+        ADMIN_PASSWORD: 'in-the-open',
+        ADMIN_PASSWORD_FILE: file('password', 'in-the-file'),
+        REDIS_URL_FILE: file('empty', '\n'),
+        DATABASE_URL_FILE: file('wrong', 'oracle://me:hunter2@db/x'),
+      };
+      expect(() => parseEnv(bad)).toThrow(/DATABASE_URL: must be sqlite:/);
+      try {
+        parseEnv(bad);
+      } catch (error) {
+        const lines = (error as Error).message.split('\n').map((line) => line.trim());
+        expect(lines).toContain('ADMIN_PASSWORD_FILE: is set, and ADMIN_PASSWORD too; set one of them');
+        expect(lines).toContain(`REDIS_URL_FILE: the file ${bad.REDIS_URL_FILE} is empty`);
+        const missing = `ENOENT: no such file or directory, open '${bad.JWT_SECRET_FILE}'`;
+        expect(lines).toContain(`JWT_SECRET_FILE: the file cannot be read (${missing})`);
+        expect(lines.join()).not.toMatch(/hunter2|in-the-|JWT_SECRET: must/);
+      }
+    });
   });
 
   it('production wants a secret of its own, and hides the documentation', () => {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDatabaseUrl } from '../../database/database-url';
-import { DEFAULT_DATABASE_URL, DEFAULT_TIME_ZONE, readEnvironment } from './environment';
+import { DEFAULT_DATABASE_URL, DEFAULT_TIME_ZONE, readEnvironment, withFiles } from './environment';
 
 const oneOf = <const T extends readonly string[]>(...choices: T) =>
   z.enum(choices, `must be one of ${choices.join(', ')}`);
@@ -36,14 +36,21 @@ const timeZone = textThat(isTimeZone, 'must be an IANA time zone such as Asia/Sh
 const numberOfProxies = textThat((text) => /^[0-9]{1,2}$/.test(text), '').transform(Number);
 const proxies = listOf(isProxy, '').transform((list) => list.join(','));
 
+/** Of a file that holds another setting. */
+const file = z.string().optional();
+
 const settings = z.object({
   NODE_ENV: oneOf('development', 'production', 'test').default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port(0).default(3000),
   DATABASE_URL: z.string().prefault(DEFAULT_DATABASE_URL).transform(databaseUrl),
+  DATABASE_URL_FILE: file,
   MIGRATE: onOrOff.default('on'),
   DATA_DIR: z.string().default('./data'),
   JWT_SECRET: secret.optional(),
+  JWT_SECRET_FILE: file,
+  JWT_SECRET_PREVIOUS: secret.optional(),
+  JWT_SECRET_PREVIOUS_FILE: file,
   JWT_ISSUER: z.string().default('tenantry'),
   JWT_AUDIENCE: z.string().default('tenantry'),
   LOCAL_ACCOUNTS: onOrOff.default('on'),
@@ -53,6 +60,7 @@ const settings = z.object({
   JWT_USERNAME_CLAIM: z.string().default('username'),
   JWT_SCOPE_CLAIM: z.string().default('scope'),
   ADMIN_PASSWORD: password.optional(),
+  ADMIN_PASSWORD_FILE: file,
   CONSOLE: onOrOff.default('on'),
   TIME_ZONE: timeZone.default(DEFAULT_TIME_ZONE),
   HTTP_STATUS_MODE: oneOf('match-code', 'always-200').default('match-code'),
@@ -74,6 +82,7 @@ const settings = z.object({
   MAX_WAIT_MS: wholeNumber(1, 60_000, 'must be a number of milliseconds').default(2000),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a number of connections').default(5000),
   REDIS_URL: address(/^rediss?$/, 'must be a redis:// address').optional(),
+  REDIS_URL_FILE: file,
   METRICS_PORT: port(1).optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
   CORS_ORIGINS: listOf(
@@ -96,10 +105,12 @@ export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off' }>;
 
 export function parseEnv(source: Record<string, string | undefined>): Env {
   // An empty variable is how compose files and shells say "not set".
-  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const { settings: set, problems: ofFiles } = withFiles(given);
   const { data, error } = settings.safeParse(set);
   const problems = new Map(error?.issues.map(({ path, message }) => [String(path[0]), message]));
-  if (set.NODE_ENV === 'production' && !set.JWT_SECRET)
+  for (const [name, problem] of ofFiles) problems.set(name, problem);
+  if (set.NODE_ENV === 'production' && !set.JWT_SECRET && !set.JWT_SECRET_FILE)
     problems.set('JWT_SECRET', 'must be set in production');
   if (set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
     problems.set('JWT_JWKS_URI', 'must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
