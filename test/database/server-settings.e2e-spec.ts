@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { createDataSource, withMigrationLock } from '../../src/data-source';
 import { parseDatabaseUrl } from '../../src/database/database-url';
 import { TenantryModule } from '../../src/tenantry.module';
 import { aDept, type ApiClient, type ThrowAwayDatabase } from '../../src/server/testing';
+import { ChildService } from '../support/child-service';
 import { HeaderResolver, Host } from '../support/host';
 import { startInnodb } from '../support/innodb-server';
+import { runCli } from '../support/run-cli';
 import { mariadbBinary, mysqlBinary } from '../support/server-binaries';
 import { urlOfServer } from '../support/server-of-run';
 import { ServiceUnderTest } from '../support/service-under-test';
@@ -21,6 +25,8 @@ const ODD_SETTINGS = [
   ],
   ...['standard_conforming_strings = off', "client_encoding = 'LATIN1'", "timezone = 'America/St_Johns'"],
 ];
+
+const KIND = onPostgres ? 'postgres' : onMysql ? 'mysql' : 'mariadb';
 
 /** Names that differ between MariaDB and MySQL. */
 const NAMES = onMysql
@@ -78,9 +84,9 @@ async function withSettings(
   return { ...database, url: own.href };
 }
 
-/** On the server of this run, in none of its databases. */
-async function administrator(): Promise<DataSource> {
-  const url = `${urlOfServer(onMysql ? 'mysql' : 'mariadb')}/mysql`;
+/** On the server of this run, in none of its databases unless one is named. */
+async function administrator(database = onPostgres ? 'postgres' : 'mysql'): Promise<DataSource> {
+  const url = `${urlOfServer(KIND)}/${database}`;
   return (await createDataSource(parseDatabaseUrl(url))).initialize();
 }
 
@@ -91,6 +97,23 @@ async function endSessions(admin: DataSource, account: string): Promise<void> {
     [account],
   );
   for (const { id } of rows) await admin.query(`KILL ${id}`);
+}
+
+/** The blocks of SQL in the operations guide for this database, each as its statements, about accounts of this name. */
+function documentedAccounts(name: string): string[][] {
+  const guide = readFileSync(join(__dirname, '..', '..', 'docs', 'operations.md'), 'utf8');
+  const section = guide.split('\n## Accounts of the database\n')[1]!.split('\n## ')[0]!;
+  // Names of databases are bold, and the block comes after them.
+  return section
+    .split(/\*\*(?=\w)/)
+    .filter((part) => part.split('**', 1)[0]!.endsWith(onPostgres ? 'PostgreSQL' : 'MySQL'))
+    .map((part) => /```sql\n(.*?)```/s.exec(part)![1]!)
+    .map((sql) =>
+      sql
+        .replaceAll(/\btenantry(_replica)?\b/g, `${name}$1`)
+        .trimEnd()
+        .split('\n'),
+    );
 }
 
 const PLAIN = `tenantry_plain_${process.env.JEST_WORKER_ID ?? '1'}`;
@@ -246,6 +269,52 @@ describe('the settings of the server', () => {
       },
     );
   }
+
+  it('the rights that the operations guide gives suffice to migrate, to serve and to examine', async () => {
+    const name = `tenantry_rights_${process.env.JEST_WORKER_ID ?? '1'}`;
+    const [owner, replica] = documentedAccounts(name);
+    const admin = await administrator();
+    const host = onPostgres ? '' : "@'%'";
+    const remove = async (): Promise<void> => {
+      await admin.query(`DROP DATABASE IF EXISTS ${name}${onPostgres ? ' WITH (FORCE)' : ''}`);
+      for (const each of [name, `${name}_replica`])
+        await admin.query(`DROP ${onPostgres ? 'ROLE' : 'USER'} IF EXISTS ${each}${host}`);
+    };
+    await remove();
+    for (const sql of owner!) await admin.query(sql);
+    const inside = await administrator(name);
+    for (const sql of replica!) await inside.query(sql);
+    await inside.destroy();
+
+    const { folder, drop } = await emptyDatabase();
+    const as = (username: string, password: string): ThrowAwayDatabase => {
+      const url = Object.assign(new URL(urlOfServer(KIND)), { username, password, pathname: `/${name}` });
+      return { url: url.href, folder, drop, open: () => Promise.reject(new Error('not needed')) };
+    };
+    const [migrating, serving] = [as(name, 'a-long-password'), as(`${name}_replica`, 'another-password')];
+    const migrated = await runCli(migrating, ['migrate']);
+    expect([migrated.code, migrated.err]).toEqual([0, '']);
+    for (const [database, MIGRATE] of [
+      [serving, 'off'],
+      [migrating, 'on'],
+    ] as const) {
+      const service = await ChildService.start(database, { MIGRATE });
+      const platform = service.as({ roles: ['superadmin'] });
+      await aDept(platform);
+      const file = `path,orderNum\n${MIGRATE},1\n`;
+      const type = { 'content-type': 'text/csv' };
+      expect((await platform.send('POST', '/system/dept-api/import', file, type)).status).toBe(200);
+      expect((await platform.post('/system/tenant-api', { tenantName: MIGRATE })).status).toBe(200);
+      const login = { username: 'admin', password: 'admin-password' };
+      expect((await service.anonymous.post('/auth/login', login)).status).toBe(200);
+      expect(await service.stop()).toBe(0);
+      const { code, out } = await runCli(database, ['doctor']);
+      expect([code, out]).toEqual([0, 'The database is sound.\n']);
+    }
+    await remove();
+    await admin.destroy();
+    await drop();
+  });
 
   if (onMysql) {
     it('a server that has forgotten the password of caching_sha2_password is reached without TLS', async () => {

@@ -52,6 +52,19 @@ describe('the documents', () => {
     for (const name of records) expect(index).toContain(`](${name})`);
   });
 
+  it('the package, the OpenAPI document and the changelog agree on the version', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect(/^ {2}version: (.*)$/m.exec(read('docs/openapi.yaml'))?.[1]).toBe(version);
+    const sections = [...read('CHANGELOG.md').matchAll(/^## \[(.*)\] - (.*)$/gm)];
+    expect(sections[0]?.[1]).toBe(version);
+    // A version that is finished has a date; so only the one that is worked on has none.
+    for (const [index, [, name, date]] of sections.entries())
+      expect([name, date]).toEqual([
+        name,
+        expect.stringMatching(index === 0 ? /^(unreleased|\d{4}-\d\d-\d\d)$/ : /^\d{4}-\d\d-\d\d$/),
+      ]);
+  });
+
   it('every setting is documented with its default', () => {
     const source = read('src/server/config/env.ts');
     const settings = [...source.matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1]!);

@@ -74,6 +74,7 @@ describe('a start', () => {
   it('a start says where it is, and the first one says the password it made, once', async () => {
     const first = ChildService.spawn(place.settings(), place.database.folder);
     await first.untilReady();
+    expect(first.printed).toMatch(new RegExp(`^Tenantry ${version}\n`));
     expect(first.printed).toMatch(new RegExp(`API +http://127.0.0.1:${place.port}\n`));
     expect(first.printed).toMatch(new RegExp(`Swagger UI +http://127.0.0.1:${place.port}/docs\n`));
     expect(first.printed).toMatch(/Database +(SQLite|MySQL) /);
