@@ -48,7 +48,7 @@ const LEFT_TO_LONG = {
   oneDatabase: ['account-commands', 'demo', 'platform', 'settings', 'tls'].map(
     (name) => `one-database/${name}`,
   ),
-  onFile: ['cli/commands', 'cli/demo', 'process/replicas'],
+  onFile: ['cli/commands', 'cli/demo', 'process/replicas', 'process/last-release'],
   onServer: [
     ...[
       'auth/sign-in',
