@@ -64,7 +64,10 @@ function untilStopped(
     // A person who presses Ctrl-C does not wait for load balancers.
     const waitMs = signal === 'SIGINT' ? 0 : SHUTDOWN_DRAIN_MS;
     ofLife(logger).info({ signal, waitMs }, 'stopping');
-    setTimeout(() => process.exit(1), waitMs + STOP_MS).unref();
+    setTimeout(() => {
+      logger.error('the stop took too long');
+      process.exit(1);
+    }, waitMs + STOP_MS).unref();
     running()?.get(ShutdownState).request();
     if (waitMs > 0) await sleep(waitMs);
     await running()?.close();
@@ -74,12 +77,13 @@ function untilStopped(
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.once(signal, () => {
-        stop(signal)
+        // The first that is done counts: a person may cut the drain short.
+        void stop(signal)
           .catch((error: unknown) => {
             logger.error({ err: error }, 'the stop failed');
             return 1;
           })
-          .then(resolve, resolve as () => void);
+          .then(resolve);
       });
   });
 }
