@@ -616,6 +616,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/system/sign-in-api": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sign-ins of your tenant, the newest first
+         * @description Who signed in or was refused, when, from where, and the session that began. Wrong passwords and disabled accounts are told as far as the lock-out counts them: not while the account is locked, and at most 100 of an account a day. Names that belong to no account are in no list. Permission: `signin:read`.
+         */
+        get: operations["listSignIns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system/tenant-api": {
         parameters: {
             query?: never;
@@ -775,6 +795,50 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/user-api/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions of an account that are not over, the newest first
+         * @description When and where each began and was last refreshed. A `dept_admin` sees those of accounts in its part. Permission: `signin:read`.
+         */
+        get: operations["listUserSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions of an account
+         * @description Access and refresh tokens are refused from then on, here at once and by other replicas within five seconds. The account may sign in again: to keep it out, disable it or set its password. Permission: `user:write`.
+         */
+        delete: operations["endUserSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/user-api/{id}/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one session of an account
+         * @description Access and refresh tokens are refused from then on, here at once and by other replicas within five seconds. Permission: `user:write`.
+         */
+        delete: operations["endUserSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1934,7 +1998,7 @@ export interface components {
              * @description A constant to branch on.
              * @enum {string}
              */
-            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CHART_TOO_LARGE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "INVALID_SCOPE" | "KEY_EXCEEDS_MAKER" | "KEY_INVALID" | "KEY_LIMIT" | "KEY_MISTYPED" | "KEY_NAME_TAKEN" | "KEY_NOT_FOUND" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OUTSIDE_DATA_SCOPE" | "OUTSIDE_MANAGED_DEPTS" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
+            reason: "ACCOUNT_LIMIT" | "BAD_CREDENTIALS" | "BODY_TOO_LARGE" | "CURSOR_GONE" | "DATABASE_UNAVAILABLE" | "DEPT_CHART_TOO_LARGE" | "DEPT_CYCLE" | "DEPT_DISABLED" | "DEPT_HAS_CHILDREN" | "DEPT_HAS_USERS" | "DEPT_NOT_A_CHILD" | "DEPT_NOT_FOUND" | "DEPT_SUBTREE_TOO_LARGE" | "DEPT_TOO_DEEP" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "HISTORY_GONE" | "HISTORY_TOO_LONG" | "IDEMPOTENCY_KEY_REUSED" | "INTERNAL_ERROR" | "INVALID_INPUT" | "INVALID_SCOPE" | "KEY_EXCEEDS_MAKER" | "KEY_INVALID" | "KEY_LIMIT" | "KEY_MISTYPED" | "KEY_NAME_TAKEN" | "KEY_NOT_FOUND" | "LAST_SUPERADMIN" | "MALFORMED_REQUEST" | "MESSAGE_NOT_FOUND" | "NOT_ACCEPTABLE" | "NOT_DELETED" | "OUTSIDE_DATA_SCOPE" | "OUTSIDE_MANAGED_DEPTS" | "OVERLOADED" | "OWN_TENANT" | "PACKAGE_EXCEEDS_PARENT" | "PARENT_DISABLED" | "PARENT_NOT_FOUND" | "PARENT_TENANT_NOT_FOUND" | "PERMISSION_REQUIRED" | "QUOTA_EXCEEDED" | "QUOTA_EXCEEDS_PARENT" | "QUOTA_KEY_NOT_FOUND" | "QUOTA_KEY_REUSED" | "QUOTA_KIND_UNKNOWN" | "RATE_LIMITED" | "REFRESH_INVALID" | "REFUND_TOO_LARGE" | "REQUEST_TIMEOUT" | "RESERVATION_NOT_FOUND" | "RESERVATION_OVER" | "ROLE_REQUIRED" | "ROLE_TOO_HIGH" | "ROUTE_NOT_FOUND" | "SESSION_NOT_FOUND" | "STALE" | "TENANT_CYCLE" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_EXPIRED" | "TENANT_HAS_CHILDREN" | "TENANT_MISMATCH" | "TENANT_NOT_FOUND" | "TENANT_NOT_STARTED" | "TENANT_TOO_DEEP" | "TOKEN_EXPIRED" | "TOKEN_INVALID" | "TOKEN_MISSING" | "TOO_MANY_EXPORTS" | "TOO_MANY_FOLLOWERS" | "TOO_MANY_HISTORY_READS" | "TOO_MANY_IMPORTS" | "TOO_MANY_LOGINS" | "UNSUPPORTED_MEDIA_TYPE" | "USERNAME_TAKEN" | "USER_NOT_FOUND" | "WEBHOOKS_BUSY" | "WEBHOOK_LIMIT" | "WEBHOOK_NOT_FOUND" | "WRONG_PASSWORD";
             /**
              * @description The request's id, as in the header `X-Request-Id` and in the log.
              * @example 7b0f6c52-1d7c-4a52-9d3e-5a1f0b8f2a11
@@ -2034,6 +2098,67 @@ export interface components {
             catalogPf: string | null;
             catalogEd: string | null;
             catalogRw: string | null;
+        };
+        TenantrySession: {
+            /** @example 0b9f6c1e-8d3a-4a53-9d0e-2f1f5f1c7a10 */
+            sessionId: string;
+            /** @example 2026-01-01 09:00:00 */
+            beginTime: string;
+            /**
+             * @description Where it began: an IPv4 address or an IPv6 network. Null where addresses are not kept.
+             * @example 203.0.113.7
+             */
+            address: string | null;
+            /** @description Null when it was never refreshed. */
+            refreshTime: string | null;
+            /** @description Where it was last refreshed. */
+            refreshAddress: string | null;
+            /**
+             * @description When it ends unless it is refreshed before.
+             * @example 2026-01-08 09:00:00
+             */
+            expireTime: string;
+            /** @description Whether it is the session of this request. */
+            isCurrent: boolean;
+        };
+        TenantrySessionPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantrySession"][];
+        };
+        TenantrySessionPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantrySessionPage"];
+        };
+        TenantrySignIn: {
+            /** @example 2026-01-01 09:00:00 */
+            time: string;
+            /**
+             * Format: int64
+             * @example 2
+             */
+            userId: number;
+            /**
+             * @description The name that the account has now.
+             * @example zhangsan
+             */
+            username: string;
+            /** @enum {string} */
+            outcome: "signed_in" | "refused";
+            /** @description Why it was refused: `wrong_password`, or `disabled` when the account is. Null when it was not. */
+            reason: string | null;
+            /**
+             * @description Where it came from: an IPv4 address or an IPv6 network. Null where addresses are not kept.
+             * @example 203.0.113.7
+             */
+            address: string | null;
+            /** @description The session that it began; null when it was refused. */
+            sessionId: string | null;
+            /** @description When the session was ended: by signing out, by an administrator, or because an old refresh token was used again. Null: not so far. */
+            endTime: string | null;
+        };
+        TenantrySignInPage: components["schemas"]["TenantryPage"] & {
+            rows: components["schemas"]["TenantrySignIn"][];
+        };
+        TenantrySignInPageEnvelope: components["schemas"]["TenantrySuccess"] & {
+            data: components["schemas"]["TenantrySignInPage"];
         };
         TenantrySuccess: {
             /**
@@ -2790,6 +2915,30 @@ export interface components {
                     data: {
                         /** @enum {string} */
                         reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "OWN_TENANT";
+                    };
+                };
+            };
+        };
+        /**
+         * @description - `ROLE_REQUIRED`: Your role does not allow this
+         *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
+         *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
+         *     - `TENANT_DISABLED`: Your tenant is disabled
+         *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
+         *     - `TENANT_EXPIRED`: The service period of your tenant has ended
+         *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
+         *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
+         *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
+         */
+        "ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                    data: {
+                        /** @enum {string} */
+                        reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "OUTSIDE_MANAGED_DEPTS" | "OUTSIDE_DATA_SCOPE";
                     };
                 };
             };
@@ -4808,6 +4957,52 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    listSignIns: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: components["parameters"]["limit"];
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Sign-ins of this account. */
+                userId?: number;
+                /** @description Only those that succeeded, or only those that were refused. */
+                outcome?: "signed_in" | "refused";
+                /** @description Not before this time: `YYYY-MM-DD HH:MM:SS` in the service's time zone, ISO 8601, or a day, which begins at midnight. */
+                from?: string;
+                /** @description Not after this time; a day is meant whole. */
+                until?: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantrySignInPageEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listTenants: {
         parameters: {
             query?: {
@@ -5423,6 +5618,109 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    listUserSessions: {
+        parameters: {
+            query?: {
+                /** @description The most rows to return. */
+                limit?: components["parameters"]["limit"];
+                /** @description `nextCursor` of the previous page; send the same filters. */
+                cursor?: components["parameters"]["cursor"];
+            };
+            header?: {
+                /** @description The `ETag` of the version you have: 304 when it is still current. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description 操作成功 */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Ignored-Fields": components["headers"]["X-Ignored-Fields"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantrySessionPageEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-OUTSIDE_MANAGED_DEPTS"];
+            404: components["responses"]["USER_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    endUserSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE"];
+            404: components["responses"]["USER_NOT_FOUND"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    endUserSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses fields and parameters that are not known here. `handling=lenient` ignores them, and `X-Ignored-Fields` names them. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                /** @description As the list of sessions shows it. */
+                sessionId: string;
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
+            401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE"];
+            /**
+             * @description - `USER_NOT_FOUND`: There is no such account
+             *     - `SESSION_NOT_FOUND`: There is no such session, or it has ended
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
+                        data: {
+                            /** @enum {string} */
+                            reason: "USER_NOT_FOUND" | "SESSION_NOT_FOUND";
+                        };
+                    };
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
     getUser: {
         parameters: {
             query?: never;
@@ -5479,30 +5777,7 @@ export interface operations {
             200: components["responses"]["Done"];
             400: components["responses"]["INVALID_INPUT-MALFORMED_REQUEST"];
             401: components["responses"]["TOKEN_MISSING-TOKEN_INVALID-TOKEN_EXPIRED-KEY_MISTYPED-KEY_INVALID"];
-            /**
-             * @description - `ROLE_REQUIRED`: Your role does not allow this
-             *     - `PERMISSION_REQUIRED`: Your token or key lacks the permission that this needs
-             *     - `TENANT_DELETED`: Your tenant does not exist or has been deleted
-             *     - `TENANT_DISABLED`: Your tenant is disabled
-             *     - `TENANT_NOT_STARTED`: The service period of your tenant has not started yet
-             *     - `TENANT_EXPIRED`: The service period of your tenant has ended
-             *     - `ROLE_TOO_HIGH`: You cannot grant or manage a role above your own
-             *     - `OUTSIDE_MANAGED_DEPTS`: This is outside the departments that you manage
-             *     - `OUTSIDE_DATA_SCOPE`: This is outside your data scope
-             */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TenantryRefusalEnvelope"] & {
-                        data: {
-                            /** @enum {string} */
-                            reason: "ROLE_REQUIRED" | "PERMISSION_REQUIRED" | "TENANT_DELETED" | "TENANT_DISABLED" | "TENANT_NOT_STARTED" | "TENANT_EXPIRED" | "ROLE_TOO_HIGH" | "OUTSIDE_MANAGED_DEPTS" | "OUTSIDE_DATA_SCOPE";
-                        };
-                    };
-                };
-            };
+            403: components["responses"]["ROLE_REQUIRED-PERMISSION_REQUIRED-TENANT_DELETED-TENANT_DISABLED-TENANT_NOT_STARTED-TENANT_EXPIRED-ROLE_TOO_HIGH-OUTSIDE_MANAGED_DEPTS-OUTSIDE_DATA_SCOPE"];
             404: components["responses"]["USER_NOT_FOUND"];
             /** @description `LAST_SUPERADMIN`: The last superadmin cannot be deleted, disabled, demoted or limited to a data scope */
             409: {
