@@ -79,7 +79,8 @@ class Session {
 
   /** A pasted token lives on. Whatever the service says, here the session is over. */
   async signOut(): Promise<void> {
-    if (this.#tokens?.refreshToken != null) await client.POST('/auth/logout').catch(() => undefined);
+    if (this.#tokens?.refreshToken != null)
+      await ask(() => client.POST('/auth/logout')).catch(() => undefined);
     this.#keep(null);
   }
 
@@ -95,7 +96,7 @@ class Session {
       if (refreshToken == null) throw reason;
       this.#keep((await answerOf(client.POST('/auth/refresh', { body: { refreshToken } }))).data);
     } catch (error) {
-      if (error instanceof Refused && error.status < 500) {
+      if (error instanceof Refused && [401, 403].includes(error.status)) {
         this.#keep(null);
         this.onEnd();
       }
@@ -116,7 +117,7 @@ export const client = createTenantryClient({
   baseUrl: BASE,
   token: () => session.accessToken,
   fetch: (request) => {
-    request.headers.set('Accept-Language', language());
+    request.headers.set('Accept-Language', language);
     return fetch(request);
   },
 });
@@ -150,7 +151,7 @@ export interface Page<T> {
 }
 
 /** All pages of a list, up to so many rows. */
-export async function allPages<T>(most: number, read: (cursor?: string) => Promise<Page<T>>): Promise<T[]> {
+export async function allPages<T>(read: (cursor?: string) => Promise<Page<T>>, most = 20_000): Promise<T[]> {
   const rows: T[] = [];
   let cursor: string | undefined;
   do {

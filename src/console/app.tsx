@@ -3,13 +3,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask, BASE, client, session, type Me } from './api.js';
 import { Compare, Deleted } from './compare.js';
 import { Departments } from './departments.js';
-import { readDept } from './dept-actions.js';
 import { DeptStore } from './dept-store.js';
 import { follow } from './live.js';
 import { Rights } from './rights.js';
-import { SignIn } from './sign-in.js';
+import { serviceInfo, SignIn } from './sign-in.js';
 import { Tenants } from './tenants.js';
-import { Badge, Button, Problem, useAnswer, useStore } from './ui.js';
+import { Badge, Button, Faint, Problem, useAnswer, useStore } from './ui.js';
 import { chooseLanguage, language, LANGUAGES, t, type Word } from './words.js';
 
 /** Whether somebody is signed in, or was until the session ended by itself. */
@@ -18,12 +17,13 @@ type Presence = 'in' | 'out' | 'ended';
 /** The whole page: somebody signs in, and sees their organisation. */
 export function App(): JSX.Element {
   const [presence, setPresence] = useState<Presence>(session.accessToken ? 'in' : 'out');
-  const [, setLanguage] = useState(language());
+  const [, setLanguage] = useState(language);
   session.onEnd = () => setPresence('ended');
-  const other = language() === 'zh' ? 'en' : 'zh';
+  const { answer: info } = useAnswer(serviceInfo, []);
+  const other = language === 'zh' ? 'en' : 'zh';
   const settings = (
     <span class="settings">
-      <a href={`${BASE}/docs`}>{t('apiDocs')}</a>
+      {info?.docs && <a href={BASE + info.docs}>{t('apiDocs')}</a>}
       <button type="button" class="quiet" lang={other} onClick={() => setLanguage(chooseLanguage(other))}>
         {LANGUAGES[other]}
       </button>
@@ -33,13 +33,17 @@ export function App(): JSX.Element {
   return (
     <>
       <header class="bar">{settings}</header>
-      <SignIn hasEnded={presence === 'ended'} onDone={() => setPresence('in')} />
+      <SignIn
+        demo={info?.demoAccounts ?? []}
+        hasEnded={presence === 'ended'}
+        onDone={() => setPresence('in')}
+      />
     </>
   );
 }
 
 function Organisation({ settings, onOut }: { settings: JSX.Element; onOut: () => void }): JSX.Element {
-  const { answer: me, problem, reload } = useAnswer(() => ask(() => client.GET('/auth/me')), []);
+  const { answer: me, problem } = useAnswer(() => ask(() => client.GET('/auth/me')), []);
   const rights = useMemo(() => me && new Rights(me), [me]);
   const store = useMemo(() => new DeptStore(), []);
   const [view, setView] = useState(location.hash.slice(1));
@@ -61,12 +65,12 @@ function Organisation({ settings, onOut }: { settings: JSX.Element; onOut: () =>
         </nav>
         {store.isFollowing && <Badge kind="good" word="live" />}
         {settings}
-        <span class="faint">{me?.username}</span>
+        <span class="faint">{me && `${me.username} · ${me.timeZone}`}</span>
         <Button word="signOut" kind="quiet" onClick={() => void session.signOut().then(onOut)} />
       </header>
       <main>
         <Problem of={problem} />
-        {problem !== null && <Button word="retry" onClick={reload} />}
+        {me && !shown && <Faint word="nothingOffered" />}
         {shown?.render()}
       </main>
     </>
@@ -83,19 +87,18 @@ interface Part {
 /** The parts of the page that the caller may see. */
 function partsFor(me: Me, rights: Rights, store: DeptStore, showList: () => void): readonly Part[] {
   const show = (deptId: number): void => {
-    void readDept(deptId).then(({ data }) => store.reveal(data));
     showList();
+    void store.show(deptId);
   };
   const depts = { store, rights };
-  const past = { store, onShow: show };
   const mayRead = rights.may('dept:read');
   const mayRestore = rights.mayCreateAtTop;
   const mayReadTenants = rights.may('tenant:read');
   const parts: Part[] = [
     { word: 'list', isOffered: mayRead, render: () => <Departments {...depts} isChart={false} /> },
     { word: 'chart', isOffered: mayRead, render: () => <Departments {...depts} isChart /> },
-    { word: 'compare', isOffered: rights.mayCompare, render: () => <Compare {...past} /> },
-    { word: 'deletedDepts', isOffered: mayRestore, render: () => <Deleted {...past} /> },
+    { word: 'compare', isOffered: rights.mayCompare, render: () => <Compare store={store} onShow={show} /> },
+    { word: 'deletedDepts', isOffered: mayRestore, render: () => <Deleted onShow={show} /> },
     { word: 'tenants', isOffered: mayReadTenants, render: () => <Tenants me={me} rights={rights} /> },
   ];
   return parts.filter(({ isOffered }) => isOffered);

@@ -123,9 +123,7 @@ function Box({ box, store }: { readonly box: ChartBox<DeptRow>; readonly store: 
 
 function saveSvg(boxes: readonly ChartBox<DeptRow>[]): void {
   const file = new Blob([svgOf(boxes, t('departments'))], { type: 'image/svg+xml' });
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = 'organisation.svg';
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const href = URL.createObjectURL(file);
+  Object.assign(document.createElement('a'), { href, download: 'organisation.svg' }).click();
+  URL.revokeObjectURL(href);
 }

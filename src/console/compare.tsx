@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { allPages, ask, client, type DeptDiff } from './api.js';
-import { deletedDepts, readDept, restoreDept } from './dept-actions.js';
+import { deletedDepts, restoreDept } from './dept-actions.js';
 import type { DeptStore } from './dept-store.js';
 import * as ui from './ui.js';
 import { t } from './words.js';
@@ -9,22 +9,19 @@ import { t } from './words.js';
 const { Badge, Button, Faint, Field, FieldChanges, Form, Problem, Stamp } = ui;
 const MOST_SHOWN = 2000;
 
-interface CompareProps {
-  readonly store: DeptStore;
-  /** Shows a department in the tree. */
-  readonly onShow: (deptId: number) => void;
-}
+/** Shows a department in the tree. */
+type Show = (deptId: number) => void;
 
 /** What has changed between two times, in a list and in the colours of the tree. */
-export function Compare({ store, onShow }: CompareProps): JSX.Element {
+export function Compare({ store, onShow }: { store: DeptStore; onShow: Show }): JSX.Element {
   const [rows, setRows] = useState<readonly DeptDiff[] | null>(null);
   const { problem, isBusy, run } = ui.useAction();
   const send = ({ from, to }: ui.Fields): void =>
     run(async () => {
-      const found = await allPages(MOST_SHOWN, (cursor) => {
+      const found = await allPages((cursor) => {
         const query = { from: ui.toTime(from) ?? '', to: ui.toTime(to), limit: 500, cursor };
         return ask(() => client.GET('/system/dept-api/diff', { params: { query } }));
-      });
+      }, MOST_SHOWN);
       setRows(found);
       store.update({ marks: new Map(found.map(({ deptId, change }) => [deptId, change])) });
     });
@@ -63,13 +60,11 @@ export function Compare({ store, onShow }: CompareProps): JSX.Element {
 }
 
 /** Deleted departments, to bring them back. */
-export function Deleted({ store, onShow }: CompareProps): JSX.Element {
-  const { answer, problem } = ui.useAnswer(() => allPages(MOST_SHOWN, deletedDepts), []);
+export function Deleted({ onShow }: { onShow: Show }): JSX.Element {
+  const { answer, problem } = ui.useAnswer(() => allPages(deletedDepts, MOST_SHOWN), []);
   const action = ui.useAction();
   const restore = async (deptId: number): Promise<void> => {
     await restoreDept(deptId);
-    const { data } = await readDept(deptId);
-    await store.refresh([deptId, data.parentId]);
     onShow(deptId);
   };
   return (

@@ -37,7 +37,12 @@ export function Departments({
       <Toolbar store={store} rights={rights} />
       <Problem of={problem} />
       {store.isTruncated && <p class="hint">{t('truncated')}</p>}
-      {asOf !== undefined && <p class="hint">{t('asOfNotice', { time: asOf })}</p>}
+      {asOf !== undefined && (
+        <p class="hint">
+          {t('asOfNotice', { time: asOf })}{' '}
+          <Button word="clear" kind="quiet" onClick={() => void store.showAsOf(undefined)} />
+        </p>
+      )}
       {store.marks.size > 0 && (
         <p class="hint">
           {t('marked')}{' '}
@@ -62,10 +67,9 @@ function Toolbar({ store, rights }: DepartmentsProps): JSX.Element {
     setText('');
     void store.showAsOf(toTime(value));
   };
-  const showCreated = async (created: number): Promise<void> => {
+  const showCreated = (created: number): Promise<void> => {
     setCreating(false);
-    await store.refresh([created]);
-    store.select(created);
+    return store.show(created);
   };
   return (
     <div class="toolbar">
@@ -109,8 +113,8 @@ function DeptTree({ store, rights }: DepartmentsProps): JSX.Element {
   };
   const move = (id: number, onto: number): void =>
     tried(onto, async () => {
-      await moveDept(id, onto);
-      await store.refresh([id, onto]);
+      const seen = store.row(id);
+      if (seen) await moveDept(seen, onto).finally(() => store.refresh([id, onto]));
       await store.toggle(onto, true);
     });
   const reorder = (row: DeptRow, by: -1 | 1): void => {

@@ -1,5 +1,6 @@
-import { ask, askTagged, client } from './api.js';
+import { ask, askTagged, client, Refused } from './api.js';
 import type { Answer, Change, Dept, DeptRow, Page } from './api.js';
+import { t } from './words.js';
 
 /** A department with its tag: a change is made on the condition that it is still the same. */
 export type TaggedDept = Answer<Dept>;
@@ -22,8 +23,11 @@ export async function changeDept(id: number, body: DeptFields, tag: string): Pro
   await ask(() => client.PATCH('/system/dept-api/{id}', { params, body }));
 }
 
-export async function moveDept(id: number, parentId: number): Promise<void> {
-  await changeDept(id, { parentId }, (await readDept(id)).tag);
+/** On the condition that it still is where it was seen. */
+export async function moveDept(seen: Pick<Dept, 'deptId' | 'parentId'>, parentId: number): Promise<void> {
+  const { data, tag } = await readDept(seen.deptId);
+  if (data.parentId !== seen.parentId) throw new Refused(412, { msg: t('movedMeanwhile') }, null);
+  await changeDept(seen.deptId, { parentId }, tag);
 }
 
 export async function orderDepts(parentId: number, deptIds: number[]): Promise<void> {
@@ -49,8 +53,18 @@ export function historyOf(id: number, cursor?: string): Promise<Page<Change>> {
   return ask(() => client.GET('/system/dept-api/{id}/history', { params }));
 }
 
-/** Departments with this in their names, as many as a person looks through. */
-export async function findNamed(deptName: string): Promise<DeptRow[]> {
-  const query = { limit: 50, deptName: deptName || undefined };
-  return (await ask(() => client.GET('/system/dept-api', { params: { query } }))).rows;
+/** Departments with this in their names, as many as a person looks through, with the names above them. */
+export async function findNamed(text: string): Promise<(DeptRow & { readonly path: string })[]> {
+  const listed = (query: object) => ask(() => client.GET('/system/dept-api', { params: { query } }));
+  const { rows } = await listed({ limit: 50, deptName: text.trim() || undefined });
+  const aboveOf = ({ ancestors }: DeptRow): string[] => ancestors.split(',').slice(1);
+  const ids = [...new Set(rows.flatMap(aboveOf))].slice(0, 500);
+  const above = ids.length > 0 ? await listed({ ids: ids.join(','), limit: 500 }) : { rows: [] };
+  const names = new Map(above.rows.map(({ deptId, deptName }) => [String(deptId), deptName]));
+  return rows.map((row) => ({
+    ...row,
+    path: aboveOf(row)
+      .map((id) => names.get(id))
+      .join(' / '),
+  }));
 }

@@ -1,10 +1,11 @@
-import { allPages, ask, client, type Dept, type DeptDiff, type DeptNode, type DeptRow } from './api.js';
-import { orderDepts } from './dept-actions.js';
+import { allPages, ask, client, Refused } from './api.js';
+import type { DeptDiff, DeptNode, DeptRow } from './api.js';
+import { orderDepts, readDept } from './dept-actions.js';
 import { Branch, TreeStore } from './tree-store.js';
+import { t } from './words.js';
 
-/** How many rows one request asks for, and how many children a department shows. */
+/** How many rows one request asks for. */
 const PAGE = 500;
-const MOST_CHILDREN = 20_000;
 /** How many siblings one request puts into order. */
 const MOST_ORDERED = 500;
 
@@ -29,7 +30,7 @@ export class DeptStore extends TreeStore<number, DeptRow> {
   }
 
   protected readBelow(parentId: number): Promise<DeptRow[]> {
-    return allPages(MOST_CHILDREN, (cursor) => {
+    return allPages((cursor) => {
       const query = { parentId, limit: PAGE, cursor, asOf: this.asOf };
       return ask(() => client.GET('/system/dept-api', { params: { query } }));
     });
@@ -45,16 +46,16 @@ export class DeptStore extends TreeStore<number, DeptRow> {
 
   async showAsOf(asOf: string | undefined): Promise<void> {
     this.asOf = asOf;
+    this.all = new Branch();
     this.found = null;
     await this.load();
   }
 
   /** Opens as many as one answer holds, the upper levels first. */
   async openAll(): Promise<void> {
-    await this.#read({}, (nodes, truncated) => {
+    await this.#read({}, (nodes) => {
       this.all = new Branch();
       this.#take(this.all, 0, nodes, Infinity);
-      this.isTruncated = truncated;
     });
   }
 
@@ -66,17 +67,22 @@ export class DeptStore extends TreeStore<number, DeptRow> {
         this.found = new Branch();
         this.#take(this.found, 0, nodes, Infinity);
       });
+    if (!this.isLoaded) return this.load();
     this.#turn += this.found ? 1 : 0;
     this.found = null;
     this.changed();
   }
 
-  /** Selects a department, and opens all above it. */
-  async reveal({ deptId, ancestors }: Dept): Promise<void> {
-    this.found = null;
-    if (!this.isLoaded) await this.load();
-    for (const id of ancestors.split(',').slice(1).map(Number)) await this.toggle(id, true);
-    this.select(deptId);
+  /** Selects a department as it is now, and opens all above it. */
+  async show(deptId: number): Promise<void> {
+    await this.guarded(async () => {
+      const { parentId, ancestors } = (await readDept(deptId)).data;
+      this.found = null;
+      if (this.asOf !== undefined || !this.isLoaded) await this.showAsOf(undefined);
+      await this.refresh([deptId, parentId]);
+      for (const id of ancestors.split(',').slice(1)) await this.toggle(Number(id), true);
+      this.select(deptId);
+    });
   }
 
   update(state: Partial<Pick<DeptStore, 'marks' | 'isFollowing'>>): void {
@@ -89,7 +95,8 @@ export class DeptStore extends TreeStore<number, DeptRow> {
     const siblings = this.children(parentId).map((row) => row.deptId);
     const from = siblings.indexOf(deptId);
     const to = from + by;
-    if (from === -1 || to < 0 || to >= siblings.length || siblings.length > MOST_ORDERED) return;
+    if (from === -1 || to < 0 || to >= siblings.length) return;
+    if (siblings.length > MOST_ORDERED) throw new Refused(400, { msg: t('tooManyToOrder') }, null);
     const ordered = siblings.toSpliced(from, 1).toSpliced(to, 0, deptId);
     await orderDepts(parentId, ordered);
     await this.refresh(ordered);
@@ -105,10 +112,9 @@ export class DeptStore extends TreeStore<number, DeptRow> {
       const ids = wanted.slice(at, at + PAGE);
       const query = { ids: ids.join(','), limit: PAGE };
       const { rows } = await ask(() => client.GET('/system/dept-api', { params: { query } }));
-      for (const id of ids) this.#leave(id);
+      if (all !== this.all) return this.refresh(deptIds);
+      for (const id of ids) this.#leave(id, rows);
       for (const row of rows) this.#enter(row);
-      const gone = ids.filter((id) => !rows.some(({ deptId }) => deptId === id));
-      if (this.selected !== null && gone.includes(this.selected)) this.selected = null;
     }
     this.changed();
     if (this.found) await this.search(this.#wanted);
@@ -116,13 +122,15 @@ export class DeptStore extends TreeStore<number, DeptRow> {
 
   async #read(
     part: { readonly depth?: number; readonly deptName?: string },
-    take: (nodes: readonly DeptNode[], truncated: boolean) => void,
+    take: (nodes: readonly DeptNode[]) => void,
   ): Promise<void> {
     const turn = (this.#turn += 1);
     await this.guarded(async () => {
       const query = { ...part, asOf: this.asOf };
       const { rows, truncated } = await ask(() => client.GET('/system/dept-api/tree', { params: { query } }));
-      if (turn === this.#turn) take(rows, truncated);
+      if (turn !== this.#turn) return;
+      this.isTruncated = truncated;
+      take(rows);
     });
   }
 
@@ -134,8 +142,11 @@ export class DeptStore extends TreeStore<number, DeptRow> {
       if (children.length > 0) this.#take(branch, deptId, children, levels - 1);
   }
 
-  #leave(deptId: number): void {
+  /** What is below a department that has moved has other ancestors now: it is read again when it is opened. */
+  #leave(deptId: number, now: readonly DeptRow[]): void {
     const { rows, below } = this.all;
+    const ancestors = now.find((row) => row.deptId === deptId)?.ancestors;
+    if (rows.get(deptId)?.ancestors !== ancestors) below.delete(deptId);
     const parentId = rows.get(deptId)?.parentId ?? this.root;
     const siblings = below.get(parentId)?.filter((id) => id !== deptId);
     if (siblings && rows.delete(deptId)) below.set(parentId, siblings);

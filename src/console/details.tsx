@@ -24,9 +24,8 @@ export function Details({ store, rights, deptId }: DetailsProps): JSX.Element {
   const [task, setTask] = useState<'edit' | 'create' | 'move' | 'delete' | null>(null);
   const order = ui.useAction();
   const read = () => actions.readDept(deptId, store.asOf);
-  const { answer, problem, reload } = ui.useAnswer(read, [deptId, store.asOf, store.row(deptId)]);
-  if (problem !== null) return <Problem of={problem} />;
-  if (answer?.data.deptId !== deptId) return <Faint word="loading" />;
+  const { answer, problem, reload } = ui.useAnswer(read, [store.asOf, store.row(deptId), store.isFollowing]);
+  if (!answer) return problem === null ? <Faint word="loading" /> : <Problem of={problem} />;
   const dept = answer.data;
   const row = store.row(deptId);
   const [mayEdit, mayRearrange] = [rights.mayEdit(dept), rights.mayRearrange(dept)];
@@ -35,6 +34,10 @@ export function Details({ store, rights, deptId }: DetailsProps): JSX.Element {
     close();
     await store.refresh([deptId, ...changed]);
     reload();
+  };
+  const deleted = (): Promise<void> => {
+    store.select(null);
+    return done();
   };
   return (
     <article class="details">
@@ -54,28 +57,16 @@ export function Details({ store, rights, deptId }: DetailsProps): JSX.Element {
           )}
         </div>
       )}
-      <Problem of={order.problem} />
+      <Problem of={problem ?? order.problem} />
       {task === 'edit' && (
         <EditDialog read={answer} mayDisable={mayRearrange} onDone={done} onClose={close} />
       )}
       {task === 'create' && (
-        <CreateDialog
-          parentId={deptId}
-          onClose={close}
-          onDone={async (created) => {
-            await done(created);
-            await store.toggle(deptId, true);
-            store.select(created);
-          }}
-        />
+        <CreateDialog parentId={deptId} onClose={close} onDone={(created) => store.show(created)} />
       )}
-      {task === 'move' && (
-        <MoveDialog store={store} rights={rights} dept={dept} onClose={close} onDone={done} />
-      )}
-      {task === 'delete' && <DeleteDialog read={answer} onClose={close} onDone={done} />}
-      {store.asOf === undefined && rights.maySeeHistory(dept) && (
-        <History key={`${deptId} ${answer.tag}`} deptId={deptId} />
-      )}
+      {task === 'move' && <MoveDialog rights={rights} dept={dept} onClose={close} onDone={done} />}
+      {task === 'delete' && <DeleteDialog read={answer} onClose={close} onDone={deleted} />}
+      {store.asOf === undefined && rights.maySeeHistory(dept) && <History deptId={deptId} tag={answer.tag} />}
     </article>
   );
 }
@@ -84,8 +75,8 @@ function factsOf(dept: Dept, store: DeptStore): [Word, JSX.Element | string | nu
   return [
     ['parentId', pathOf(dept, store) || t('topLevel')],
     ['leader', dept.leader],
-    ['phone', dept.phone && <a href={`tel:${dept.phone}`}>{dept.phone}</a>],
-    ['email', dept.email && <a href={`mailto:${dept.email}`}>{dept.email}</a>],
+    ['phone', dept.phone && <a href={`tel:${encodeURIComponent(dept.phone)}`}>{dept.phone}</a>],
+    ['email', dept.email && <a href={`mailto:${encodeURIComponent(dept.email)}`}>{dept.email}</a>],
     ['status', <ui.StatusBadge key="status" status={dept.status} />],
     ['orderNum', String(dept.orderNum)],
     ['created', <Stamp key="created" by={dept.createBy} time={dept.createTime} />],
@@ -107,22 +98,21 @@ function DeptFieldset({ dept, mayDisable }: { dept?: Dept; mayDisable: boolean }
       <Field name="leader" defaultValue={dept?.leader ?? ''} maxLength={64} />
       <Field name="phone" type="tel" defaultValue={dept?.phone ?? ''} maxLength={32} />
       <Field name="email" type="email" defaultValue={dept?.email ?? ''} maxLength={100} />
-      <Field name="orderNum" type="number" defaultValue={dept?.orderNum ?? 0} />
+      <Field name="orderNum" type="number" required defaultValue={dept?.orderNum ?? 0} />
       {mayDisable && <ui.StatusField value={dept?.status} />}
     </>
   );
 }
 
 function toDeptFields({ orderNum, ...texts }: ui.Fields): DeptFields {
-  return { ...texts, orderNum: Number(orderNum) };
+  return orderNum === undefined ? texts : { ...texts, orderNum: Number(orderNum) };
 }
 
-interface TaskProps {
-  readonly onDone: (...changed: number[]) => Promise<void>;
-  readonly onClose: () => void;
-}
-
-export function CreateDialog({ parentId, onDone, onClose }: TaskProps & { parentId: number }): JSX.Element {
+export function CreateDialog({
+  parentId,
+  onDone,
+  onClose,
+}: ui.TaskProps & { parentId: number }): JSX.Element {
   const title = t(parentId === 0 ? 'create' : 'createBelow');
   const send = async (fields: ui.Fields): Promise<void> =>
     onDone(await actions.createDept({ ...toDeptFields(fields), parentId }));
@@ -133,7 +123,7 @@ export function CreateDialog({ parentId, onDone, onClose }: TaskProps & { parent
   );
 }
 
-type EditProps = TaskProps & { readonly read: TaggedDept; readonly mayDisable: boolean };
+type EditProps = ui.TaskProps & { readonly read: TaggedDept; readonly mayDisable: boolean };
 
 /** Only what was changed is sent. What somebody else has changed meanwhile is shown, not overwritten. */
 function EditDialog({ read, mayDisable, onDone, onClose }: EditProps): JSX.Element {
@@ -150,34 +140,32 @@ function EditDialog({ read, mayDisable, onDone, onClose }: EditProps): JSX.Eleme
       setConflict({ theirs: await actions.readDept(deptId), yours });
     }
   };
-  const send = (fields: ui.Fields): Promise<void> => {
-    const wanted = Object.entries(toDeptFields(fields)) as [keyof DeptFields, string | number][];
-    const changed = wanted.filter(([name, value]) => value !== (opened.data[name] ?? ''));
-    return save(Object.fromEntries(changed), opened.tag);
-  };
-  const sendAgain = (): Promise<void> => (conflict ? save(conflict.yours, conflict.theirs.tag) : onDone());
-  if (conflict)
+  const send = (_: ui.Fields, changed: ui.Fields): Promise<void> => save(toDeptFields(changed), opened.tag);
+  if (!conflict)
     return (
-      <FormDialog title={t('conflict')} word="overwrite" onSend={sendAgain} onClose={() => void onDone()}>
-        <Stamp by={conflict.theirs.data.updateBy} time={conflict.theirs.data.updateTime} />
-        <FieldChanges of={changesOf(conflict.theirs.data, conflict.yours)} />
+      <FormDialog title={t('edit')} word="save" onSend={send} onClose={onClose}>
+        <DeptFieldset dept={opened.data} mayDisable={mayDisable} />
       </FormDialog>
     );
+  const { theirs, yours } = conflict;
+  const saveAll = (): Promise<void> => save(yours, theirs.tag);
   return (
-    <FormDialog title={t('edit')} word="save" onSend={send} onClose={onClose}>
-      <DeptFieldset dept={opened.data} mayDisable={mayDisable} />
+    <FormDialog title={t('conflict')} word="overwrite" onSend={saveAll} onClose={() => void onDone()}>
+      <Stamp by={theirs.data.updateBy} time={theirs.data.updateTime} />
+      <FieldChanges of={changesOf(theirs.data, yours)} />
     </FormDialog>
   );
 }
 
-type MoveProps = TaskProps & Omit<DetailsProps, 'deptId'> & { readonly dept: Dept };
+type MoveProps = ui.TaskProps & Pick<DetailsProps, 'rights'> & { readonly dept: Dept };
 
 /** Choosing the new parent by its name, for those who do not drag. */
-function MoveDialog({ store, rights, dept, onDone, onClose }: MoveProps): JSX.Element {
+function MoveDialog({ rights, dept, onDone, onClose }: MoveProps): JSX.Element {
   const [text, setText] = useState('');
   const { answer: found } = ui.useAnswer(() => actions.findNamed(text), [text]);
   const send = async ({ parentId }: ui.Fields): Promise<void> => {
-    await actions.moveDept(dept.deptId, Number(parentId));
+    if (parentId === undefined) return;
+    await actions.moveDept(dept, Number(parentId));
     await onDone(Number(parentId));
   };
   const title = t('moveTitle', { name: dept.deptName });
@@ -186,7 +174,7 @@ function MoveDialog({ store, rights, dept, onDone, onClose }: MoveProps): JSX.El
     <FormDialog title={title} word="moveHere" onSend={send} onClose={onClose}>
       <label class="field">
         <span>{t('search')}</span>
-        <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value.trim())} />
+        <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
       <div class="choices" role="radiogroup" aria-label={t('moveTo')}>
         {rights.mayCreateAtTop && text === '' && (
@@ -197,7 +185,7 @@ function MoveDialog({ store, rights, dept, onDone, onClose }: MoveProps): JSX.El
         {choices.map((row) => (
           <label key={row.deptId}>
             <input type="radio" name="parentId" value={row.deptId} required /> {row.deptName}{' '}
-            <small class="faint">{pathOf(row, store)}</small>
+            <small class="faint">{row.path}</small>
           </label>
         ))}
         {found?.length === 0 && <Faint word="noMatch" />}
@@ -206,7 +194,7 @@ function MoveDialog({ store, rights, dept, onDone, onClose }: MoveProps): JSX.El
   );
 }
 
-function DeleteDialog({ read, onDone, onClose }: TaskProps & { readonly read: TaggedDept }): JSX.Element {
+function DeleteDialog({ read, onDone, onClose }: ui.TaskProps & { readonly read: TaggedDept }): JSX.Element {
   const send = async ({ subtree }: ui.Fields): Promise<void> => {
     await actions.deleteDept(read, subtree === 'on');
     await onDone();
@@ -221,11 +209,11 @@ function DeleteDialog({ read, onDone, onClose }: TaskProps & { readonly read: Ta
   );
 }
 
-function History({ deptId }: { readonly deptId: number }): JSX.Element {
+function History({ deptId, tag }: { deptId: number; tag: string }): JSX.Element {
   const [isShown, setShown] = useState(false);
   const read = () =>
-    isShown ? allPages(MOST_HISTORY, (cursor) => actions.historyOf(deptId, cursor)) : Promise.resolve(null);
-  const { answer: rows, problem } = ui.useAnswer(read, [isShown]);
+    isShown ? allPages((cursor) => actions.historyOf(deptId, cursor), MOST_HISTORY) : Promise.resolve(null);
+  const { answer: rows, problem } = ui.useAnswer(read, [isShown, tag]);
   return (
     <details onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary>{t('history')}</summary>

@@ -33,8 +33,9 @@ async function watch(store: DeptStore, ended: AbortSignal): Promise<void> {
 
 /** Gives the place in the journal to go on from. */
 async function readChanges(store: DeptStore, after: string, signal: AbortSignal): Promise<string> {
-  const query = { after, kinds: ['dept' as const], limit: 500, wait: after === 'now' ? 0 : WAIT_S };
+  const query = { after, kinds: ['dept' as const], limit: 500, wait: store.isFollowing ? WAIT_S : 0 };
   const page = await ask(() => client.GET('/system/change-api', { params: { query }, signal }));
+  if (!store.isFollowing && store.problem !== null) await store.load();
   const ids = page.rows.flatMap(({ id, before, after: now }) => [id, before?.parentId, now?.parentId]);
   const known = new Set(ids.map(Number).filter((id) => id > 0));
   if (known.size > 0) await store.refresh([...known]);

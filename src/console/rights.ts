@@ -7,7 +7,6 @@ export class Rights {
   readonly #isManager: boolean;
   readonly #managed: ReadonlySet<string>;
   readonly mayFollow: boolean;
-  /** To compare times. */
   readonly mayCompare: boolean;
   /** Of a department, and to restore deleted ones. */
   readonly mayCreateAtTop: boolean;

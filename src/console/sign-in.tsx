@@ -1,7 +1,7 @@
 import { Fragment, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { BASE, session } from './api.js';
-import { Button, Field, Form, Problem, useAction, useAnswer, type Fields } from './ui.js';
+import { Button, Field, Form, Problem, useAction, type Fields } from './ui.js';
 import { t } from './words.js';
 
 type DemoAccount = Parameters<typeof session.signIn>[0] & {
@@ -9,18 +9,27 @@ type DemoAccount = Parameters<typeof session.signIn>[0] & {
   readonly role: string;
 };
 
-/** Accounts of the demo, where the service runs on its data and not in production. */
-async function demoAccounts(): Promise<readonly DemoAccount[]> {
+interface ServiceInfo {
+  readonly docs: string | null;
+  /** Where the service runs on the data of the demo, and not in production. */
+  readonly demoAccounts?: readonly DemoAccount[];
+}
+
+export async function serviceInfo(): Promise<ServiceInfo> {
   const response = await fetch(`${BASE}/`, { headers: { Accept: 'application/json' } });
-  const { data } = (await response.json()) as { data: { demoAccounts?: DemoAccount[] } };
-  return data.demoAccounts ?? [];
+  return ((await response.json()) as { data: ServiceInfo }).data;
+}
+
+interface SignInProps {
+  readonly demo: readonly DemoAccount[];
+  readonly hasEnded: boolean;
+  readonly onDone: () => void;
 }
 
 /** By name and password, by a token or a key, or as somebody of the demo. */
-export function SignIn({ hasEnded, onDone }: { hasEnded: boolean; onDone: () => void }): JSX.Element {
+export function SignIn({ demo, hasEnded, onDone }: SignInProps): JSX.Element {
   const [isPasted, setPasted] = useState(false);
   const { problem, isBusy, run } = useAction();
-  const { answer: demo } = useAnswer(demoAccounts, []);
   const enter = (work: () => Promise<void>): void => run(() => work().then(onDone));
   const send = ({ tenantId = '', username = '', password = '', token = '' }: Fields): void => {
     const account = { username: username.trim(), password, tenantId: tenantId.trim() || undefined };
@@ -49,8 +58,8 @@ export function SignIn({ hasEnded, onDone }: { hasEnded: boolean; onDone: () => 
           onClick={() => setPasted(!isPasted)}
         />
       </Form>
-      {demo && demo.length > 0 && <h2>{t('demoAccounts')}</h2>}
-      {demo?.map(({ tenantName, role, ...account }) => (
+      {demo.length > 0 && <h2>{t('demoAccounts')}</h2>}
+      {demo.map(({ tenantName, role, ...account }) => (
         <button
           key={`${account.tenantId} ${account.username}`}
           class="demo"

@@ -10,8 +10,6 @@ import { t } from './words.js';
 const { Badge, Button, Facts, Field, FormDialog, Problem } = ui;
 const { ask, client } = api;
 
-const MOST_CHILDREN = 20_000;
-
 /** The caller's tenant and those below it. */
 class TenantStore extends TreeStore<string, api.TenantRow> {
   constructor(readonly own: string) {
@@ -24,7 +22,7 @@ class TenantStore extends TreeStore<string, api.TenantRow> {
 
   protected readBelow(tenantId: string): Promise<api.TenantRow[]> {
     const part = tenantId === this.root ? { tenantId: this.own } : { tenantParent: tenantId };
-    return api.allPages(MOST_CHILDREN, (cursor) => {
+    return api.allPages((cursor) => {
       const query = { ...part, limit: 500, cursor };
       return ask(() => client.GET('/system/tenant-api', { params: { query } }));
     });
@@ -44,8 +42,7 @@ export function Tenants({ me, rights }: { me: api.Me; rights: Rights }): JSX.Ele
   ui.useStore(store);
   useEffect(() => void store.load(), [store]);
   const row = store.selected === null ? undefined : store.row(store.selected);
-  const mayWrite = rights.may('tenant:write');
-  const details = row && <TenantDetails key={row.id} row={row} store={store} mayWrite={mayWrite} />;
+  const details = row && <TenantDetails key={row.id} row={row} store={store} rights={rights} />;
   return (
     <ui.Split word="tenants" store={store} details={details}>
       <Problem of={store.problem} />
@@ -77,24 +74,23 @@ function StateBadge({ of }: { readonly of: api.TenantRow }): JSX.Element {
   return <Badge kind={of.state === 'ACTIVE' ? 'good' : 'off'} word={of.state} />;
 }
 
-interface DetailsProps {
-  readonly row: api.TenantRow;
-  readonly store: TenantStore;
-  readonly mayWrite: boolean;
-}
-
-function TenantDetails({ row, store, mayWrite }: DetailsProps): JSX.Element {
+function TenantDetails({ row, store, rights }: { row: api.TenantRow; store: TenantStore; rights: Rights }) {
   const [task, setTask] = useState<'edit' | 'create' | null>(null);
   const params = { path: { id: row.id } };
   const readTenant = () => api.askTagged(() => client.GET('/system/tenant-api/{id}', { params }));
   const read = ui.useAnswer(readTenant, [row]);
   const uses = ui.useAnswer(() => ask(() => client.GET('/system/entitlement-api/{id}', { params })), [row]);
-  const close = (): void => setTask(null);
+  const close = (): void => {
+    setTask(null);
+    read.reload();
+  };
   const done = async (): Promise<void> => {
     close();
     await store.load();
+    if (task === 'create') await store.toggle(row.tenantId, true);
   };
   const isOwn = row.tenantId === store.own;
+  const mayWrite = rights.may('tenant:write');
   return (
     <article class="details">
       <h2>{row.tenantName}</h2>
@@ -131,16 +127,16 @@ function Uses({ of }: { readonly of: api.Entitlement }): JSX.Element {
       <Facts
         of={[
           ['period', `${startTime ?? t('open')} – ${endTime ?? t('open')}`],
-          ['daysLeft', daysLeft === null ? t('unlimited') : String(daysLeft)],
+          ['daysLeft', daysLeft ?? t('unlimited')],
           ['menuIds', menuIds.join(', ')],
           ['rules', rules.map(([name, text]) => `${name}: ${String(text)}`).join('; ')],
         ]}
       />
       <h2>{t('quotas')}</h2>
       {meters.map(({ kind, used, total }) => (
-        <label key={kind} class="meter">
-          <span>{ui.nameOf(kind)}</span>
-          <span class="faint">{t('quotaUse', { used, total: total === -1 ? t('unlimited') : total })}</span>
+        <label key={kind} class="field">
+          {ui.nameOf(kind)}
+          <span>{t('quotaUse', { used, total: total === -1 ? t('unlimited') : total })}</span>
           <meter max={Math.max(total, 1)} high={Math.max(total, 1) * 0.9} value={total === -1 ? 0 : used} />
         </label>
       ))}
@@ -148,25 +144,19 @@ function Uses({ of }: { readonly of: api.Entitlement }): JSX.Element {
   );
 }
 
-interface TenantDialogProps {
-  /** The one to edit, or the one to create another below. */
-  readonly read: api.Answer<api.Tenant>;
-  readonly isNew: boolean;
-  readonly onDone: () => Promise<void>;
-  readonly onClose: () => void;
-}
+type TenantDialogProps = ui.TaskProps & { readonly read: api.Answer<api.Tenant>; readonly isNew: boolean };
 
-/** Creates a tenant, or changes one on the condition that nobody else has. */
+/** Changes a tenant on the condition that nobody else has, or creates one below it. */
 function TenantDialog({ read, isNew, onDone, onClose }: TenantDialogProps): JSX.Element {
   const [{ data, tag }] = useState(read);
   const tenant = isNew ? null : data;
   const [quotas, rules] = [Object.keys(data.quotaBo), Object.keys(data.ruleBo)];
   const values: Readonly<Record<string, number | string | null>> = { ...tenant?.quotaBo, ...tenant?.ruleBo };
-  const send = async (fields: ui.Fields): Promise<void> => {
-    const body = bodyOf(fields, quotas, rules);
+  const send = async (fields: ui.Fields, changed: ui.Fields): Promise<void> => {
+    const body = bodyOf(isNew ? fields : changed, quotas, rules);
     const params = { path: { id: data.id }, header: { 'If-Match': tag } };
-    if (isNew)
-      await ask(() => client.POST('/system/tenant-api', { body: { ...body, tenantParent: data.tenantId } }));
+    const added = { ...body, tenantName: fields.tenantName ?? '', tenantParent: data.tenantId };
+    if (isNew) await ask(() => client.POST('/system/tenant-api', { body: added }));
     else await ask(() => client.PATCH('/system/tenant-api/{id}', { params, body }));
     await onDone();
   };
@@ -178,38 +168,41 @@ function TenantDialog({ read, isNew, onDone, onClose }: TenantDialogProps): JSX.
       <Field name="contactPhone" type="tel" defaultValue={tenant?.contactPhone ?? ''} maxLength={64} />
       <Field name="startTime" type="date" defaultValue={tenant?.startTime ?? ''} />
       <Field name="endTime" type="date" defaultValue={tenant?.endTime ?? ''} />
-      <Field name="accountCount" type="number" defaultValue={tenant?.accountCount ?? -1} />
+      <Field name="accountCount" type="number" required defaultValue={tenant?.accountCount ?? -1} />
       <Field name="menuIds" defaultValue={tenant?.packageBo.menuIds ?? ''} />
       <ui.StatusField value={tenant?.status} />
-      <details>
-        <summary>{t('quotas')}</summary>
+      <fieldset>
+        <legend>{t('quotas')}</legend>
         {quotas.map((name) => (
-          <Field key={name} name={name} type="number" defaultValue={values[name] ?? 0} />
+          <Field key={name} name={name} type="number" required defaultValue={values[name] ?? 0} />
         ))}
-      </details>
-      <details>
-        <summary>{t('rules')}</summary>
+      </fieldset>
+      <fieldset>
+        <legend>{t('rules')}</legend>
         {rules.map((name) => (
-          <Field key={name} name={name} defaultValue={values[name] ?? ''} />
+          <label key={name} class="field">
+            <span>{name}</span>
+            <textarea name={name} defaultValue={values[name] ?? ''} />
+          </label>
         ))}
-      </details>
+      </fieldset>
     </FormDialog>
   );
 }
 
-const TEXTS = ['companyName', 'contactUserName', 'contactPhone', 'startTime', 'endTime'];
-
-/** The fields of the form as the API takes them; an empty one is none. */
+/** Fields of the form as the API takes them; an empty text is none. */
 function bodyOf(fields: ui.Fields, quotas: readonly string[], rules: readonly string[]) {
-  const texts = (names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, fields[name] === '' ? null : fields[name]]));
+  const texts: Record<string, string | null> = {};
+  const [quotaBo, ruleBo]: [Record<string, number>, Record<string, string | null>] = [{}, {}];
+  const { accountCount, menuIds, ...others } = fields;
+  for (const [name, value = ''] of Object.entries(others))
+    if (quotas.includes(name)) quotaBo[name] = Number(value);
+    else (rules.includes(name) ? ruleBo : texts)[name] = value === '' ? null : value;
   return {
-    ...texts(TEXTS),
-    tenantName: fields.tenantName ?? '',
-    accountCount: Number(fields.accountCount),
-    status: fields.status === '1' ? ('1' as const) : ('0' as const),
-    packageBo: { menuIds: fields.menuIds ?? '' },
-    quotaBo: Object.fromEntries(quotas.map((name) => [name, Number(fields[name])])),
-    ruleBo: texts(rules),
+    ...texts,
+    ...(accountCount !== undefined && { accountCount: Number(accountCount) }),
+    ...(menuIds !== undefined && { packageBo: { menuIds } }),
+    quotaBo,
+    ruleBo,
   };
 }

@@ -46,11 +46,9 @@ export function Tree<Id extends string | number, Row>(props: TreeProps<Id, Row>)
     const row = rows[Math.max(0, Math.min(rows.length - 1, at))];
     if (row) onSelect(row.id);
   };
-  const find = (key: string): void => {
-    const now = performance.now();
-    const isMore = now - typed.current.at < TYPED_TOGETHER_MS;
+  const find = (key: string, isMore: boolean): void => {
     const text = (isMore ? typed.current.text : '') + key.toLowerCase();
-    typed.current = { text, at: now };
+    typed.current = { text, at: performance.now() };
     const from = Math.max(0, current + (isMore ? 0 : 1));
     const inTurn = [...rows.slice(from), ...rows.slice(0, from)];
     const match = inTurn.find(({ row }) => nameOf(row).toLowerCase().startsWith(text));
@@ -58,6 +56,7 @@ export function Tree<Id extends string | number, Row>(props: TreeProps<Id, Row>)
   };
   const handleKey = (event: KeyboardEvent): void => {
     const { key, altKey } = event;
+    const isMore = performance.now() - typed.current.at < TYPED_TOGETHER_MS;
     const seen = rows[current];
     if (event.ctrlKey || event.metaKey) return;
     if (altKey && seen && (key === 'ArrowUp' || key === 'ArrowDown'))
@@ -70,9 +69,9 @@ export function Tree<Id extends string | number, Row>(props: TreeProps<Id, Row>)
     else if (key === 'ArrowRight' && seen?.isOpen === false) onToggle(seen.id, true);
     else if (key === 'ArrowRight' && seen?.isOpen) go(current + 1);
     else if (key === 'ArrowLeft' && seen?.isOpen) onToggle(seen.id, false);
-    else if (key === 'ArrowLeft' && seen)
+    else if (key === 'ArrowLeft' && seen && seen.level > 1)
       go(rows.slice(0, current).findLastIndex(({ level }) => level < seen.level));
-    else if (key.length === 1 && key !== ' ') find(key);
+    else if (key.length === 1 && (key !== ' ' || isMore)) find(key, isMore);
     else return;
     event.preventDefault();
   };
@@ -96,7 +95,12 @@ export function Tree<Id extends string | number, Row>(props: TreeProps<Id, Row>)
           <TreeLine {...props} key={seen.id} seen={seen} place={(first + at) * LINE} dragged={dragged} />
         ))}
         {notice && (
-          <p class="notice" role="alert" style={{ top: `${noticeAt * LINE}px` }} children={notice.text} />
+          <p
+            class="problem notice"
+            role="alert"
+            style={{ top: `${noticeAt * LINE}px` }}
+            children={notice.text}
+          />
         )}
       </div>
     </div>
@@ -129,7 +133,7 @@ function TreeLine<Id extends string | number, Row>(props: LineProps<Id, Row>): J
       aria-selected={id === selected}
       aria-expanded={isOpen}
       draggable={mayDrag?.(row) ?? false}
-      style={{ top: `${place}px`, paddingInlineStart: `${Math.min(level, 24) - 0.5}rem` }}
+      style={{ top: `${place}px`, paddingInlineStart: `min(${level - 0.5}rem, 45%)` }}
       onClick={() => onSelect(id)}
       onDblClick={toggle}
       onDragStart={(event) => {
@@ -137,6 +141,7 @@ function TreeLine<Id extends string | number, Row>(props: LineProps<Id, Row>): J
         // Firefox drags nothing without data.
         event.dataTransfer?.setData('text/plain', name);
       }}
+      onDragEnd={() => (dragged.current = null)}
       onDragOver={(event) => {
         if (!onDrop || dragged.current === null) return;
         event.preventDefault();
@@ -147,7 +152,6 @@ function TreeLine<Id extends string | number, Row>(props: LineProps<Id, Row>): J
         event.preventDefault();
         setTarget(false);
         if (dragged.current !== null && dragged.current !== id) onDrop?.(dragged.current, id);
-        dragged.current = null;
       }}
     >
       <span class="knob" aria-hidden="true" onClick={toggle}>

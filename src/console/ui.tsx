@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, RefObject, TargetedSubmitEvent } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { Refused } from './api.js';
 import { isWord, t, type Word } from './words.js';
@@ -16,7 +16,7 @@ interface Outcome<T> {
   readonly problem: unknown;
 }
 
-/** What a request gave, or why it failed; it is sent when the inputs change. */
+/** What a request gave, and why the last one failed; it is sent when the inputs change. */
 export function useAnswer<T>(
   send: () => Promise<T>,
   inputs: readonly unknown[],
@@ -27,7 +27,7 @@ export function useAnswer<T>(
     let isWanted = true;
     send().then(
       (answer) => isWanted && setOutcome({ answer, problem: null }),
-      (problem: unknown) => isWanted && setOutcome({ answer: null, problem }),
+      (problem: unknown) => isWanted && setOutcome(({ answer }) => ({ answer, problem })),
     );
     return () => {
       isWanted = false;
@@ -77,7 +77,8 @@ export function messageOf(problem: unknown): string {
 
 /** A field of the API in the language of the page. */
 export function nameOf(field: string): string {
-  return isWord(field) ? t(field) : field;
+  const name = field.split('.').at(-1) ?? field;
+  return isWord(name) ? t(name) : name;
 }
 
 export function Problem({ of }: { readonly of: unknown }): JSX.Element | null {
@@ -115,26 +116,34 @@ export function StatusField({ value = '0' }: { readonly value?: string }): JSX.E
   return (
     <label class="field">
       <span>{t('status')}</span>
-      <select name="status" defaultValue={value}>
+      <select name="status">
         <option value="0">{t('enabled')}</option>
-        <option value="1">{t('disabled')}</option>
+        <option value="1" selected={value === '1'} children={t('disabled')} />
       </select>
     </label>
   );
 }
 
-interface FormProps {
-  readonly onSend: (fields: Fields) => void;
-  readonly children: ComponentChildren;
+type Send<R> = (fields: Fields, changed: Fields) => R;
+
+/** A form that is not sent by the browser: its fields go to `onSend`, and those that differ from what was there at first. */
+export function Form({ onSend, children }: { onSend: Send<void>; children: ComponentChildren }): JSX.Element {
+  const form = useRef<HTMLFormElement>(null);
+  const initial = useRef<Fields>({});
+  const read = (): Fields => Object.fromEntries(new FormData(form.current ?? undefined)) as Fields;
+  useEffect(() => void (initial.current = read()), []);
+  const send = (event: Event): void => {
+    event.preventDefault();
+    const changed = Object.entries(read()).filter(([name, value]) => value !== initial.current[name]);
+    onSend(read(), Object.fromEntries(changed));
+  };
+  return <form ref={form} onSubmit={send} children={children} />;
 }
 
-/** A form that is not sent by the browser: its fields go to `onSend`. */
-export function Form({ onSend, children }: FormProps): JSX.Element {
-  const send = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    onSend(Object.fromEntries(new FormData(event.currentTarget)) as Fields);
-  };
-  return <form onSubmit={send}>{children}</form>;
+/** What ends a task: it is done, or given up. */
+export interface TaskProps {
+  readonly onDone: (...changed: number[]) => Promise<void>;
+  readonly onClose: () => void;
 }
 
 interface DialogProps {
@@ -142,7 +151,7 @@ interface DialogProps {
   /** What its button does. */
   readonly word: Word;
   readonly isDanger?: boolean;
-  readonly onSend: (fields: Fields) => Promise<void>;
+  readonly onSend: Send<Promise<void>>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
@@ -151,11 +160,15 @@ interface DialogProps {
 export function FormDialog({ title, word, isDanger, onSend, onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const { problem, isBusy, run } = useAction();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current?.showModal();
+    return () => before?.focus();
+  }, []);
   return (
     <dialog ref={dialog} onClose={onClose} aria-label={title}>
       <h2>{title}</h2>
-      <Form onSend={(fields) => run(() => onSend(fields))}>
+      <Form onSend={(...sent) => run(() => onSend(...sent))}>
         {children}
         <Problem of={problem} />
         <footer>
@@ -231,14 +244,15 @@ export function FieldChanges({ of }: { readonly of: readonly FieldChange[] }): J
     <ul>
       {of.map(({ field, before, after }) => (
         <li key={field} hidden={!isWord(field)}>
-          {nameOf(field)}: <del>{valueOf(before)}</del> → <ins>{valueOf(after)}</ins>
+          {nameOf(field)}: <del>{valueOf(field, before)}</del> → <ins>{valueOf(field, after)}</ins>
         </li>
       ))}
     </ul>
   );
 }
 
-function valueOf(value: unknown): string {
+function valueOf(field: string, value: unknown): string {
+  if (field === 'status') return t(value === '0' ? 'enabled' : 'disabled');
   return typeof value === 'string' ? value : value == null ? '–' : JSON.stringify(value);
 }
 

@@ -2,22 +2,17 @@ export const LANGUAGES = { zh: '中文', en: 'English' } as const;
 export type Language = keyof typeof LANGUAGES;
 const STORED = 'tenantry.language';
 
-let chosen: Language = initial();
-
 function initial(): Language {
-  const kept = localStorage.getItem(STORED);
-  if (kept === 'zh' || kept === 'en') return kept;
-  return navigator.languages[0]?.startsWith('zh') ? 'zh' : 'en';
+  const kept = localStorage.getItem(STORED) ?? navigator.languages[0] ?? '';
+  return kept.startsWith('zh') ? 'zh' : 'en';
 }
 
-export function language(): Language {
-  return chosen;
-}
+export let language = initial();
 
 export function chooseLanguage(wanted: Language): Language {
   localStorage.setItem(STORED, wanted);
   document.documentElement.lang = wanted;
-  return (chosen = wanted);
+  return (language = wanted);
 }
 
 /** What the page says, in Chinese and English. */
@@ -46,7 +41,6 @@ const WORDS = {
   noDepts: ['还没有部门', 'There are no departments yet'],
   loading: ['加载中…', 'Loading…'],
   retryAfter: ['请在 {seconds} 秒后重试', 'Try again in {seconds} s'],
-  retry: ['重试', 'Try again'],
   openAll: ['展开全部', 'Open all'],
   closeAll: ['全部收起', 'Close all'],
   truncated: ['部门太多，下级请逐层展开', 'There are too many to open all: open the others one by one'],
@@ -64,6 +58,10 @@ const WORDS = {
   topLevel: ['顶级', 'Top level'],
   never: ['从未', 'Never'],
   byAt: ['{by}，{time}', '{by}, {time}'],
+  nothingOffered: [
+    '此账号或密钥在这里没有可用的权限',
+    'There is nothing here that this account or key may see',
+  ],
   none: ['无', 'None'],
   create: ['新建部门', 'New department'],
   createBelow: ['新建下级部门', 'New department below'],
@@ -71,6 +69,8 @@ const WORDS = {
   save: ['保存', 'Save'],
   cancel: ['取消', 'Cancel'],
   moveTo: ['移动到…', 'Move to…'],
+  movedMeanwhile: ['其他人刚刚移动了这个部门', 'Somebody else has just moved this department'],
+  tooManyToOrder: ['同级部门过多，请用排序号排序', 'There are too many siblings: use the order number'],
   moveHere: ['移动到这里', 'Move it here'],
   moveTitle: ['将“{name}”移动到', 'Move “{name}” below'],
   moveUp: ['上移', 'Move up'],
@@ -146,7 +146,7 @@ export type Word = keyof typeof WORDS;
 
 /** A text in the language of the page, with values in the place of `{names}`. */
 export function t(word: Word, values: Readonly<Record<string, string | number>> = {}): string {
-  const text: string = WORDS[word][chosen === 'zh' ? 0 : 1];
+  const text: string = WORDS[word][language === 'zh' ? 0 : 1];
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''));
 }
 
