@@ -23,7 +23,8 @@ describe('three replicas that start together', () => {
       (await dataSource.query<unknown[]>('SELECT name FROM tenantry_migrations')).length,
     ];
     expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
-    for (let n = 0; n < 3; n += 1) await dataSource.undoLastMigration();
+    // No more: the one before may not run while replicas of an older version do.
+    for (let n = 0; n < 2; n += 1) await dataSource.undoLastMigration();
     await startThree(database);
     expect(await counts()).toEqual([1, 1, 1, dataSource.migrations.length]);
     await dataSource.destroy();
