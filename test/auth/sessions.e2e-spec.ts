@@ -99,6 +99,21 @@ describe('a session', () => {
     expect([after.headers.etag, after.text]).toEqual([before.headers.etag, before.text]);
   });
 
+  it('a session is ended by no one who knows its id alone, and an id that is none is not found', async () => {
+    const { accessToken, refreshToken } = await signIn();
+    const sessionId = refreshToken.split('.')[0];
+    for (const guess of ['x', 'x'.repeat(86), refreshToken.split('.')[1]!.slice(0, 43)])
+      expect((await refresh(`${sessionId}.${guess}`)).refusal.reason).toBe('REFRESH_INVALID');
+    expect((await whoAmI(accessToken)).status).toBe(200);
+    expect((await refresh(refreshToken)).status).toBe(200);
+    for (const odd of ['%00', 'x', `${sessionId}%20`])
+      expect((await admin.delete(`/system/user-api/${userId}/sessions/${odd}`)).refusal.reason).toBe(
+        'SESSION_NOT_FOUND',
+      );
+    expect((await refresh(refreshToken)).status).toBe(401);
+    expect((await whoAmI(accessToken)).status).toBe(401);
+  });
+
   it('a session goes on when the database does not answer to a refresh', async () => {
     const { refreshToken } = await signIn();
     const isLost = loseNextAnswer(service.dataSource, /^UPDATE .tenantry_session/);

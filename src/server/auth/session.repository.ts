@@ -34,6 +34,7 @@ export type NewSession = Pick<SessionEntity, 'sessionId' | 'tenantId' | 'userId'
 
 export const REFRESH_MS = 7 * 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
+const SESSION_ID = /^[0-9a-f-]{36}$/;
 
 /** Sessions and their accounts. Used before there is a context, so the tenant is an argument. */
 @Injectable()
@@ -75,7 +76,7 @@ export class SessionRepository {
 
   /** A session, also one that is over; as long as it is kept. */
   async find(sessionId: string): Promise<SessionEntity | null> {
-    if (!/^[0-9a-f-]{36}$/.test(sessionId)) return null;
+    if (!SESSION_ID.test(sessionId)) return null;
     return this.#sessions.findOne({ sessionId });
   }
 
@@ -123,6 +124,7 @@ export class SessionRepository {
     session: Pick<SessionEntity, 'tenantId' | 'userId'> & { readonly sessionId?: string | undefined },
   ): Promise<boolean> {
     const { sessionId, tenantId, userId } = session;
+    if (sessionId !== undefined && !SESSION_ID.test(sessionId)) return false;
     const endedAt = this.clock.now();
     const open = { tenantId, userId, endedAt: Or(IsNull(), Equal(endedAt)) };
     const meant = sessionId === undefined ? open : { sessionId, ...open };

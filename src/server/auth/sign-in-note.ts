@@ -21,6 +21,7 @@ export const SIGN_IN_OUTCOMES = {
     'disabled',
     'tenant_not_served',
     'reused_token',
+    'wrong_token',
   ],
   sign_out: ['signed_out', 'no_session'],
 } as const;

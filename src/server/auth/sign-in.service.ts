@@ -68,10 +68,13 @@ export class SignInService {
     if (refused) note({ outcome: refused });
     if (!session || !account || refused) throw SignInErrors.REFRESH_INVALID();
     await refusedAs('tenant_not_served', this.tenants.admit(session.tenantId), note);
+    const isNewest = this.issuer.isNewest(session, secret);
+    if (!isNewest && !this.issuer.wasIssued(session, secret)) {
+      note({ outcome: 'wrong_token' });
+      throw SignInErrors.REFRESH_INVALID();
+    }
     // A token that was used before ends the session, also with a scope that would be refused.
-    const renewed = this.issuer.isNewest(session, secret)
-      ? this.issuer.renew(account, session, this.issuer.askedFor(scope))
-      : null;
+    const renewed = isNewest ? this.issuer.renew(account, session, this.issuer.askedFor(scope)) : null;
     if (!renewed || !(await this.sessions.rotate(session, renewed.renewal, client))) {
       await this.sessions.end(session);
       note({ outcome: 'reused_token' });

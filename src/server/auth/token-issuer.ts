@@ -1,4 +1,11 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  randomBytes,
+  randomUUID,
+  timingSafeEqual,
+  type KeyObject,
+} from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { sign } from 'jsonwebtoken';
 import { HttpErrors } from '../../errors/http.errors';
@@ -12,9 +19,11 @@ import { SignInErrors } from './auth.errors';
 import { REFRESH_MS, type NewSession, type Renewal } from './session.repository';
 import { Clock } from '../../time/clock';
 import { ENV, type Env } from '../config/env';
-import { JWT_ALGORITHM, jwtKey } from './jwt-key';
+import { acceptedKeys, JWT_ALGORITHM, jwtKey } from './jwt-key';
 
 const ACCESS_SECONDS = 30 * 60;
+/** Of 32 bytes in base64url. */
+const NONCE_LENGTH = 43;
 /** Of the subjects that are accounts here; for all others the issuer of the token vouches. */
 const ACCOUNT_PREFIX = 'account:';
 
@@ -91,7 +100,8 @@ export class TokenIssuer {
     { sessionId, scope: before }: Pick<SessionEntity, 'sessionId' | 'scope'>,
     asked: readonly string[] | null,
   ): { tokens: TokensDto; renewal: Renewal } {
-    const secret = randomBytes(32).toString('base64url');
+    const nonce = randomBytes(32).toString('base64url');
+    const secret = nonce + sealOf(this.#signing.key, sessionId, nonce);
     const { tenantId, username, userId } = account;
     const roles = toRoles(account.roles);
     const limit = this.#narrow(roles, before?.split(' ') ?? null, asked);
@@ -135,6 +145,12 @@ export class TokenIssuer {
   isNewest({ refreshHash }: SessionEntity, secret: string): boolean {
     return timingSafeEqual(Buffer.from(refreshHash, 'hex'), Buffer.from(hashOf(secret), 'hex'));
   }
+
+  /** Whether the secret of a refresh token was made here for this session. The id of a session alone, which others may read, proves nothing. */
+  wasIssued({ sessionId }: SessionEntity, secret: string): boolean {
+    const [nonce, seal] = [secret.slice(0, NONCE_LENGTH), secret.slice(NONCE_LENGTH)];
+    return acceptedKeys(this.env).some((key) => hashOf(sealOf(key, sessionId, nonce)) === hashOf(seal));
+  }
 }
 
 function unknownScope(unknown: readonly string[], known: readonly string[]): Refusal {
@@ -144,6 +160,10 @@ function unknownScope(unknown: readonly string[], known: readonly string[]): Ref
     en: `there is no permission ${names}; there are: ${all}`,
   };
   return SignInErrors.INVALID_SCOPE({ fields: [{ field: 'scope', message }] });
+}
+
+function sealOf(key: KeyObject, sessionId: string, nonce: string): string {
+  return createHmac('sha256', key).update(`refresh ${sessionId} ${nonce}`).digest('base64url');
 }
 
 function hashOf(secret: string): string {
