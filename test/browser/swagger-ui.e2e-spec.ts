@@ -91,7 +91,7 @@ describe('Swagger UI in a browser', () => {
       ...['Signing in', 'Departments', 'Tenants', 'Accounts', 'Keys'],
       ...['Entitlements', 'Quotas', 'Changes', 'Webhooks'],
     ]);
-    expect(await page.locator('.opblock').count()).toBe(63);
+    expect(await page.locator('.opblock').count()).toBe(67);
     await shoot('1-opened');
     await page.locator('.operation-filter-input').fill('Tenants');
     await page.waitForFunction(tagsAre(1));
