@@ -119,7 +119,7 @@ function TenantDetails({ row, store, rights }: { row: api.TenantRow; store: Tena
 
 /** What a tenant may use, and how much of it is used. */
 function Uses({ of }: { readonly of: api.Entitlement }): JSX.Element {
-  const { startTime, endTime, daysLeft, accounts, quotas, menuIds } = of;
+  const { startTime, endTime, accounts, quotas, menuIds } = of;
   const meters = [{ kind: 'accounts', used: accounts.used, total: accounts.limit }, ...quotas];
   const rules = Object.entries(of.rules).filter(([, text]) => text !== null);
   return (
@@ -127,7 +127,6 @@ function Uses({ of }: { readonly of: api.Entitlement }): JSX.Element {
       <Facts
         of={[
           ['period', `${startTime ?? t('open')} – ${endTime ?? t('open')}`],
-          ['daysLeft', daysLeft ?? t('unlimited')],
           ['menuIds', menuIds.join(', ')],
           ['rules', rules.map(([name, text]) => `${name}: ${String(text)}`).join('; ')],
         ]}

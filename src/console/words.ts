@@ -122,7 +122,6 @@ const WORDS = {
   DISABLED: ['已停用', 'Disabled'],
   NOT_STARTED: ['未开始', 'Not started'],
   EXPIRED: ['已到期', 'Expired'],
-  daysLeft: ['剩余天数', 'Days left'],
   daysMore: ['剩 {days} 天', '{days} days left'],
   unlimited: ['不限', 'unlimited'],
   period: ['服务期', 'Service period'],
