@@ -95,12 +95,9 @@ export function Tree<Id extends string | number, Row>(props: TreeProps<Id, Row>)
           <TreeLine {...props} key={seen.id} seen={seen} place={(first + at) * LINE} dragged={dragged} />
         ))}
         {notice && (
-          <p
-            class="problem notice"
-            role="alert"
-            style={{ top: `${noticeAt * LINE}px` }}
-            children={notice.text}
-          />
+          <p class="problem notice" role="alert" style={{ top: `${noticeAt * LINE}px` }}>
+            {notice.text}
+          </p>
         )}
       </div>
     </div>

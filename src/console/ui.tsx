@@ -36,7 +36,7 @@ export function useAnswer<T>(
   return { ...outcome, reload: () => setTurn((before) => before + 1) };
 }
 
-export interface Action {
+interface Action {
   readonly problem: unknown;
   readonly isBusy: boolean;
   readonly run: (work: () => Promise<unknown>) => void;
@@ -134,8 +134,9 @@ export function Form({ onSend, children }: { onSend: Send<void>; children: Compo
   useEffect(() => void (initial.current = read()), []);
   const send = (event: Event): void => {
     event.preventDefault();
-    const changed = Object.entries(read()).filter(([name, value]) => value !== initial.current[name]);
-    onSend(read(), Object.fromEntries(changed));
+    const fields = read();
+    const changed = Object.entries(fields).filter(([name, value]) => value !== initial.current[name]);
+    onSend(fields, Object.fromEntries(changed));
   };
   return <form ref={form} onSubmit={send} children={children} />;
 }

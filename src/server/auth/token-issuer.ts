@@ -64,6 +64,7 @@ export function signToken(
 @Injectable()
 export class TokenIssuer {
   readonly #signing: Signing;
+  readonly #accepted: readonly KeyObject[];
 
   constructor(
     @Inject(ENV) private readonly env: Env,
@@ -71,6 +72,7 @@ export class TokenIssuer {
     private readonly catalogue: PermissionCatalogue,
   ) {
     this.#signing = { ...env, key: jwtKey(env) };
+    this.#accepted = acceptedKeys(env);
   }
 
   /** With an outside identity provider alone, no one signs in here. */
@@ -143,13 +145,14 @@ export class TokenIssuer {
   }
 
   isNewest({ refreshHash }: SessionEntity, secret: string): boolean {
-    return timingSafeEqual(Buffer.from(refreshHash, 'hex'), Buffer.from(hashOf(secret), 'hex'));
+    return isSameHash(refreshHash, hashOf(secret));
   }
 
   /** Whether the secret of a refresh token was made here for this session. The id of a session alone, which others may read, proves nothing. */
   wasIssued({ sessionId }: SessionEntity, secret: string): boolean {
     const [nonce, seal] = [secret.slice(0, NONCE_LENGTH), secret.slice(NONCE_LENGTH)];
-    return acceptedKeys(this.env).some((key) => hashOf(sealOf(key, sessionId, nonce)) === hashOf(seal));
+    const hash = hashOf(seal);
+    return this.#accepted.some((key) => isSameHash(hashOf(sealOf(key, sessionId, nonce)), hash));
   }
 }
 
@@ -164,6 +167,10 @@ function unknownScope(unknown: readonly string[], known: readonly string[]): Ref
 
 function sealOf(key: KeyObject, sessionId: string, nonce: string): string {
   return createHmac('sha256', key).update(`refresh ${sessionId} ${nonce}`).digest('base64url');
+}
+
+function isSameHash(hash: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(other, 'hex'));
 }
 
 function hashOf(secret: string): string {
