@@ -61,6 +61,7 @@ export class DeptStore extends TreeStore<number, DeptRow> {
 
   /** Shows the departments with this in their names, and what is above them. */
   async search(deptName: string): Promise<void> {
+    if (deptName === '' && this.#wanted === '') return;
     this.#wanted = deptName;
     if (deptName !== '')
       return this.#read({ deptName }, (nodes) => {

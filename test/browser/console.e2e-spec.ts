@@ -550,6 +550,19 @@ describe('the console in a browser', () => {
     proxy.close();
   });
 
+  it('the console opens all also when that is asked before the tree has come', async () => {
+    const page = await newPage();
+    await page.route(/dept-api\/tree/, async (route) => {
+      await sleep(600);
+      await route.continue();
+    });
+    await create('Deep', await create('Middle', await create('Top')));
+    await signIn(page);
+    await page.getByRole('button', { name: 'Open all' }).click();
+    await line(page, 'Deep').waitFor();
+    await page.context().close();
+  });
+
   it('the console scrolls through 5,000 departments without a long frame', async () => {
     const paths = Array.from({ length: 50 }, (_, at) => `Large/Unit ${at}`);
     const teams = Array.from({ length: 4900 }, (_, at) => `Large/Unit ${at % 50}/Team ${at}`);
