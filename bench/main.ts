@@ -69,7 +69,7 @@ async function runOn(
 ): Promise<Found> {
   const isChosen = (name: string): boolean =>
     offered.test(name) && (names.length === 0 || names.some((each) => name.startsWith(each)));
-  const isAll = names.includes('operations');
+  const isAll = names.includes('operations') || names.includes('answers');
   const chosen = operations.filter(({ name }) => (isAll ? offered.test(name) : isChosen(name)));
   const measures = MEASURES.filter(({ name }) => isChosen(name));
   if (chosen.length + measures.length === 0) throw new Error(`There is none of ${names.join(', ')}.`);
@@ -90,6 +90,11 @@ async function runOn(
     const bed = newBed();
     await timed('operations', async () => {
       const costs = await OperationCosts.on(bed);
+      if (names.includes('answers')) {
+        for (const each of chosen) await timed(each.name, () => costs.compare(each));
+        return;
+      }
+      await costs.warmUp();
       for (const each of chosen)
         await timed(each.name, async () => found.operations.push(await costs.measure(each)));
     });

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
 import { TEST_SECRET } from '../../src/server/testing';
+import { version } from '../../src/server/config/version';
+import { serviceResources } from '../../src/server/docs/service-resources';
 import { serviceTables } from '../../src/server/service-data-source';
+import { PermissionCatalogue } from '../../src/tenancy/permissions';
 import { cpuMs } from '../../test/support/process-cpu';
 import { compileBaselines } from './compile-baselines';
 import { ServerProcess } from './server-process';
@@ -20,6 +23,11 @@ const ENV = {
   RATE_LIMIT_USER: OUT_OF_REACH,
   RATE_LIMIT_LOGIN_ADDRESS: OUT_OF_REACH,
 };
+/** What baselines answer about the service. */
+const permissions = new PermissionCatalogue(serviceResources).held(['tenant_admin'], null);
+const FACTS = JSON.stringify({ version, permissions });
+
+export type Baseline = 'express' | 'smallest-nest' | 'textbook-nest';
 
 /** Where one measure happens: a database of its own, with the service and the baselines on it. */
 export class Bed {
@@ -50,8 +58,8 @@ export class Bed {
   }
 
   /** A folder of `bench/baselines/`, on the same database. */
-  baseline(name: 'express' | 'textbook-nest'): Promise<ServerProcess> {
-    return this.#start(join(compileBaselines(), name, 'main.js'), []);
+  baseline(name: Baseline): Promise<ServerProcess> {
+    return this.#start(join(compileBaselines(), name, 'main.js'), [], { FACTS });
   }
 
   /** CPU time of MariaDB so far, in milliseconds. */
@@ -70,11 +78,15 @@ export class Bed {
     for (const end of this.#ends.splice(0)) await end();
   }
 
-  async #start(script: string, nodeOptions: readonly string[]): Promise<ServerProcess> {
+  async #start(
+    script: string,
+    nodeOptions: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
     const { url, folder } = await this.database();
     const server = await ServerProcess.start(
       script,
-      { ...ENV, DATABASE_URL: url, DATA_DIR: folder },
+      { ...ENV, ...more, DATABASE_URL: url, DATA_DIR: folder },
       nodeOptions,
     );
     this.#ends.unshift(() => server.stop());

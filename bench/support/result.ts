@@ -16,12 +16,14 @@ export interface Result {
 export interface OperationResult {
   readonly name: string;
   readonly service: number;
+  readonly smallest: number;
   readonly express: number;
+  /** Against the smallest Nest application. */
   readonly ratio: number;
   readonly bound: number;
-  /** What a textbook Nest application costs in relation to Express; null where it has no such operation. */
-  readonly textbook: number | null;
-  readonly statements: readonly [service: number, express: number];
+  /** What a textbook Nest application costs in relation to the service; null where it has no such operation. */
+  readonly textbookRatio: number | null;
+  readonly statements: readonly [service: number, baseline: number];
   readonly ok: boolean;
   readonly details: string;
 }

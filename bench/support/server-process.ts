@@ -1,12 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/free-port';
 import { cpuMs } from '../../test/support/process-cpu';
 import { memoryMb } from '../../test/support/process-memory';
 
+/** The major version of Node.js that servers run on. The image has this one. */
+const NODE_MAJOR = process.env.NODE_MAJOR ?? '24';
+const FETCH_NODE = join(__dirname, '..', '..', '.ci', 'fetch-node');
 const START_MS = 30_000;
 const POLL_MS = 5;
 
@@ -14,6 +18,17 @@ const children = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
+
+let node: string | undefined;
+
+/** The program that runs servers; it is fetched where this process runs on another version. */
+export function serverNode(): string {
+  const isThis = process.versions.node.startsWith(`${NODE_MAJOR}.`);
+  node ??= isThis
+    ? process.execPath
+    : join(execFileSync(FETCH_NODE, [NODE_MAJOR], { encoding: 'utf8' }).trim(), 'node');
+  return node;
+}
 
 /** A server under measurement: a process of its own, with what the kernel has counted of it. */
 export class ServerProcess {
@@ -32,7 +47,7 @@ export class ServerProcess {
   ): Promise<ServerProcess> {
     const port = await freePort();
     const began = performance.now();
-    const child = spawn(process.execPath, [...nodeOptions, script], {
+    const child = spawn(serverNode(), [...nodeOptions, script], {
       // Away from any .env of whoever runs this.
       cwd: tmpdir(),
       env: { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', ...env, PORT: String(port) },

@@ -52,6 +52,18 @@ export function shapeOf(statement: string): string {
   return table === undefined ? words : `${verb} ${table}`;
 }
 
+/** `SELECT tenantry_dept; 3 × INSERT tenantry_dept`: those that follow each other by turns are counted. */
+export function listOf(shapes: readonly string[]): string {
+  const runs: { shape: string; count: number }[] = [];
+  for (const shape of shapes) {
+    const [before, last] = runs.slice(-2);
+    const same = [last, before].find((run) => run?.shape === shape);
+    if (same) same.count += 1;
+    else runs.push({ shape, count: 1 });
+  }
+  return runs.map(({ shape, count }) => (count === 1 ? shape : `${count} × ${shape}`)).join('; ');
+}
+
 /** The state of a caller and its tenant is cached for five seconds, and a worker polls for webhooks: no request is told by these. */
 const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant|webhook)$/;
 

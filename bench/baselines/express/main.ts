@@ -1,18 +1,42 @@
-import type { NextFunction, Request, Response } from 'express';
-import './transfer';
-import './changes';
-import './depts';
-import './dept-writes';
-import './tenants';
-import './accounts';
-import './quotas';
-import { app, HttpError } from './http';
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { verify } from 'jsonwebtoken';
+import { operations } from '../operations';
+import {
+  bodyOf,
+  callerOf,
+  CHECKS,
+  HttpError,
+  JSON_TYPES,
+  key,
+  NOBODY,
+  requireServed,
+  setCommonHeaders,
+  type Caller,
+  type Claims,
+} from '../operations/operation';
 
-/**
- * What the operations of the service cost without it: Express 5, jsonwebtoken with a KeyObject, prepared statements of
- * mysql2 or pg, no validation. It sends the same bytes, and keeps the same guarantees in the database, the journal included. On PostgreSQL only
- * departments are read and written; files, tenants and accounts have the SQL of MariaDB.
- */
+/** The operations behind as little as there can be: Express 5, and jsonwebtoken with a KeyObject. */
+const app = express().disable('x-powered-by').disable('etag');
+app.use(setCommonHeaders);
+app.use(express.json({ type: JSON_TYPES }));
+
+async function signedIn({ headers: { authorization = '' } }: Request): Promise<Caller> {
+  const claims = verify(authorization.slice('Bearer '.length), key, CHECKS) as unknown as Claims;
+  const caller = await callerOf(claims);
+  await requireServed(caller);
+  return caller;
+}
+
+for (const { method, path, isPublic, handle } of operations)
+  app[method](path, async (request: Request, response: Response) => {
+    const reply = await handle(isPublic ? NOBODY : await signedIn(request), request);
+    const body = bodyOf(reply, response);
+    if (body instanceof Readable) await pipeline(body, response);
+    else response.send(body);
+  });
+
 app.get('/health/ready', (_, response) => {
   response.end();
 });

@@ -1,6 +1,6 @@
 import { inTransaction, returning, type Transaction } from './database';
 import { COLUMNS, deptJson, existing, LIVE, PATH, type DeptRow } from './depts';
-import { HttpError, route, sendChanged, sendCreated, sendDone, type Caller } from './http';
+import { HttpError, operation, changed, created, type Caller } from './operation';
 
 interface DeptSent {
   deptId?: number;
@@ -28,7 +28,7 @@ const ADD = `INSERT INTO tenantry_dept (dept_name, order_num, leader, phone, ema
   del_flag, create_by, create_time, update_by, update_time, revision, tenant_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '0', ?, ?, '', NULL, 0, ?)${returning('dept_id')}`;
 
-route('post', PATH, async (caller, request, response) => {
+operation('post', PATH, async (caller, request) => {
   const sent = request.body as DeptSent & { parentId: number };
   const id = await inTransaction(caller.tenantId, async (tx) => {
     const parent = await existing(caller, sent.parentId, tx);
@@ -45,26 +45,30 @@ route('post', PATH, async (caller, request, response) => {
     tx.note({ kind: 'dept', operation: 'created', id: insertId, before: null, after, by: caller.username });
     return insertId;
   });
-  sendCreated(request, response, id);
+  return created(request, id);
 });
 
 const REPLACE = `UPDATE tenantry_dept SET dept_name = ?, order_num = ?, leader = ?, phone = ?, email = ?, status = ?,
-  update_by = ?, update_time = ?, revision = revision + 1 WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
-const PLACE = `UPDATE tenantry_dept SET parent_id = ?, ancestors = ?, depth = ?
+  parent_id = ?, ancestors = ?, depth = ?, update_by = ?, update_time = ?, revision = revision + 1
   WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
 // TRIM changes nothing: it tells PostgreSQL that the value is a text.
 const BELOW = `UPDATE tenantry_dept SET ancestors = CONCAT(TRIM(?), SUBSTR(ancestors, ?)), depth = depth + ?,
   revision = revision + 1 WHERE tenant_id = ? AND del_flag = '0' AND ancestors >= ? AND ancestors < ?`;
+
+type Place = Pick<DeptRow, 'parent_id' | 'ancestors' | 'depth'>;
 
 async function replace(
   tx: Transaction,
   { tenantId, username }: Caller,
   dept: DeptRow,
   sent: DeptSent,
-  operation: 'updated' | 'moved' = 'updated',
+  place: Place = dept,
 ): Promise<number> {
   const now = new Date();
-  await tx.change(REPLACE, [...columnsOf(sent), username, now, dept.dept_id, tenantId]);
+  const operation = place === dept ? 'updated' : 'moved';
+  const { parent_id, ancestors, depth } = place;
+  const values = [...columnsOf(sent), parent_id, ancestors, depth, username, now, dept.dept_id, tenantId];
+  await tx.change(REPLACE, values);
   const { deptId: _, ...after } = { ...sent, updateBy: username, updateTime: now };
   const was = Object.entries(deptJson(dept)).filter(([name]) => name in after);
   const before = Object.fromEntries(was);
@@ -72,29 +76,29 @@ async function replace(
   return dept.revision + 1;
 }
 
-async function move(tx: Transaction, caller: Caller, dept: DeptRow, parentId: number): Promise<void> {
+/** Moves all below a department; gives the new place of itself. */
+async function moveBelow(tx: Transaction, caller: Caller, dept: DeptRow, parentId: number): Promise<Place> {
   const parent = await existing(caller, parentId, tx);
   const [from, ancestors] = [`${dept.ancestors},${dept.dept_id}`, `${parent.ancestors},${parentId}`];
   if (`${ancestors},`.startsWith(`${from},`)) throw new HttpError(409);
   const depth = parent.depth + 1;
-  await tx.change(PLACE, [parentId, ancestors, depth, dept.dept_id, caller.tenantId]);
   const to = `${ancestors},${dept.dept_id}`;
   await tx.change(BELOW, [to, from.length + 1, depth - dept.depth, caller.tenantId, from, `${from}-`]);
+  return { parent_id: parentId, ancestors, depth };
 }
 
-route('put', PATH, async (caller, { body }, response) => {
+operation('put', PATH, async (caller, { body }) => {
   const sent = body as DeptSent;
   const revision = await inTransaction(caller.tenantId, async (tx) => {
     const dept = await existing(caller, sent.deptId, tx);
     const { parentId = dept.parent_id } = sent;
-    const isMoved = parentId !== dept.parent_id;
-    if (isMoved) await move(tx, caller, dept, parentId);
-    return replace(tx, caller, dept, sent, isMoved ? 'moved' : 'updated');
+    const place = parentId === dept.parent_id ? dept : await moveBelow(tx, caller, dept, parentId);
+    return replace(tx, caller, dept, sent, place);
   });
-  sendChanged(response, revision);
+  return changed(revision);
 });
 
-route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
+operation('patch', `${PATH}/:id`, async (caller, { params, body }) => {
   const revision = await inTransaction(caller.tenantId, async (tx) => {
     const dept = await existing(caller, params.id, tx);
     const { deptName, orderNum, leader, phone, email, status } = deptJson(dept);
@@ -108,10 +112,10 @@ route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
       ...(body as DeptSent),
     });
   });
-  sendChanged(response, revision);
+  return changed(revision);
 });
 
-route('put', `${PATH}/order`, async (caller, { body }, response) => {
+operation('put', `${PATH}/order`, async (caller, { body }) => {
   const { parentId = 0, deptIds } = body as { parentId?: number; deptIds: number[] };
   const marks = deptIds.map(() => '?').join(', ');
   await inTransaction(caller.tenantId, async (tx) => {
@@ -138,7 +142,7 @@ route('put', `${PATH}/order`, async (caller, { body }, response) => {
       tx.note({ kind: 'dept', operation: 'updated', id: row.dept_id, before, after, by: caller.username });
     }
   });
-  sendDone(response);
+  return { data: null };
 });
 
 const CHILD = "SELECT 1 FROM tenantry_dept WHERE parent_id = ? AND tenant_id = ? AND del_flag = '0' LIMIT 1";
@@ -146,7 +150,7 @@ const USER = "SELECT 1 FROM tenantry_account WHERE dept_id = ? AND tenant_id = ?
 const DELETE = `UPDATE tenantry_dept SET del_flag = '2', update_by = ?, update_time = ?, revision = revision + 1
   WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
 
-route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
+operation('delete', `${PATH}/:id`, async (caller, { params }) => {
   const id = Number(params.id);
   await inTransaction(caller.tenantId, async (tx) => {
     const before = deptJson(await existing(caller, id, tx));
@@ -156,5 +160,5 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
     if (marked.affected !== 1) throw new HttpError(404);
     tx.note({ kind: 'dept', operation: 'deleted', id, before, after: null, by: caller.username });
   });
-  sendDone(response);
+  return { data: null };
 });

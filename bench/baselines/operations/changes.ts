@@ -1,5 +1,5 @@
 import { read } from './database';
-import { formatTime, pageOf, route, sendRead } from './http';
+import { formatTime, operation, pageOf, reading } from './operation';
 
 interface ChangeRow {
   tenant_id: string;
@@ -25,7 +25,7 @@ function shown(fields: Fields): Fields {
   return fields;
 }
 
-route('get', '/system/change-api', async (caller, { query }, response) => {
+operation('get', '/system/change-api', async (caller, { query }) => {
   const limit = Number(query.limit);
   const found = await read<ChangeRow>(
     `SELECT t.tenant_id, t.version, t.seq, t.prev, t.kind, t.operation, t.resource_id, t.lineage, t.fields, t.changed_by,
@@ -51,5 +51,5 @@ route('get', '/system/change-api', async (caller, { query }, response) => {
     };
   });
   const keyOf = ({ version, seq }: (typeof rows)[number]) => [version, seq];
-  sendRead(response, pageOf('change', caller, query, { rows, limit, keyOf }));
+  return reading(pageOf('change', caller, query, { rows, limit, keyOf }));
 });

@@ -3,7 +3,7 @@ import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from
 import type { Driver, Outcome, Value } from './database';
 
 /** A pool as large as the service's, with its session settings. It connects when it is used. */
-export const pool: Pool = createPool({
+const pool: Pool = createPool({
   uri: process.env.DATABASE_URL ?? '',
   charset: 'utf8mb4',
   timezone: 'Z',
@@ -14,7 +14,7 @@ pool.on('connection', (connection) => {
   connection.query("SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
 });
 
-const getConnection = promisify(pool.getConnection.bind(pool));
+export const getConnection = promisify(pool.getConnection.bind(pool));
 
 export const mysql: Driver = {
   forceIndex: (index) => `FORCE INDEX (${index})`,

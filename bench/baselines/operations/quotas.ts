@@ -1,5 +1,5 @@
 import { holding, type Transaction } from './database';
-import { formatTime, HttpError, route, sendDone } from './http';
+import { formatTime, HttpError, operation } from './operation';
 
 const OF = 'WHERE kind = ? AND tenant_id = ?';
 const LOCK = `UPDATE tenantry_quota SET last_seq = last_seq + 1 ${OF}`;
@@ -27,7 +27,7 @@ interface Sent {
   note?: string | null;
 }
 
-route('post', '/system/quota-api/:kind/use', async (caller, { params, body }, response) => {
+operation('post', '/system/quota-api/:kind/use', async (caller, { params, body }) => {
   const { amount = 1, key, note = null } = body as Sent;
   const kind = String(params.kind);
   const { tenantId, username } = caller;
@@ -57,7 +57,7 @@ route('post', '/system/quota-api/:kind/use', async (caller, { params, body }, re
       ...created,
     };
   });
-  sendDone(response, entry);
+  return { data: entry };
 });
 
 const KINDS = [

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
 import { sign } from 'jsonwebtoken';
 import { change, inTransaction, read, type Transaction } from './database';
 import {
-  app,
   forget,
   formatTime,
   formatTimeOrNull,
@@ -11,14 +11,13 @@ import {
   key,
   pageOf,
   placeIn,
-  route,
-  sendChanged,
-  sendDone,
-  sendRead,
-  tellChangeCursor,
+  operation,
+  changed,
+  reading,
+  changeCursor,
   type Caller,
-} from './http';
-import { version } from '../../../src/server/config/version';
+  type Reply,
+} from './operation';
 import { findTenant } from './tenants';
 
 const PATH = '/system/user-api';
@@ -27,6 +26,11 @@ const COLUMNS = `user_id, username, nickname, dept_id, email, phone, roles, mana
 const BY_ID = `SELECT ${COLUMNS} FROM tenantry_account WHERE user_id = ? AND tenant_id = ? AND del_flag = '0'`;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const ACCESS_SECONDS = 30 * 60;
+/** What the service knows of itself: its version, and what an administrator may do. */
+const { version, permissions } = JSON.parse(process.env.FACTS ?? '') as {
+  version: string;
+  permissions: string[];
+};
 
 interface AccountRow {
   user_id: number;
@@ -83,8 +87,8 @@ async function existing(
   return row;
 }
 
-route('get', PATH, async (caller, { query }, response) => {
-  await tellChangeCursor(caller, response);
+operation('get', PATH, async (caller, { query }) => {
+  const headers = await changeCursor(caller);
   const limit = Number(query.limit);
   const [after = 0] = placeIn(query.cursor) ?? [];
   const found = await read<AccountRow>(
@@ -93,17 +97,17 @@ route('get', PATH, async (caller, { query }, response) => {
     [caller.tenantId, after],
   );
   const rows = found.map(userJson);
-  sendRead(response, pageOf('user', caller, query, { rows, limit, keyOf: (row) => [row.userId] }));
+  return reading(pageOf('user', caller, query, { rows, limit, keyOf: (row) => [row.userId] }), { headers });
 });
 
-route('get', `${PATH}/:id`, async (caller, { params }, response) => {
+operation('get', `${PATH}/:id`, async (caller, { params }) => {
   const row = await existing(caller, params.id);
-  sendRead(response, userJson(row), row.revision);
+  return reading(userJson(row), { revision: row.revision });
 });
 
 type UserSent = Partial<ReturnType<typeof userJson>>;
 
-route('put', PATH, async (caller, { body }, response) => {
+operation('put', PATH, async (caller, { body }) => {
   const {
     username,
     nickname,
@@ -133,10 +137,10 @@ route('put', PATH, async (caller, { body }, response) => {
     tx.note({ kind: 'user', operation: 'updated', id: row.user_id, before, after, by: caller.username });
     return row.revision + 1;
   });
-  sendChanged(response, revision);
+  return changed(revision);
 });
 
-route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
+operation('delete', `${PATH}/:id`, async (caller, { params }) => {
   await inTransaction(caller.tenantId, async (tx) => {
     const row = await existing(caller, params.id, tx);
     await tx.change(
@@ -154,10 +158,10 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
       by: caller.username,
     });
   });
-  sendDone(response);
+  return { data: null };
 });
 
-route('get', '/auth/me', async (caller, _, response) => {
+operation('get', '/auth/me', async (caller) => {
   const { userId, username, roles, tenantId } = caller;
   const account = await existing(caller, userId);
   const tenant = await findTenant(caller, 'tenant_id', tenantId);
@@ -168,11 +172,14 @@ route('get', '/auth/me', async (caller, _, response) => {
     .map(Number);
   const { nickname } = account;
   const tenantState = (await isServed(tenantId)) ? 'ACTIVE' : 'DISABLED';
-  sendRead(response, {
+  return reading({
     userId,
     username,
     nickname,
     roles,
+    permissions,
+    managedDeptIds: [],
+    dataScope: [{ kind: 'all' }],
     tenantId,
     tenantName: tenant.tenant_name,
     tenantState,
@@ -182,13 +189,13 @@ route('get', '/auth/me', async (caller, _, response) => {
   });
 });
 
-route('post', '/auth/logout', async ({ sessionId, tenantId }, _, response) => {
+operation('post', '/auth/logout', async ({ sessionId, tenantId }) => {
   await change(
     'UPDATE tenantry_session SET ended_at = ? WHERE session_id = ? AND tenant_id = ? AND ended_at IS NULL',
     [new Date(), sessionId, tenantId],
   );
   forget(sessionId);
-  sendDone(response);
+  return { data: null };
 });
 
 interface SessionRow {
@@ -204,7 +211,9 @@ const SESSION = `SELECT tenant_id, user_id, refresh_hash, expires_at, ended_at F
 const ROTATE = `UPDATE tenantry_session SET refresh_hash = ?, expires_at = ?
   WHERE session_id = ? AND tenant_id = ? AND refresh_hash IN (?, ?) AND ended_at IS NULL`;
 
-app.post('/auth/refresh', async ({ body }, response) => {
+operation('post', '/auth/refresh', refresh, { isPublic: true });
+
+async function refresh(_: Caller, { body }: Request): Promise<Reply> {
   const [sessionId = '', secret = ''] = (body as { refreshToken: string }).refreshToken.split('.');
   const [session] = await read<SessionRow>(SESSION, [sessionId]);
   if (!session || session.ended_at || session.expires_at <= new Date()) throw new HttpError(401);
@@ -226,8 +235,9 @@ app.post('/auth/refresh', async ({ body }, response) => {
     jwtid: `${sessionId}.${randomBytes(6).toString('base64url')}`,
   });
   const refreshToken = `${sessionId}.${newSecret}`;
-  sendDone(response, { accessToken, tokenType: 'Bearer', expiresIn: ACCESS_SECONDS, refreshToken });
-});
+  const scope = permissions.join(' ');
+  return { data: { accessToken, tokenType: 'Bearer', expiresIn: ACCESS_SECONDS, refreshToken, scope } };
+}
 
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');

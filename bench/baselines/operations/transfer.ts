@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { inTransaction, type Transaction, type Value } from './database';
 import type { DeptRow } from './depts';
-import { HttpError, route, sendDone, tellChangeCursor, type Caller } from './http';
-import { pool } from './mysql';
+import { HttpError, operation, changeCursor, type Caller } from './operation';
+import { getConnection } from './mysql';
 
 const PATH = '/system/dept-api';
 /** So much text goes out at once. */
@@ -18,44 +19,41 @@ const ALL = `SELECT dept_id, parent_id, dept_name, order_num, leader, phone, ema
   FROM tenantry_dept FORCE INDEX (ix_dept_subtree) WHERE tenant_id = ? AND del_flag = '0'
   ORDER BY ancestors, order_num, dept_id`;
 
-route('get', `${PATH}/export`, async (caller, _, response) => {
-  await tellChangeCursor(caller, response);
-  await new Promise<void>((resolve, reject) => {
-    pool.getConnection((error, connection) => {
-      if (error) {
-        reject(error);
-        return;
-      }
-      const paths = new Map<number, string>();
-      let text = '';
-      response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
-      response.setHeader('Content-Disposition', 'attachment; filename="departments.ndjson"');
-      connection
-        .execute(ALL, [caller.tenantId])
-        .on('result', (result) => {
-          const row = result as unknown as ExportRow;
-          const above = paths.get(row.parent_id);
-          const path = above === undefined ? row.dept_name : `${above}/${row.dept_name}`;
-          paths.set(row.dept_id, path);
-          const { order_num: orderNum, leader, phone, email, status } = row;
-          text += `${JSON.stringify({ path, orderNum, leader, phone, email, status })}\n`;
-          if (text.length < CHUNK) return;
-          const isTaken = response.write(text);
-          text = '';
-          if (isTaken) return;
-          connection.pause();
-          response.once('drain', () => {
-            connection.resume();
-          });
-        })
-        .on('error', reject)
-        .on('end', () => {
-          connection.release();
-          response.end(text);
-          resolve();
-        });
-    });
+const FILE = {
+  'Content-Type': 'application/x-ndjson; charset=utf-8',
+  'Content-Disposition': 'attachment; filename="departments.ndjson"',
+};
+
+operation('get', `${PATH}/export`, async (caller) => {
+  const headers = await changeCursor(caller);
+  const connection = await getConnection();
+  const lines = new Readable({
+    read: () => {
+      connection.resume();
+    },
   });
+  const paths = new Map<number, string>();
+  let text = '';
+  connection
+    .execute(ALL, [caller.tenantId])
+    .on('result', (result) => {
+      const row = result as unknown as ExportRow;
+      const above = paths.get(row.parent_id);
+      const path = above === undefined ? row.dept_name : `${above}/${row.dept_name}`;
+      paths.set(row.dept_id, path);
+      const { order_num: orderNum, leader, phone, email, status } = row;
+      text += `${JSON.stringify({ path, orderNum, leader, phone, email, status })}\n`;
+      if (text.length < CHUNK) return;
+      if (!lines.push(text)) connection.pause();
+      text = '';
+    })
+    .on('error', (error) => lines.destroy(error))
+    .on('end', () => {
+      connection.release();
+      if (text !== '') lines.push(text);
+      lines.push(null);
+    });
+  return { data: lines, headers: { ...headers, ...FILE } };
 });
 
 interface Line {
@@ -78,7 +76,7 @@ const INSERT = `INSERT INTO tenantry_dept (dept_name, order_num, leader, phone, 
   del_flag, create_by, create_time, update_by, update_time, revision, tenant_id) VALUES `;
 
 /** Imports departments that are all new, parents before their children. */
-route('post', `${PATH}/import`, async (caller, request, response) => {
+operation('post', `${PATH}/import`, async (caller, request) => {
   const levels: Line[][] = [];
   for await (const text of createInterface({ input: request })) {
     const line = JSON.parse(text) as Line;
@@ -100,7 +98,7 @@ route('post', `${PATH}/import`, async (caller, request, response) => {
     }
     return made.size - 1;
   });
-  sendDone(response, { created, updated: 0, unchanged: 0 });
+  return { data: { created, updated: 0, unchanged: 0 } };
 });
 
 async function addBatch(

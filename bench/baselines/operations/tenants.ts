@@ -7,14 +7,13 @@ import {
   pageOf,
   placeIn,
   PLATFORM,
-  route,
-  sendChanged,
-  sendCreated,
-  sendDone,
-  sendRead,
-  tellChangeCursor,
+  operation,
+  changed,
+  created,
+  reading,
+  changeCursor,
   type Caller,
-} from './http';
+} from './operation';
 
 const PATH = '/system/tenant-api';
 const EPOCH = Date.UTC(2024, 0, 1);
@@ -103,8 +102,8 @@ export async function findTenant(
   return row;
 }
 
-route('get', PATH, async (caller, { query }, response) => {
-  await tellChangeCursor(caller, response);
+operation('get', PATH, async (caller, { query }) => {
+  const headers = await changeCursor(caller);
   const limit = Number(query.limit);
   const [after = ''] = placeIn(query.cursor) ?? [];
   const own = await findTenant(caller, 'tenant_id', caller.tenantId);
@@ -118,16 +117,16 @@ route('get', PATH, async (caller, { query }, response) => {
   const rows = found.map((row) =>
     Object.assign(summary(row), { state: stateOf(row), hasChildren: row.has_children === 1 }),
   );
-  sendRead(response, pageOf('tenant', caller, query, { rows, limit, keyOf: (row) => [row.id] }));
+  return reading(pageOf('tenant', caller, query, { rows, limit, keyOf: (row) => [row.id] }), { headers });
 });
 
 function stateOf({ status }: TenantRow): string {
   return status === '0' ? 'ACTIVE' : 'DISABLED';
 }
 
-route('get', `${PATH}/:id`, async (caller, { params }, response) => {
+operation('get', `${PATH}/:id`, async (caller, { params }) => {
   const row = await findTenant(caller, 'id', String(params.id));
-  sendRead(response, tenantJson(row), row.revision);
+  return reading(tenantJson(row), { revision: row.revision });
 });
 
 /** Writes to the tree of tenants, which hold the platform's row, for a caller whose own tenant still exists. */
@@ -162,7 +161,7 @@ function columnsOf(sent: TenantSent): [columns: string[], values: (string | numb
   return [Object.keys(columns), Object.values(columns)];
 }
 
-route('post', PATH, async (caller, request, response) => {
+operation('post', PATH, async (caller, request) => {
   const [columns, values] = columnsOf(request.body as TenantSent);
   const id = await inTenantTree(caller, async (tx) => {
     const parent = await findTenant(caller, 'tenant_id', caller.tenantId, tx);
@@ -193,7 +192,7 @@ route('post', PATH, async (caller, request, response) => {
     tx.note({ kind: 'tenant', operation: 'created', id: next, before: null, after, lineage, by });
     return next;
   });
-  sendCreated(request, response, id);
+  return created(request, id);
 });
 
 async function replace(
@@ -215,23 +214,23 @@ async function replace(
   return row.revision + 1;
 }
 
-route('put', PATH, async (caller, { body }, response) => {
+operation('put', PATH, async (caller, { body }) => {
   const sent = body as TenantSent;
   const revision = await inTenantTree(caller, async (tx) =>
     replace(tx, caller, await findTenant(caller, 'id', sent.id ?? '', tx), sent),
   );
-  sendChanged(response, revision);
+  return changed(revision);
 });
 
-route('patch', `${PATH}/:id`, async (caller, { params, body }, response) => {
+operation('patch', `${PATH}/:id`, async (caller, { params, body }) => {
   const revision = await inTenantTree(caller, async (tx) => {
     const row = await findTenant(caller, 'id', String(params.id), tx);
     return replace(tx, caller, row, { ...tenantJson(row), ...(body as TenantSent) });
   });
-  sendChanged(response, revision);
+  return changed(revision);
 });
 
-route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
+operation('delete', `${PATH}/:id`, async (caller, { params }) => {
   await inTenantTree(caller, async (tx) => {
     const row = await findTenant(caller, 'id', String(params.id), tx);
     const children = "SELECT 1 FROM tenantry_tenant WHERE tenant_parent = ? AND del_flag = '0' LIMIT 1";
@@ -245,5 +244,5 @@ route('delete', `${PATH}/:id`, async (caller, { params }, response) => {
     tx.note({ kind: 'tenant', operation: 'deleted', id: row.id, after: null, ...about });
     forget(row.tenant_id);
   });
-  sendDone(response);
+  return { data: null };
 });

@@ -5,11 +5,11 @@ import {
   HttpError,
   pageOf,
   placeIn,
-  route,
-  sendRead,
-  tellChangeCursor,
+  operation,
+  reading,
+  changeCursor,
   type Caller,
-} from './http';
+} from './operation';
 
 export const PATH = '/system/dept-api';
 export const COLUMNS = `t.dept_id, t.parent_id, t.ancestors, t.depth, t.dept_name, t.order_num, t.leader, t.phone, t.email,
@@ -88,8 +88,8 @@ export async function existing(
   return row;
 }
 
-route('get', PATH, async (caller, { query }, response) => {
-  await tellChangeCursor(caller, response);
+operation('get', PATH, async (caller, { query }) => {
+  const headers = await changeCursor(caller);
   const limit = Number(query.limit);
   const after = placeIn(query.cursor);
   const { parentId } = query;
@@ -106,13 +106,13 @@ route('get', PATH, async (caller, { query }, response) => {
   );
   const rows = found.map(deptInList);
   const keyOf = (row: (typeof rows)[number]) => [row.orderNum, row.deptId];
-  sendRead(response, pageOf('dept', caller, query, { rows, limit, keyOf }));
+  return reading(pageOf('dept', caller, query, { rows, limit, keyOf }), { headers });
 });
 
 type Node = ReturnType<typeof deptInList> & { children: Node[] };
 
-route('get', `${PATH}/tree`, async (caller, _, response) => {
-  await tellChangeCursor(caller, response);
+operation('get', `${PATH}/tree`, async (caller) => {
+  const headers = await changeCursor(caller);
   // The database sorts, so that this process need not.
   const rows = await read<DeptRow>(
     `SELECT ${COLUMNS} FROM tenantry_dept t WHERE ${LIVE} ORDER BY t.order_num, t.dept_id LIMIT 5001`,
@@ -128,21 +128,20 @@ route('get', `${PATH}/tree`, async (caller, _, response) => {
       parent.children.push(node);
     } else tops.push(node);
   }
-  response.setHeader('Vary', 'Accept');
-  sendRead(response, { rows: tops, truncated: false });
+  return reading({ rows: tops, truncated: false }, { headers: { ...headers, Vary: 'Accept' } });
 });
 
-route('get', `${PATH}/:id/ancestors`, async (caller, { params }, response) => {
+operation('get', `${PATH}/:id/ancestors`, async (caller, { params }) => {
   const { ancestors } = await existing(caller, params.id);
   const ids = ancestors.split(',').slice(1).map(Number);
   const rows = await read<DeptRow>(
     `SELECT ${COLUMNS} FROM tenantry_dept t WHERE t.dept_id IN (${ids.map(() => '?').join(', ')}) AND ${LIVE}`,
     [...ids, caller.tenantId],
   );
-  sendRead(response, rows.sort((a, b) => a.depth - b.depth).map(deptJson));
+  return reading(rows.sort((a, b) => a.depth - b.depth).map(deptJson));
 });
 
-route('get', `${PATH}/:id`, async (caller, { params }, response) => {
+operation('get', `${PATH}/:id`, async (caller, { params }) => {
   const row = await existing(caller, params.id);
-  sendRead(response, deptJson(row), row.revision);
+  return reading(deptJson(row), { revision: row.revision });
 });

@@ -1,10 +1,10 @@
 import { createHash, createSecretKey } from 'node:crypto';
-import express, { type Request, type Response } from 'express';
-import { verify } from 'jsonwebtoken';
+import { Readable } from 'node:stream';
+import type { Request, Response } from 'express';
 import { read } from './database';
 
 export const key = createSecretKey(process.env.JWT_SECRET ?? '', 'utf8');
-const CHECKS = { algorithms: ['HS256' as const], issuer: 'tenantry', audience: 'tenantry' };
+export const CHECKS = { algorithms: ['HS256' as const], issuer: 'tenantry', audience: 'tenantry' };
 const REMEMBERED_MS = 5000;
 
 /** The headers that every answer of the service has. */
@@ -28,37 +28,79 @@ export interface Caller {
   readonly roles: string[];
 }
 
+/** Who calls a public operation. */
+export const NOBODY: Caller = { tenantId: '', userId: 0, sessionId: '', username: '', roles: [] };
+export const JSON_TYPES = ['application/json', 'application/merge-patch+json'];
+
 export class HttpError extends Error {
   constructor(readonly status: number) {
     super(`status ${status}`);
   }
 }
 
-export const app = express().disable('x-powered-by').disable('etag');
-app.use((_, response, next) => {
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** What an operation answers: `data` goes into the envelope, a stream is sent as it is. */
+export interface Reply {
+  readonly data: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the entity tag; what was read without one gets the hash of its text. */
+  readonly revision?: number;
+  readonly isRead?: true;
+}
+
+/** One operation of the service, without an application around it. */
+export interface Operation {
+  readonly method: Method;
+  readonly path: string;
+  readonly isPublic: boolean;
+  readonly handle: (caller: Caller, request: Request) => Promise<Reply>;
+}
+
+export const operations: Operation[] = [];
+
+/** An operation for callers with a valid token, of an account that may sign in and a tenant that is served. */
+export function operation(
+  method: Method,
+  path: string,
+  handle: Operation['handle'],
+  { isPublic = false } = {},
+): void {
+  operations.push({ method, path, isPublic, handle });
+}
+
+export function setCommonHeaders(_: unknown, response: Response, next: () => void): void {
   response.setHeader('X-Request-Id', crypto.randomUUID());
   for (const [name, value] of HEADERS) response.setHeader(name, value);
   next();
-});
-app.use(express.json({ type: ['application/json', 'application/merge-patch+json'] }));
-
-type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-type Handler = (caller: Caller, request: Request, response: Response) => Promise<void>;
-
-/** A route for callers with a valid token, of an account that may sign in and a tenant that is served. */
-export function route(method: Method, path: string, handle: Handler): void {
-  app[method](path, async (request: Request, response: Response) => {
-    await handle(await callerOf(request), request, response);
-  });
 }
 
-async function callerOf({ headers: { authorization = '' } }: Request): Promise<Caller> {
-  const claims = verify(authorization.slice('Bearer '.length), key, CHECKS) as Record<string, string>;
-  const { tenantId = '', sub = '', jti = '' } = claims;
+/** Sets the headers of an answer; gives its body. */
+export function bodyOf(
+  { data, headers = {}, revision, isRead }: Reply,
+  response: Response,
+): string | Readable {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (data instanceof Readable) return data;
+  const text = JSON.stringify({ code: 200, msg: '操作成功', data });
+  if (isRead) response.setHeader('Cache-Control', 'private, no-cache');
+  if (isRead || revision !== undefined)
+    response.setHeader('ETag', `"${revision ?? createHash('sha1').update(text).digest('base64url')}"`);
+  response.type('json');
+  return text;
+}
+
+export interface Claims {
+  readonly tenantId: string;
+  readonly sub: string;
+  readonly jti: string;
+}
+
+/** The caller whom a verified token names, as its account is now. */
+export async function callerOf({ tenantId, sub, jti }: Claims): Promise<Caller> {
   const [userId, sessionId] = [Number(sub.slice('account:'.length)), jti.slice(0, 36)];
   const account = await remembered(sessionId, () => findAccount(tenantId, userId, sessionId));
   if (!account) throw new HttpError(401);
-  if (!(await isServed(tenantId))) throw new HttpError(403);
   return { tenantId, userId, sessionId, username: account.username, roles: account.roles.split(',') };
 }
 
@@ -81,6 +123,10 @@ async function findAccount(
     [sessionId, tenantId, userId],
   );
   return account && session ? account : null;
+}
+
+export async function requireServed({ tenantId }: Caller): Promise<void> {
+  if (!(await isServed(tenantId))) throw new HttpError(403);
 }
 
 export function isServed(tenantId: string): Promise<boolean> {
@@ -109,32 +155,18 @@ export function forget(name: string): void {
   memory.delete(name);
 }
 
-function envelope(data: unknown): string {
-  return JSON.stringify({ code: 200, msg: '操作成功', data });
-}
-
-/** What was read, with its revision as the entity tag, or the hash of what is sent. */
-export function sendRead(response: Response, data: unknown, revision?: number): void {
-  const text = envelope(data);
-  const tag = revision ?? createHash('sha1').update(text).digest('base64url');
-  response.setHeader('Cache-Control', 'private, no-cache');
-  response.setHeader('ETag', `"${tag}"`);
-  response.type('json').send(text);
-}
-
-export function sendDone(response: Response, data: unknown = null): void {
-  response.type('json').send(envelope(data));
+/** What was read, under its revision, or under a hash of it. */
+export function reading(data: unknown, about: Pick<Reply, 'revision' | 'headers'> = {}): Reply {
+  return { data, ...about, isRead: true };
 }
 
 /** After a change, under the entity tag that the next read has. */
-export function sendChanged(response: Response, revision: number): void {
-  response.setHeader('ETag', `"${revision}"`);
-  sendDone(response);
+export function changed(revision: number): Reply {
+  return { data: null, revision };
 }
 
-export function sendCreated({ path }: Request, response: Response, id: number | string): void {
-  response.setHeader('Location', `${path}/${id}`);
-  sendChanged(response, 0);
+export function created({ path }: Request, id: number | string): Reply {
+  return { data: null, revision: 0, headers: { Location: `${path}/${id}` } };
 }
 
 /** A list's page, with a cursor as the service makes it. */
@@ -164,8 +196,8 @@ export const PLATFORM = '000000';
 /** The last place of a version in the journal. */
 const LAST = 2 ** 31 - 1;
 
-/** Tells where in the journal a list begins. */
-export async function tellChangeCursor({ tenantId }: Caller, response: Response): Promise<void> {
+/** Where in the journal a list begins, as a header. */
+export async function changeCursor({ tenantId }: Caller): Promise<Record<string, string>> {
   const find = async (): Promise<string> => {
     const states = await read<{ code: string; version: number }>(
       'SELECT tenant_id AS code, tree_ver AS version FROM tenantry_tenant WHERE tenant_id IN (?, ?)',
@@ -174,7 +206,7 @@ export async function tellChangeCursor({ tenantId }: Caller, response: Response)
     const [own, platform] = [tenantId, PLATFORM].map((each) => states.find(({ code }) => code === each));
     return seal('change', [tenantId], [own?.version, LAST, platform?.version, LAST]);
   };
-  response.setHeader('X-Change-Cursor', await remembered(`cursor ${tenantId}`, find, CURSOR_MS));
+  return { 'X-Change-Cursor': await remembered(`cursor ${tenantId}`, find, CURSOR_MS) };
 }
 
 /** The place that a cursor names; its digest is not checked here. */
