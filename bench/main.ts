@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mariadbBinary, postgresFolder } from '../test/support/server-binaries.js';
 import { startInnodb } from '../test/support/innodb-server';
@@ -6,6 +6,7 @@ import { startPostgres } from '../test/support/postgres-server';
 import { exportAll } from './measures/export';
 import { journal } from './measures/journal';
 import { growth } from './measures/growth';
+import { large } from './measures/large';
 import { memory } from './measures/memory';
 import { move } from './measures/move';
 import { others } from './measures/others';
@@ -18,7 +19,8 @@ import { statements } from './measures/statements';
 import { OperationCosts } from './operations/measure';
 import { operations } from './operations/operations';
 import { Bed } from './support/bed';
-import { fileOf, tablesOf } from './support/report';
+import { round } from './support/figures';
+import { APART, fileOf, largeSection, node20Section, tablesOf, withSection } from './support/report';
 import type { Found, Measure, OperationResult, Result } from './support/result';
 import type { ServerProcess } from '../test/support/server-process';
 
@@ -36,6 +38,8 @@ const MEASURES: readonly Measure[] = [
   parts,
   scopedPage,
 ];
+/** Only when they are named. */
+const APART_MEASURES: readonly Measure[] = [large];
 /** What is measured on PostgreSQL too. */
 const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move|scoped-page)$/;
 /** Whatever hangs, a run comes to its end. */
@@ -61,17 +65,20 @@ function broken(work: string, error: unknown): Result {
   return { work, baseline: '', figure: 'broke', bound: '', ok: false, details };
 }
 
-/** Runs what the names choose: a measure, an operation, or all operations that begin with a name. */
+/** Runs what the names choose: a measure, an operation, or all forms of an operation, whose names go on after a comma. */
 async function runOn(
   server: Pick<ServerProcess, 'url' | 'stop'>,
   names: readonly string[],
   offered = /^/,
 ): Promise<Found> {
   const isChosen = (name: string): boolean =>
-    offered.test(name) && (names.length === 0 || names.some((each) => name.startsWith(each)));
+    offered.test(name) && (names.length === 0 || names.some((each) => `${name},`.startsWith(`${each},`)));
   const isAll = names.includes('operations') || names.includes('answers');
   const chosen = operations.filter(({ name }) => (isAll ? offered.test(name) : isChosen(name)));
-  const measures = MEASURES.filter(({ name }) => isChosen(name));
+  const measures = [
+    ...MEASURES.filter(({ name }) => isChosen(name)),
+    ...APART_MEASURES.filter(({ name }) => names.includes(name)),
+  ];
   if (chosen.length + measures.length === 0) throw new Error(`There is none of ${names.join(', ')}.`);
   ends.push(() => server.stop());
   const newBed = (): Bed => {
@@ -96,7 +103,11 @@ async function runOn(
       }
       await costs.warmUp();
       for (const each of chosen)
-        await timed(each.name, async () => found.operations.push(await costs.measure(each)));
+        await timed(each.name, async () => {
+          const result = await costs.measure(each);
+          found.operations.push(result);
+          console.log(`${each.name}: ${result.ratio.toFixed(2)} × of ${round(result.smallest)} µs`);
+        });
     });
     await bed.close();
   }
@@ -138,8 +149,15 @@ async function main(): Promise<void> {
     for (const { work, details } of part.bounds) console.log(`${work}: ${details}`);
     console.log(`\n${part.version}\n\n${tablesOf(part)}\n`);
   }
-  if (all.length === 0 && mariadb)
-    writeFileSync(RESULTS, fileOf(mariadb, postgres, (performance.now() - begin) / 1000));
+  if (mariadb) {
+    const before = readFileSync(RESULTS, 'utf8');
+    const seconds = (performance.now() - begin) / 1000;
+    if (all.length === 0) writeFileSync(RESULTS, fileOf(before, mariadb, postgres, seconds));
+    if (all.join() === 'large')
+      writeFileSync(RESULTS, withSection(before, APART.large, largeSection(mariadb)));
+    if (all.join() === 'operations' && process.env.NODE_MAJOR === '20')
+      writeFileSync(RESULTS, withSection(before, APART.node20, node20Section(mariadb)));
+  }
   const verdicts = parts.flatMap((part) => [...part.operations, ...part.bounds]);
   await stop(verdicts.some(({ ok }) => ok === false) ? 1 : 0);
 }

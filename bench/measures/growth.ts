@@ -1,18 +1,24 @@
-import { interleave, type Side } from '../support/figures';
 import { closedLoad, rawRequest } from '../../test/support/load';
+import type { Bed } from '../support/bed';
+import { interleave, type Side } from '../support/figures';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import { fillTenants, type Caller } from '../support/world';
 
-const ROUNDS = 3;
-const REQUESTS = 200;
+const ROUNDS = 7;
+const REQUESTS = 400;
 const WARM_UP = 1000;
+const CONNECTIONS = 8;
 const BOUND = 1.3;
-const BASELINE = '1,000 departments, 10 tenants';
+const PLAN = { accounts: 10, childTenants: 5 };
+const FEW = { ...PLAN, tenants: 10, depts: 1000 };
+const LARGE = { ...PLAN, tenants: 1, depts: 100_000 };
+/** With those of `FEW` and the tenants below them 10,000. */
+const OTHERS = { tenants: 9940, depts: 10 };
 
 type Path = (caller: Caller, n: number) => string;
 
 /** Reads that give as many rows in a small tenant as in a large one. */
-const READS: Record<string, Path> = {
+export const READS: Readonly<Record<string, Path>> = {
   'department by id': ({ firstDept }, n) => `/system/dept-api/${firstDept + 100 + (n % 900)}`,
   ancestors: ({ firstDept }, n) => `/system/dept-api/${firstDept + 100 + (n % 900)}/ancestors`,
   'first page of 10': () => '/system/dept-api?limit=10',
@@ -25,48 +31,52 @@ const READS: Record<string, Path> = {
   me: () => '/auth/me',
 };
 
-/** What reads cost where there is much, against where there is little: CPU of the service and of MariaDB together. */
+/** What a service and MariaDB together spend on a read by these callers in turn, in microseconds of CPU. */
+export async function readingOn(
+  bed: Bed,
+): Promise<(callers: readonly Caller[], path: Path, requests?: number) => Side> {
+  const [service, mariadbCpu] = [await bed.service(), await bed.mariadbCpu()];
+  return (callers, path, requests = REQUESTS) =>
+    async () => {
+      const request = (_: number, n: number): string => {
+        const caller = callers[n % callers.length];
+        return caller ? rawRequest('GET', path(caller, n), caller.token) : '';
+      };
+      const before = service.cpuMs() + mariadbCpu();
+      await closedLoad({ port: service.port, connections: CONNECTIONS, requests, request });
+      return ((service.cpuMs() + mariadbCpu() - before) * 1000) / requests;
+    };
+}
+
+/** What reads cost where there is much, against where there is little. Both are there at the same time, and asked by turns. */
 export const growth: Measure = {
   name: 'growth',
   async run(bed) {
-    const dataSource = await bed.dataSource();
-    const plan = { accounts: 10, childTenants: 5 };
-    const few = await fillTenants(dataSource, { ...plan, tenants: 10, depts: 1000 });
-    const large = await fillTenants(dataSource, { ...plan, tenants: 1, depts: 100_000 });
-    const [service, mariadbCpu] = [await bed.service(), await bed.mariadbCpu()];
-    const side =
-      (callers: readonly Caller[], path: Path, requests = REQUESTS): Side =>
-      async () => {
-        const request = (_: number, n: number): string => {
-          const caller = callers[n % callers.length];
-          return caller ? rawRequest('GET', path(caller, n), caller.token) : '';
-        };
-        const before = service.cpuMs() + mariadbCpu();
-        await closedLoad({ port: service.port, connections: 8, requests, request });
-        return ((service.cpuMs() + mariadbCpu() - before) * 1000) / requests;
-      };
-    const measureFew = async (): Promise<number[][]> => {
-      const costs: number[][] = [];
-      for (const path of Object.values(READS)) costs.push(...(await interleave([side(few, path)], ROUNDS)));
-      return costs;
-    };
+    const [small, among] = [bed, bed.beside()];
+    const few = await fillTenants(await small.dataSource(), FEW);
+    const large = await fillTenants(await small.dataSource(), LARGE);
+    const fewAmong = await fillTenants(await among.dataSource(), FEW);
+    await fillTenants(await among.dataSource(), OTHERS);
+    const [onSmall, onAmong] = [await readingOn(small), await readingOn(among)];
+    await small.settle();
     const results: Result[] = [];
-    const add = (work: string, own: number[], theirs: number[]): unknown =>
-      results.push(ratioResult({ work, baseline: BASELINE, bound: BOUND }, own, theirs, 'µs CPU'));
-    for (const path of Object.values(READS)) await side(few, path, WARM_UP)();
-    // One tenant against one: reads of the same tenant at the same moment may share a statement.
-    for (const [name, path] of Object.entries(READS)) {
-      const sides = [side(large, path), side(few.slice(0, 1), path)];
+    const compare = async (work: string, baseline: string, sides: readonly Side[]): Promise<void> => {
       const [own = [], theirs = []] = await interleave(sides, ROUNDS);
-      add(`${name}, of 100,000 departments`, own, theirs);
+      results.push(ratioResult({ work, baseline, bound: BOUND }, own, theirs, 'µs CPU'));
+    };
+    for (const path of Object.values(READS))
+      for (const side of [onSmall(few, path, WARM_UP), onAmong(fewAmong, path, WARM_UP)]) await side();
+    for (const [name, path] of Object.entries(READS)) {
+      // One tenant against one: reads of the same tenant at the same moment may share a statement.
+      const sides = [onSmall(large, path), onSmall(few.slice(0, 1), path)];
+      await interleave(sides, 1);
+      await compare(`${name}, of 100,000 departments`, 'of 1,000', sides);
     }
-    // Before and after in one process, not by turns: a second process would be compiled otherwise.
-    const before = await measureFew();
-    await fillTenants(dataSource, { tenants: 9990, depts: 10 });
-    const after = await measureFew();
-    Object.keys(READS).forEach((name, at) =>
-      add(`${name}, among 10,000 tenants`, after[at] ?? [], before[at] ?? []),
-    );
+    for (const [name, path] of Object.entries(READS))
+      await compare(`${name}, among 10,000 tenants`, 'among 70', [
+        onAmong(fewAmong, path),
+        onSmall(few, path),
+      ]);
     return results;
   },
 };

@@ -7,13 +7,13 @@ import { fillTenants } from '../support/world';
 const DEPTS = 50_000;
 const ROUNDS = 5;
 
-/** All departments with their ids, by pages of 500: the service against the keyset statement behind a bare handler. */
+/** All departments with their ids, by pages of 500: the service against the keyset statement behind the smallest Nest application. */
 export const readAll: Measure = {
   name: 'read-all',
   async run(bed) {
     const [caller] = await fillTenants(await bed.dataSource(), { tenants: 1, depts: DEPTS });
     const mariadbCpu = await bed.mariadbCpu();
-    const servers = [await bed.service(), await bed.baseline('express')];
+    const servers = [await bed.service(), await bed.baseline('smallest-nest')];
     const mariadbMs = servers.map((): number[] => []);
     const side =
       (server: ServerProcess, at: number): Side =>
@@ -27,7 +27,7 @@ export const readAll: Measure = {
     for (const costs of mariadbMs) costs.length = 0;
     const [own = [], theirs = []] = await interleave(servers.map(side), ROUNDS);
     const [ownCpu = [], theirCpu = []] = mariadbMs;
-    const heading = { baseline: 'the keyset statement behind a bare handler', bound: 1.5 };
+    const heading = { baseline: 'the smallest Nest application', bound: 1.5 };
     const work = '50,000 departments by pages of 500';
     return [
       ratioResult({ ...heading, work: `${work}: time` }, own, theirs, 'ms'),

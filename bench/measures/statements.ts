@@ -1,6 +1,6 @@
 import { ApiClient } from '../../src/testing/api-client';
 import { figureResult, type Measure } from '../support/result';
-import { shapeOf, statementsOf, withoutStateLookups } from '../support/statements';
+import { listOf, shapeOf, statementsOf, withoutStateLookups } from '../support/statements';
 import { fillTenants } from '../support/world';
 
 const DELETED = 500;
@@ -40,7 +40,7 @@ export const statements: Measure = {
         { ...heading, work: 'Batch delete of 500', bound: 8 },
         batch.length,
         'statements',
-        batch.join('; '),
+        listOf(batch),
       ),
     ];
   },

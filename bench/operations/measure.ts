@@ -213,7 +213,7 @@ function requireSameData({ name }: Operation, { body: own }: Answer, { body }: A
 }
 
 function resultOf(
-  { name, bound = BOUND }: Operation,
+  { name }: Operation,
   [service = [], smallest = [], express = [], textbook]: number[][],
   [own, theirs]: readonly [string[], string[]],
 ): OperationResult {
@@ -227,10 +227,10 @@ function resultOf(
     smallest: spreadOf(smallest).median,
     express: spreadOf(express).median,
     ratio: ratios.median,
-    bound,
+    bound: BOUND,
     textbookRatio,
     statements: [own.length, theirs.length],
-    ok: ratios.median <= bound && (textbookRatio === null || textbookRatio >= TEXTBOOK_LEAST),
+    ok: ratios.median <= BOUND && (textbookRatio === null || textbookRatio >= TEXTBOOK_LEAST),
     details:
       `${show(spreadOf(service), 'µs')} against ${show(spreadOf(smallest), 'µs')}; ` +
       `ratio ${ratios.min.toFixed(2)}–${ratios.max.toFixed(2)}${more}`,

@@ -17,8 +17,6 @@ export interface Operation {
   readonly name: string;
   readonly callers?: Callers;
   readonly connections?: number;
-  /** The highest ratio to the bare handler. */
-  readonly bound?: number;
   /** Whether the textbook Nest application has it. */
   readonly textbook?: true;
   /** Whether its answer holds what is made at random. */
@@ -163,7 +161,6 @@ export const operations: readonly Operation[] = [
     callers: 'files',
     // The service runs four exports at once, and frees a place a moment after its answer has ended.
     connections: 2,
-    bound: 1.3,
     request: () => get(`${DEPT}/export`),
   },
   {

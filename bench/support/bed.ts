@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/testing/throw-away-database';
 import { TEST_SECRET } from '../../src/server/testing';
@@ -14,6 +15,9 @@ import { ServerProcess } from './server-process';
 const SERVICE = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 const GC_HOOK = join(__dirname, 'gc-hook.cjs');
 const NO_JOURNAL_HOOK = join(__dirname, 'no-journal-hook.cjs');
+/** MariaDB is idle when it spends no more than this in a second. */
+const IDLE_MS = 20;
+const MOST_SETTLING_S = 60;
 const OUT_OF_REACH = '999999999';
 const ENV = {
   // On a busy machine requests of the bench wait long; that is no overload of the service.
@@ -67,6 +71,23 @@ export class Bed {
     const [row] = await (await this.dataSource()).query<{ file: string }[]>('SELECT @@pid_file AS file');
     const pid = Number(readFileSync(row?.file ?? '', 'utf8'));
     return () => cpuMs(pid);
+  }
+
+  /** Waits until MariaDB has written what it was filled with, so that nothing later is charged with it. */
+  async settle(): Promise<void> {
+    const cpu = await this.mariadbCpu();
+    for (let seconds = 0; seconds < MOST_SETTLING_S; seconds += 1) {
+      const before = cpu();
+      await sleep(1000);
+      if (cpu() - before <= IDLE_MS) return;
+    }
+  }
+
+  /** Another database on the same server, for what must be there at the same time. */
+  beside(): Bed {
+    const bed = new Bed(this.server);
+    this.#ends.unshift(() => bed.close());
+    return bed;
   }
 
   async version(): Promise<string> {

@@ -10,6 +10,10 @@ export interface Result {
   /** Null where nothing is bounded. */
   readonly ok: boolean | null;
   readonly details: string;
+  /** The figure as a number: the ratio, or the value. */
+  readonly value?: number;
+  /** Of a ratio, what the work itself took, such as `88.9 ms`. */
+  readonly cost?: string;
 }
 
 /** A line of the table of operations: CPU of the server process per request, in microseconds. */
@@ -61,6 +65,8 @@ export function ratioResult(
     figure: `${ratios.median.toFixed(2)} ×`,
     bound: bound === null ? '' : `≤ ${bound} ×`,
     ok: bound === null ? null : ratios.median <= bound,
+    value: ratios.median,
+    cost: `${round(spreadOf(costs).median)} ${unit}`,
     details: `${show(spreadOf(costs), unit)} against ${show(spreadOf(baselineCosts), unit)}; ${range}`,
   };
 }
@@ -78,6 +84,7 @@ export function figureResult(
     figure: `${Number.isInteger(value) ? value : round(value)} ${unit}`.trim(),
     bound: bound === null ? '' : `≤ ${bound} ${unit}`.trim(),
     ok: bound === null ? null : value <= bound,
+    value,
     details,
   };
 }

@@ -19,7 +19,9 @@ export function secondsAgo(dataSource: DataSource, seconds: string): string {
 /** Lets the database count its rows. PostgreSQL must be told of ids that it did not make itself. */
 export async function afterFilling(dataSource: DataSource): Promise<void> {
   if (!isPostgres(dataSource)) {
-    await dataSource.query('ANALYZE TABLE tenantry_dept');
+    await dataSource.query(
+      'ANALYZE TABLE tenantry_dept, tenantry_tenant, tenantry_account, tenantry_session, tenantry_change',
+    );
     return;
   }
   for (const [table, id] of Object.entries({ tenantry_dept: 'dept_id', tenantry_account: 'user_id' })) {
