@@ -18,8 +18,17 @@ const pipe = new ValidationPipe({
  * the class does not know are ignored. Code of a host may call services with anything, so they check what requests were checked for.
  */
 export async function checkedAs<T extends object>(type: Type<T> | undefined, value: unknown): Promise<T> {
-  return (await pipe.transform(pickKnownFields(value, type), { type: 'custom', metatype: type })) as T;
+  const known = pickKnownFields(value, type);
+  const isEmpty = type !== undefined && isObject(known) && Object.keys(known).length === 0;
+  const before = isEmpty ? emptyInputs.get(type) : undefined;
+  if (before) return before as T;
+  const input = (await pipe.transform(known, { type: 'custom', metatype: type })) as T;
+  if (isEmpty) emptyInputs.set(type, Object.freeze(input));
+  return input;
 }
+
+/** What a class makes of nothing, which is always the same: most reads send no parameters. */
+const emptyInputs = new WeakMap<Type, object>();
 
 function problemsOf(error: ValidationError, path = ''): FieldProblem[] {
   const field = path + error.property;
