@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 
 /** Every answer says that it is no page. Swagger UI and the root page replace the policy; a read with a tag may be cached. */
-const onEveryAnswer = helmet({
+const setOnEveryAnswer = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -21,11 +21,23 @@ const onEveryAnswer = helmet({
 /** For a year, and for this host alone: other hosts of the domain are not ours. */
 const onlyOverTls = helmet.strictTransportSecurity({ maxAge: 31_536_000, includeSubDomains: false });
 
+/** They are always the same. */
+const onEveryAnswer = new Map([['Cache-Control', 'no-store']]);
+setOnEveryAnswer(
+  {} as Request,
+  {
+    setHeader: (name: string, value: string) => onEveryAnswer.set(name, value),
+    removeHeader: () => undefined,
+  } as unknown as Response,
+  () => undefined,
+);
+
 export function securityHeaders(request: Request, response: Response, next: NextFunction): void {
-  response.setHeader('Cache-Control', 'no-store');
+  response.setHeaders(onEveryAnswer);
   // TLS ends at a proxy. The client sees the first of several proxies.
   const isTls = /^https(?:$|[ ,])/.test(String(request.headers['x-forwarded-proto']));
-  onEveryAnswer(request, response, isTls ? onlyOverTls.bind(null, request, response, next) : next);
+  if (isTls) onlyOverTls(request, response, next);
+  else next();
 }
 
 /**

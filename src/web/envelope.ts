@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   Injectable,
   StreamableFile,
@@ -167,7 +167,8 @@ interface SentEnvelope {
 }
 
 function enveloped(request: Request, response: Response, result: unknown): SentEnvelope {
-  response.type(result instanceof TextAnswer ? result.type : 'json');
+  if (result instanceof TextAnswer) response.type(result.type);
+  else response.setHeader('Content-Type', 'application/json; charset=utf-8');
   if (request.method === 'GET' || request.method === 'HEAD') {
     // Express would not answer 304 to `no-cache`, which every fetch with an If-None-Match of its own sends.
     delete request.headers['cache-control'];
@@ -189,9 +190,8 @@ function enveloped(request: Request, response: Response, result: unknown): SentE
 function tagged(request: Request, response: Response, data: unknown): SentEnvelope {
   const answer = data instanceof TextAnswer ? { seen: data, sent: data.text } : answerOf(request, data);
   const revision = revisionOf(data);
-  const hash = () => `"${createHash('sha1').update(answer.sent).digest('base64url')}"`;
   response.setHeader('Cache-Control', 'private, no-cache');
-  response.setHeader('ETag', revision === undefined ? hash() : tagOf(revision));
+  response.setHeader('ETag', revision === undefined ? `"${hash('sha1', answer.sent, 'base64url')}"` : tagOf(revision));
   return answer;
 }
 
