@@ -3,6 +3,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const REGULAR_FROM = Date.UTC(1973, 0, 1);
 const REGULAR_UNTIL = Date.UTC(9999, 0, 1);
 const MAX_DAYS = 4000;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 /** In UTC: not every database has dates before or after these years. */
 const FIRST = Date.parse('0001-01-01T00:00:00Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -24,6 +25,8 @@ export class ZonedTime {
   readonly #calendar: Intl.DateTimeFormat;
   /** How far the zone is from UTC on a day of UTC; null on a day on which that changes. */
   readonly #offsets = new Map<number, number | null>();
+  /** Days of the zone, by their number since 1970. */
+  readonly #days = new Map<number, string>();
 
   constructor(readonly timeZone: string) {
     // Sweden's way of writing a date and time is the contract's.
@@ -34,7 +37,11 @@ export class ZonedTime {
     const time = instant.getTime();
     const offset = this.#regularOffset(time);
     if (offset === null) return this.#calendar.format(instant);
-    return new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');
+    const wall = time + offset;
+    const day = Math.floor(wall / DAY_MS);
+    const seconds = Math.floor((wall - day * DAY_MS) / 1000);
+    const [hour, minute, second] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    return `${this.#dayText(day)} ${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[second]}`;
   }
 
   day(instant: Date): string {
@@ -58,6 +65,11 @@ export class ZonedTime {
     return instant && this.format(instant);
   }
 
+  /** Remembered, as offsets are: `toISOString` costs six times as much as all of `format`. */
+  #dayText(day: number): string {
+    return remembered(this.#days, day, () => new Date(day * DAY_MS).toISOString().slice(0, 10));
+  }
+
   /** How far the zone is from UTC at this time; null where only the calendar knows. */
   #regularOffset(time: number): number | null {
     const isRegular = time >= REGULAR_FROM && time < REGULAR_UNTIL;
@@ -66,13 +78,10 @@ export class ZonedTime {
 
   /** Remembered, because a list holds thousands of times and the calendar costs much more than the rest. */
   #offsetOn(day: number): number | null {
-    const known = this.#offsets.get(day);
-    if (known !== undefined) return known;
-    const start = this.#offsetAt(day * DAY_MS);
-    const offset = start === this.#offsetAt((day + 1) * DAY_MS) ? start : null;
-    if (this.#offsets.size >= MAX_DAYS) this.#offsets.clear();
-    this.#offsets.set(day, offset);
-    return offset;
+    return remembered(this.#offsets, day, () => {
+      const start = this.#offsetAt(day * DAY_MS);
+      return start === this.#offsetAt((day + 1) * DAY_MS) ? start : null;
+    });
   }
 
   /** When clocks of the zone show this; `wall` is what they show, as if it were UTC. */
@@ -86,6 +95,20 @@ export class ZonedTime {
   #offsetAt(time: number): number {
     return Date.parse(`${this.#calendar.format(time).replace(' ', 'T')}Z`) - time;
   }
+}
+
+/** What is known of a day, or what is found out now. */
+function remembered<T extends string | number | null>(
+  days: Map<number, T>,
+  day: number,
+  findOut: () => T,
+): T {
+  const known = days.get(day);
+  if (known !== undefined) return known;
+  if (days.size >= MAX_DAYS) days.clear();
+  const found = findOut();
+  days.set(day, found);
+  return found;
 }
 
 /** Milliseconds of `Z` or `+08:00`. */
