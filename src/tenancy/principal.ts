@@ -53,9 +53,19 @@ export function isPrincipal(value: Principal): boolean {
   return principalProblem(value) === null && value.roles.every(isRole);
 }
 
+/** Frozen ones in which nothing was wrong: a caller has the same one for many requests. */
+const checked = new WeakSet();
+
 /** What is wrong with a principal, if anything; roles that we do not know are not wrong, but grant nothing. */
 export function principalProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return 'it is not an object';
+  if (checked.has(value)) return null;
+  const problem = problemOf(value);
+  if (problem === null && Object.isFrozen(value)) checked.add(value);
+  return problem;
+}
+
+function problemOf(value: object): string | null {
   const { subject, username, tenantId, roles, permissions, managedDeptIds, dataScope } = value as {
     readonly [K in keyof Principal]?: unknown;
   };

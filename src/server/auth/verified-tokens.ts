@@ -58,6 +58,9 @@ abstract class CallerCache<T> {
  */
 @Injectable()
 export class AccountStateCache extends CallerCache<AccountFacts> {
+  /** What tokens say, with the facts that confirmed it last. */
+  readonly #confirmed = new WeakMap<Principal, { facts: AccountFacts; confirmed: Principal }>();
+
   constructor(private readonly sessions: SessionRepository) {
     super();
     sessions.onEnd((userId) => {
@@ -73,11 +76,15 @@ export class AccountStateCache extends CallerCache<AccountFacts> {
     const key = `${subject}|${tenantId}|${sessionId ?? ''}`;
     const facts = await this.facts.lookUp(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
     if (facts?.status !== '0' || facts.ended) return null;
+    const before = this.#confirmed.get(principal);
+    if (before?.facts === facts) return before.confirmed;
     const { username, deptId } = facts;
     const granted = grantedTo(facts, deptId);
     const { permissions } = principal;
     const limits = { ...granted, ...(permissions && { permissions }) };
-    return Object.freeze({ subject, tenantId, username, sessionId, ...limits });
+    const confirmed = Object.freeze({ subject, tenantId, username, sessionId, ...limits });
+    this.#confirmed.set(principal, { facts, confirmed });
+    return confirmed;
   }
 
   override drop(subject: string): void {
