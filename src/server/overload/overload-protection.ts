@@ -26,6 +26,12 @@ const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
 };
 
+/** Where a request waits, and for whom. */
+interface Line {
+  readonly queue: FairQueue;
+  readonly key: string;
+}
+
 /**
  * Bounds how many requests are in work and refuses what is too much with 503 `OVERLOADED`. Places are shared round robin by
  * top-level tenant. Sign-ins and callers with no verified token have places of their own, shared by client address: no flood of
@@ -62,20 +68,24 @@ export class OverloadProtection {
       next();
       return;
     }
-    const { queue, key } = this.#lineOf(request);
-    if (queue.refuses(key)) this.#refuse(request, response);
+    const line = this.#lineOf(request);
+    if (line.queue.refuses(line.key)) this.#refuse(request, response);
     else if (hasBody(request)) next();
-    else this.enter(request, response, next);
+    else this.enter(request, response, next, line);
   };
 
-  enter(request: Request, response: Response, next: () => void): void {
+  enter(
+    request: Request,
+    response: Response,
+    next: () => void,
+    { queue, key }: Line = this.#lineOf(request),
+  ): void {
     let isStarted = false;
     const start = (): void => {
       isStarted = true;
       next();
     };
     const refuse = this.#refuse.bind(this, request, response);
-    const { queue, key } = this.#lineOf(request);
     const place = new RequestWorkPlace(queue, key);
     place.enter(start, refuse);
     holdWorkPlace(request, place);
@@ -96,7 +106,7 @@ export class OverloadProtection {
   }
 
   /** A name in a token that was never verified proves nothing: it must not use up the share of its tenant. */
-  #lineOf(request: Request): { queue: FairQueue; key: string } {
+  #lineOf(request: Request): Line {
     if (SIGN_IN.test(request.url)) return { queue: this.#signIns, key: clientNetwork(request) };
     const tenantId = this.tokens.tenantOf(request);
     if (tenantId === undefined) return { queue: this.#strangers, key: clientNetwork(request) };
@@ -163,10 +173,12 @@ class RequestWorkPlace implements WorkPlace {
 export class BodyGuard implements CanActivate {
   constructor(private readonly overload: OverloadProtection) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const response = context.switchToHttp().getResponse<Response>();
-    if (!hasBody(request)) return true;
+    return !hasBody(request) || this.#read(request, context.switchToHttp().getResponse<Response>());
+  }
+
+  async #read(request: Request, response: Response): Promise<boolean> {
     if (request.user) await readJsonBody(request, response, 'caller');
     await new Promise<void>((resolve) => {
       this.overload.enter(request, response, resolve);
