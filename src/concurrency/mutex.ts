@@ -77,16 +77,13 @@ export class KeyedMutex {
 }
 
 /** The result of `promise`, or the refusal after `ms`. What the promise gives later is left alone. */
-export async function inTime<T>(promise: Promise<T>, { ms, refusal }: WaitLimit): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+export function inTime<T>(promise: Promise<T>, { ms, refusal }: WaitLimit): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       reject(refusal());
     }, ms);
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
   });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
