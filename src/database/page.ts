@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Key } from './scoped-table';
 import { HttpErrors } from '../errors/http.errors';
 
@@ -110,7 +110,7 @@ export async function fillPage<T>(
   return page(after);
 }
 
-const DIGEST_BYTES = 12;
+const DIGEST_LENGTH = 16;
 /** Host code asks with plain objects, which have no defaults of their own. */
 export const DEFAULT_LIMIT = 50;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -155,10 +155,8 @@ export class PagedList {
 
   seal(listed: readonly unknown[], key: Key): string {
     const text = Buffer.from(JSON.stringify(key)).toString('base64url');
-    const digest = createHash('sha256')
-      .update(JSON.stringify([this.name, listed, text]))
-      .digest();
-    return `${text}.${digest.subarray(0, DIGEST_BYTES).toString('base64url')}`;
+    const digest = hash('sha256', JSON.stringify([this.name, listed, text]), 'base64url');
+    return `${text}.${digest.slice(0, DIGEST_LENGTH)}`;
   }
 
   /** The place that a client hands back, in a parameter of this name. */
