@@ -5,7 +5,7 @@ import { ratioResult, type Measure, type Result } from '../support/result';
 import { fillTenants, type Caller } from '../support/world';
 
 const ROUNDS = 7;
-const REQUESTS = 400;
+export const REQUESTS = 400;
 const WARM_UP = 1000;
 const CONNECTIONS = 8;
 const BOUND = 1.3;

@@ -16,7 +16,7 @@ const SERVICE = join(__dirname, '..', '..', 'dist', 'server', 'main.js');
 const GC_HOOK = join(__dirname, 'gc-hook.cjs');
 const NO_JOURNAL_HOOK = join(__dirname, 'no-journal-hook.cjs');
 /** MariaDB is idle when it spends no more than this in a second. */
-const IDLE_MS = 20;
+const IDLE_MS = 50;
 const MOST_SETTLING_S = 60;
 const OUT_OF_REACH = '999999999';
 const ENV = {

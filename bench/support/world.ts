@@ -25,6 +25,8 @@ export interface TenantPlan {
   readonly childTenants?: number;
 }
 
+/** A statement has at most 16 MB. */
+const SESSIONS_AT_ONCE = 10_000;
 const TOKEN_SECONDS = 2 * 60 * 60;
 const SECRET_HASH = createHash('sha256').update('secret').digest('hex');
 /** The seven-digit code of a tenant as a number; 1000000 for others. */
@@ -98,10 +100,11 @@ export async function addSessions(
     ({ sessionId, tenantId, userId }) =>
       `('${sessionId}', '${tenantId}', ${userId}, '${SECRET_HASH}', CURRENT_TIMESTAMP(3), CURRENT_TIMESTAMP(3) + INTERVAL '2' HOUR)`,
   );
-  await dataSource.query(
-    `INSERT INTO tenantry_session (session_id, tenant_id, user_id, refresh_hash, created_at, expires_at)
-     VALUES ${rows.join(', ')}`,
-  );
+  for (let from = 0; from < rows.length; from += SESSIONS_AT_ONCE)
+    await dataSource.query(
+      `INSERT INTO tenantry_session (session_id, tenant_id, user_id, refresh_hash, created_at, expires_at)
+       VALUES ${rows.slice(from, from + SESSIONS_AT_ONCE).join(', ')}`,
+    );
   return made;
 }
 
