@@ -77,13 +77,13 @@ function overviewOf({ operations, bounds }: Found): string {
     Math.max(...bounds.flatMap(({ work, value = [] }) => (work.endsWith(end) ? value : []))).toFixed(2);
   const ratios = operations.map(({ ratio }) => ratio);
   const textbook = operations.flatMap(({ textbookRatio }) => textbookRatio ?? []);
-  return `- **A request** takes of the CPU of the service: a read by id ${timeOf('getDept')}, a page of 50 departments
+  return `- **A request** costs the service so much CPU: a read by id ${timeOf('getDept')}, a page of 50 departments
   ${timeOf('listDepts, 50')}, a create ${timeOf('createDept')}, a move of 11 departments ${timeOf('updateDept, move of 11')}.
 - **One core** carries about ${rateOf('getDept')} reads by id, ${rateOf('listDepts, 50')} pages of 50 or ${rateOf('createDept')} creates a second. The database works beside it.
-- **Of that is Nest itself**: ${round((operations.find(({ name }) => name === 'getDept')?.smallest ?? NaN) / 1000)} ms of a read by id. All operations take ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times what the smallest
+- **Nest itself** takes ${round((operations.find(({ name }) => name === 'getDept')?.smallest ?? NaN) / 1000)} ms of a read by id. All operations take ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times what the smallest
   Nest application takes for the same statements and the same bytes. A textbook one takes ${Math.min(...textbook).toFixed(1)} to ${Math.max(...textbook).toFixed(1)} times what the service takes.
-- **With the number of tenants and departments** reads hardly grow: among 10,000 tenants by up to ${mostOf('among 10,000 tenants')} ×, with
-  100,000 departments in a tenant by up to ${mostOf('of 100,000 departments')} ×.
+- **With the number of tenants and departments** reads hardly grow: among 10,000 tenants a read costs at most
+  ${mostOf('among 10,000 tenants')} times as much as among 70, and in a tenant of 100,000 departments at most ${mostOf('of 100,000 departments')} times as much as in one of 1,000.
 - **With the size of the answer** grows a read: a page of 500 takes ${timeOf('listDepts, 500')}, a tree of 5,000 ${timeOf('getDeptTree, 5,000')}, an export of 10,000 ${timeOf('exportDepts, 10,000')}.
 - **With what it changes** grows a write: a move of 10,000 takes ${boundOf('Move of 10,000 departments')?.cost ?? '?'}, of 100,000 ${boundOf('Move of 100,000 departments')?.cost ?? '?'}, an import of 10,000 ${timeOf('importDepts, 10,000')}.`;
 }
@@ -104,7 +104,7 @@ export function withSection(file: string, name: Apart, text: string): string {
 export function largeSection({ bounds, version }: Found): string {
   return `A million departments in one tenant, 100,000 tenants, and a journal of a million entries, once with \`npm run bench -- large\`
 (Node.js ${nodeVersion()}, ${version}, ${today()}). Reads are held against a database with ten tenants of 1,000 departments each: CPU of the service
-and of MariaDB together. What reads the journal has its time.
+and of MariaDB together. Reads of the journal are timed by the clock.
 
 ${table([['Work', 'Against the small one', 'Cost'], ...bounds.map(({ work, figure, cost }) => [work, cost ? figure : '', cost ?? figure])])}`;
 }
@@ -140,7 +140,7 @@ ${loadavg()[2]?.toFixed(1) ?? '?'} in the last 15 minutes; on a quiet machine it
 
 Read the ratio: so many times the CPU that the smallest Nest application with the parts of the service's design (a JWT guard, a role
 guard, an interceptor, a filter) uses to send the same bytes does the service use for a request. A textbook Nest application, with TypeORM's
-repositories, takes at least twice what the service takes. A bare Express handler stands beside them; nothing is bounded by
+repositories, shall take at least twice what the service takes. A bare Express handler stands beside them; nothing is bounded by
 it. Where the service runs other statements than the smallest application, its number is in brackets. Sign-in and the two operations that
 hash a password (\`createUser\`, \`changePassword\`) are left out: the hash is nearly all that they cost.
 
