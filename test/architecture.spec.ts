@@ -189,7 +189,7 @@ describe('the source', () => {
   });
 
   it('the source keeps its files few', () => {
-    expect(files.length).toBeLessThanOrEqual(320);
+    expect(files.length).toBeLessThanOrEqual(324);
   });
 
   it('the console imports the client and the chart alone, nothing imports it, and it stays small', () => {
@@ -237,7 +237,7 @@ describe('the source', () => {
   it('rooms are few enough to be known by heart', () => {
     const rooms = [...new Set(files.map(({ path }) => roomOf(path)))];
     expect(rooms.filter((room) => !/^(server\/|\()/.test(room)).length).toBeLessThanOrEqual(16);
-    expect(rooms.filter((room) => room.startsWith('server/')).length).toBeLessThanOrEqual(11);
+    expect(rooms.filter((room) => room.startsWith('server/')).length).toBeLessThanOrEqual(12);
   });
 
   it('files have no import cycle', () => {

@@ -21,6 +21,8 @@ export interface ServerLocation {
   readonly schema?: string;
   /** Absent: the connection is not encrypted. */
   readonly tls?: DatabaseTls;
+  /** How many connections a pool opens at most; default 20. */
+  readonly connections?: number;
 }
 
 /** Where the data lives, as read from `DATABASE_URL`. */

@@ -116,6 +116,9 @@ export type Unlock = () => Promise<void>;
 /** How long a process waits for another that prepares the same database. */
 export const LOCK_WAIT_S = 120;
 
+/** Of a pool, unless the location says otherwise. */
+export const MOST_CONNECTIONS = 20;
+
 /** What the service does with a database before it is open. */
 export interface Backend {
   /** Not yet initialised. `onWait` is called when the server is not there yet. */

@@ -17,9 +17,13 @@ import { ShutdownState } from './health/health.controller';
 import { StatusPolicy } from '../web/envelope';
 import { AccessLog } from './logging/access-log';
 import { NestLogger } from './logging/logger';
+import type * as MetricsOfWorkersFile from './metrics/metrics-of-workers';
 import type * as ServiceMetricsFile from './metrics/service-metrics';
 import { OverloadProtection } from './overload/overload-protection';
 import type { FirstAdmin } from './account/first-admin';
+import type { Primary } from './workers/primary';
+
+const METRICS_ADDRESS = 'METRICS_HOST, METRICS_PORT';
 
 export async function createService(parts: ServiceParts, logger: Logger): Promise<NestExpressApplication> {
   const metrics = metricsOf(parts.env);
@@ -44,16 +48,27 @@ export async function createService(parts: ServiceParts, logger: Logger): Promis
   app.get(ShutdownState).signal.addEventListener('abort', () => {
     adapter.announceStop();
   });
-  if (metrics) await namingSettings('METRICS_HOST, METRICS_PORT', metrics.serve(app, parts.env));
+  if (metrics) await namingSettings(METRICS_ADDRESS, metrics.serve(app, parts.env));
   return app;
 }
 
-/** Loaded only where metrics are switched on. */
 function metricsOf({ METRICS_PORT }: Env): ServiceMetricsFile.ServiceMetrics | undefined {
-  if (METRICS_PORT === undefined) return undefined;
-  const load = () => require('./metrics/service-metrics') as typeof ServiceMetricsFile;
-  const { ServiceMetrics } = loadPart('METRICS_PORT', ['prom-client'], load);
-  return new ServiceMetrics();
+  return METRICS_PORT === undefined ? undefined : new (loadMetrics().ServiceMetrics)();
+}
+
+/** Answers Prometheus for all workers, where metrics are switched on. */
+export async function serveMetricsOf(primary: Primary, env: Env): Promise<void> {
+  if (env.METRICS_PORT === undefined) return;
+  const { listenForScrapes, MetricsOfWorkers } = loadMetrics();
+  await namingSettings(METRICS_ADDRESS, listenForScrapes(env, new MetricsOfWorkers(primary).read));
+}
+
+/** Loaded only where metrics are switched on. */
+function loadMetrics(): typeof ServiceMetricsFile & typeof MetricsOfWorkersFile {
+  return loadPart('METRICS_PORT', ['prom-client'], () => ({
+    ...(require('./metrics/service-metrics') as typeof ServiceMetricsFile),
+    ...(require('./metrics/metrics-of-workers') as typeof MetricsOfWorkersFile),
+  }));
 }
 
 /** An import reads its file by itself, once it is known that the caller may send one, and refuses what is none. */

@@ -30,6 +30,14 @@ export function openDatabase(env: Env, onWait?: () => void): Promise<OpenDatabas
   });
 }
 
+/** Opens a database that another process of this service has brought up to date. */
+export async function openPrepared(location: DatabaseLocation, onWait?: () => void): Promise<DataSource> {
+  const dataSource = await createServiceDataSource(location, onWait);
+  await dataSource.initialize().catch(tellDatabase(location));
+  limitSilence(dataSource, SILENCE_MS);
+  return dataSource;
+}
+
 /** Opens the database and runs `work`, in one process at a time: replicas that start together take turns. */
 export async function openAlone<T>(
   location: DatabaseLocation,

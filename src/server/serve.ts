@@ -2,51 +2,116 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { describeDatabase } from '../database/database-url';
-import { adminLines, banner, createService, namingSettings, startFields } from './bootstrap';
+import { adminLines, banner, createService, namingSettings, serveMetricsOf, startFields } from './bootstrap';
 import { loadEnv, type Env } from './config/env';
 import { readEnvironment } from './config/environment';
 import { version } from './config/version';
 import { ShutdownState } from './health/health.controller';
 import { createLogger } from './logging/logger';
-import { openDatabase } from './open-database';
+import { openDatabase, openPrepared, type OpenDatabase } from './open-database';
+import { countForWorkers } from './rate-limit/rate-limits';
+import { Primary } from './workers/primary';
+import { shareOf } from './workers/shared-limits';
+import { onPrimary, tellPrimary, workerNumber } from './workers/worker';
 
 /** A stop that takes longer than this, its drain aside, has failed. */
 const STOP_MS = 9000;
+/** How much longer a primary waits for those of its workers that it has killed. */
+const KILL_MS = 1000;
 
 /** Runs the service until a signal stops it; gives the exit code. */
 export async function serve(): Promise<number> {
-  let app: NestExpressApplication | undefined;
   let isCollected = false;
   try {
     // In production all of standard output is for a collector of JSON lines, unless a person is watching.
     isCollected = readEnvironment().NODE_ENV === 'production' && !process.stdout.isTTY;
     const env = loadEnv();
     const logger = createLogger(env.LOG_LEVEL);
-    const stopped = untilStopped(env, logger, () => app);
-    const start = async (): Promise<number> => {
-      app = await startService(env, logger, isCollected);
-      return stopped;
-    };
-    return await Promise.race([stopped, start()]);
+    const worker = workerNumber(env);
+    if (worker !== undefined) return await serveAsWorker(env, logger.child({ worker }));
+    return await (env.WORKERS > 1 ? serveByWorkers : serveAlone)(env, logger, isCollected);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = problemOf(error);
     if (isCollected) createLogger('fatal').fatal({ version, problem }, 'did not start');
     else process.stderr.write(`Tenantry did not start. ${problem}\n`);
     return 1;
   }
 }
 
-async function startService(env: Env, logger: Logger, isCollected: boolean): Promise<NestExpressApplication> {
-  const { dataSource, firstAdmin, migrations } = await openDatabase(env, () => {
+/** One process does everything. */
+function serveAlone(env: Env, logger: Logger, isCollected: boolean): Promise<number> {
+  let app: NestExpressApplication | undefined;
+  const stopped = untilStopped(onSignal, STOP_MS, env, logger, (waitMs) => drain(app, waitMs));
+  return untilEither(stopped, async () => {
+    const database = await openPatiently(env, logger);
+    await tellStart(env, logger, isCollected, database, async () => {
+      app = await createService({ env, dataSource: database.dataSource }, logger);
+      return listen(app, env);
+    });
+  });
+}
+
+/** This process prepares the database once, and keeps workers that serve. */
+function serveByWorkers(env: Env, logger: Logger, isCollected: boolean): Promise<number> {
+  const primary = new Primary(env.WORKERS, logger);
+  const stopped = untilStopped(onSignal, STOP_MS + KILL_MS, env, logger, (waitMs, signal) =>
+    primary.stop(signal, waitMs + STOP_MS),
+  );
+  return untilEither(stopped, async () => {
+    const database = await openPatiently(env, logger);
+    await database.dataSource.destroy();
+    await tellStart(env, logger, isCollected, database, async () => {
+      countForWorkers();
+      await serveMetricsOf(primary, env);
+      return primary.start();
+    });
+  });
+}
+
+/** Signals reach a whole group of processes as a rule: a worker leaves them to its primary. */
+async function serveAsWorker(env: Env, logger: Logger): Promise<number> {
+  for (const signal of SIGNALS) process.on(signal, () => undefined);
+  const share = shareOf(env);
+  let app: NestExpressApplication | undefined;
+  const onStop = (hear: (signal: NodeJS.Signals) => void) => {
+    onPrimary('stop', hear);
+  };
+  const stopped = untilStopped(onStop, STOP_MS, env, logger, (waitMs) => drain(app, waitMs));
+  try {
+    return await untilEither(stopped, async () => {
+      const dataSource = await openPrepared(share.DATABASE_URL);
+      app = await createService({ env: share, dataSource }, logger);
+      await tellPrimary('started', await listen(app, env));
+    });
+  } catch (error) {
+    await tellPrimary('failed', problemOf(error));
+    return 1;
+  }
+}
+
+function openPatiently(env: Env, logger: Logger): Promise<OpenDatabase> {
+  return openDatabase(env, () => {
     logger.warn({ database: describeDatabase(env.DATABASE_URL) }, 'waiting for the database');
   });
+}
+
+async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<string> {
+  await namingSettings('HOST, PORT', app.listen(PORT, HOST));
+  return app.getUrl();
+}
+
+/** Starts, and tells people or a collector of the address that it gives. */
+async function tellStart(
+  env: Env,
+  logger: Logger,
+  isCollected: boolean,
+  { firstAdmin, migrations }: OpenDatabase,
+  start: () => Promise<string>,
+): Promise<void> {
   try {
-    const app = await createService({ env, dataSource }, logger);
-    await namingSettings('HOST, PORT', app.listen(env.PORT, env.HOST));
-    const start = { env, address: await app.getUrl(), firstAdmin, migrations };
-    if (isCollected) ofLife(logger).info(startFields(start), 'started');
-    else print(banner(start));
-    return app;
+    const started = { env, address: await start(), firstAdmin, migrations };
+    if (isCollected) ofLife(logger).info(startFields(started), 'started');
+    else print(banner(started));
   } catch (error) {
     // The account exists, and this is the only chance to learn its password.
     adminLines(firstAdmin).forEach(print);
@@ -54,43 +119,71 @@ async function startService(env: Env, logger: Logger, isCollected: boolean): Pro
   }
 }
 
-/** On a signal: serves on while load balancers learn of the stop, then finishes what is in work. Gives 0, or 1 when that failed. */
+/** Serves on while load balancers learn of the stop, then finishes what is in work. */
+async function drain(app: NestExpressApplication | undefined, waitMs: number): Promise<boolean> {
+  app?.get(ShutdownState).request();
+  if (waitMs > 0) await sleep(waitMs);
+  await app?.close();
+  return true;
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** Calls `hear` with each request to stop. */
+type OnStop = (hear: (signal: NodeJS.Signals) => void) => void;
+
+const onSignal: OnStop = (hear) => {
+  for (const signal of SIGNALS) process.once(signal, hear);
+};
+
+/** Also while it starts. */
+function untilEither(stopped: Promise<number>, start: () => Promise<void>): Promise<number> {
+  return Promise.race([stopped, start().then(() => stopped)]);
+}
+
+/** Stops when it is told to. Gives 0, or 1 when that failed. */
 function untilStopped(
-  { SHUTDOWN_DRAIN_MS }: Env,
+  onStop: OnStop,
+  patienceMs: number,
+  env: Env,
   logger: Logger,
-  running: () => NestExpressApplication | undefined,
+  work: (waitMs: number, signal: NodeJS.Signals) => Promise<boolean>,
 ): Promise<number> {
+  const { SHUTDOWN_DRAIN_MS } = env;
+  // The primary tells of all workers.
+  const told = workerNumber(env) === undefined ? ofLife(logger) : logger.child({}, { level: 'silent' });
   const stop = async (signal: NodeJS.Signals): Promise<number> => {
     // A person who presses Ctrl-C does not wait for load balancers.
     const waitMs = signal === 'SIGINT' ? 0 : SHUTDOWN_DRAIN_MS;
-    ofLife(logger).info({ signal, waitMs }, 'stopping');
+    told.info({ signal, waitMs }, 'stopping');
     setTimeout(() => {
       logger.error('the stop took too long');
       process.exit(1);
-    }, waitMs + STOP_MS).unref();
-    running()?.get(ShutdownState).request();
-    if (waitMs > 0) await sleep(waitMs);
-    await running()?.close();
-    ofLife(logger).info('stopped');
-    return 0;
+    }, waitMs + patienceMs).unref();
+    const isWell = await work(waitMs, signal);
+    told.info('stopped');
+    return isWell ? 0 : 1;
   };
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.once(signal, () => {
-        // The first that is done counts: a person may cut the drain short.
-        void stop(signal)
-          .catch((error: unknown) => {
-            logger.error({ err: error }, 'the stop failed');
-            return 1;
-          })
-          .then(resolve);
-      });
+    onStop((signal) => {
+      // The first that is done counts: a person may cut the drain short.
+      void stop(signal)
+        .catch((error: unknown) => {
+          logger.error({ err: error }, 'the stop failed');
+          return 1;
+        })
+        .then(resolve);
+    });
   });
 }
 
 /** Starts and stops are told at every level of the log. */
 function ofLife(logger: Logger): Logger {
   return logger.child({}, { level: 'info' });
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function print(text: string): void {

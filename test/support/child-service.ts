@@ -1,4 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -71,8 +73,21 @@ export class ChildService {
     return this.output.join('');
   }
 
+  /** The process ids of its workers, as Linux knows them. */
+  get workers(): number[] {
+    const { pid } = this.process;
+    const ids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return ids === '' ? [] : ids.split(' ').map(Number);
+  }
+
   as(caller: Caller = {}): ApiClient {
     return this.anonymous.as(mintToken(caller));
+  }
+
+  /** A client that stays on one connection, and so with one worker. */
+  onOneConnection(): ApiClient {
+    const { baseUrl } = this.anonymous;
+    return new ApiClient(baseUrl, {}, checkConformance, new Agent({ keepAlive: true, maxSockets: 1 }));
   }
 
   async untilReady(): Promise<void> {

@@ -3,7 +3,14 @@ import type { SslOptions } from 'mysql2';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
-import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
+import {
+  commonOptions,
+  LOCK_WAIT_S,
+  MOST_CONNECTIONS,
+  type Backend,
+  type Tables,
+  type Unlock,
+} from '../dialect';
 import { readCertificates, untilReachable } from '../server-start';
 import { takeMigrationLease } from './migration-lease';
 import { SilenceLimit } from '../silence-limit';
@@ -19,7 +26,7 @@ export class MysqlBackend implements Backend {
   constructor(private readonly location: ServerLocation) {}
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
-    const { host, port, username, password, database } = this.location;
+    const { host, port, username, password, database, connections = MOST_CONNECTIONS } = this.location;
     const silence = new SilenceLimit();
     const dataSource = new DataSource({
       ...commonOptions,
@@ -35,7 +42,7 @@ export class MysqlBackend implements Backend {
       bigNumberStrings: false,
       // No stack for each statement in case it fails: TypeORM's error has one.
       trace: false,
-      extra: { connectionLimit: 20, maxPreparedStatements: 200 },
+      extra: { connectionLimit: connections, maxPreparedStatements: 200 },
       synchronize: false,
     });
     return silence.heldBy(dataSource);

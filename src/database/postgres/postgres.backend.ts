@@ -3,7 +3,14 @@ import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import type { ServerLocation } from '../database-url';
-import { commonOptions, LOCK_WAIT_S, type Backend, type Tables, type Unlock } from '../dialect';
+import {
+  commonOptions,
+  LOCK_WAIT_S,
+  MOST_CONNECTIONS,
+  type Backend,
+  type Tables,
+  type Unlock,
+} from '../dialect';
 import { readCertificates, untilReachable } from '../server-start';
 import { SilenceLimit } from '../silence-limit';
 
@@ -19,6 +26,7 @@ export class PostgresBackend implements Backend {
 
   async createDataSource(tables: Tables, onWait?: () => void): Promise<DataSource> {
     const { host, port, username, password, database, schema } = this.location;
+    const { connections: max = MOST_CONNECTIONS } = this.location;
     await untilReachable(async () => {
       const client = await openConnection(this.location);
       await refuseOtherEncodings(client)
@@ -35,7 +43,7 @@ export class PostgresBackend implements Backend {
       ...securityOf(this.location),
       connectTimeoutMS: 3000,
       installExtensions: false,
-      extra: { max: 20, options: SESSION, keepAlive: true, stream },
+      extra: { max, options: SESSION, keepAlive: true, stream },
       synchronize: false,
     });
     return silence.heldBy(dataSource);

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { PassportModule } from '@nestjs/passport';
 import type { Resource } from '../../resource/resource';
 import { TenantServicesModule } from '../../tenant/tenant.module';
+import { ENV, type Env } from '../config/env';
 import { SIGN_IN_TABLES } from './account.tables';
 import { SessionController, SignInController, SignInListController } from './auth.controller';
 import { FailedSignInRepository } from './failed-sign-in.repository';
@@ -33,7 +34,7 @@ import { AccountStateCache, KeyStateCache, VerifiedTokens } from './verified-tok
     KeyUseRepository,
     KeyStateCache,
     VerifiedTokens,
-    PasswordHasher,
+    { provide: PasswordHasher, useFactory: ({ WORKERS }: Env) => new PasswordHasher(WORKERS), inject: [ENV] },
     Passwords,
     RevocationRelay,
   ],

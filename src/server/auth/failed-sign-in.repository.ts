@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { IsNull, LessThan, MoreThan } from 'typeorm';
 import { RemovesExpired, removeSome } from '../../database/cleanup';
 import { ScopedTable } from '../../database/scoped-table';
 import { UnitOfWork } from '../../database/unit-of-work';
 import { Clock } from '../../time/clock';
 import { ENV, type Env } from '../config/env';
+import { counterOf } from '../rate-limit/rate-limits';
 import { FailedSignInEntity, FORGIVEN, type AccountEntity, type RecordedReason } from './account.entity';
 
 /** The account whose password is tried, and the client that tries. */
@@ -20,8 +21,9 @@ const LOCK_MS = 10 * 60 * 1000;
 /** A lock that began with the last failure may count failures of ten minutes before it. */
 const KEPT_MS = 2 * LOCK_MS;
 const DAY_S = 24 * 60 * 60;
-/** Of one account, by one process, in a day: whoever tries from a thousand addresses must not fill the disk. */
+/** Of one account, by one replica, in a day: whoever tries from a thousand addresses must not fill the disk. */
 const MOST_RECORDED = 100;
+const RECORDED = { keyPrefix: 'tenantry:refused', points: MOST_RECORDED, duration: DAY_S };
 const UNRECORDED = { tenantId: null, userId: null, reason: null };
 
 /**
@@ -31,7 +33,7 @@ const UNRECORDED = { tenantId: null, userId: null, reason: null };
 @Injectable()
 export class FailedSignInRepository {
   readonly #failures: ScopedTable<FailedSignInEntity>;
-  readonly #recorded = new RateLimiterMemory({ points: MOST_RECORDED, duration: DAY_S });
+  readonly #recorded: RateLimiterAbstract;
 
   constructor(
     private readonly unitOfWork: UnitOfWork,
@@ -39,6 +41,7 @@ export class FailedSignInRepository {
     @Inject(ENV) private readonly env: Env,
   ) {
     this.#failures = new ScopedTable(unitOfWork.connections(), FailedSignInEntity);
+    this.#recorded = counterOf(RECORDED, env);
   }
 
   /** The latest failures, newest first: as many as lock, at most. */

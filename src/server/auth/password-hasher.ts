@@ -8,13 +8,18 @@ import { FailedSignInRepository } from './failed-sign-in.repository';
 
 /** argon2id (the library's default variant) with 19 MiB, two passes, one lane: about 34 ms of a core. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const LIMITS = { inWork: 4, waiting: 50, share: 1 };
+const LIMITS = { inWork: 4, waiting: 50 };
 
 /** Hashes and checks passwords, a few at a time: a flood of logins must not take the machine. */
-@Injectable()
 export class PasswordHasher {
-  readonly #queue = new FairQueue(LIMITS);
+  readonly #queue: FairQueue;
   readonly #decoy = hash('nobody has this password', COST);
+
+  /** The workers of a service share what it may check at once. */
+  constructor(workers = 1) {
+    const part = (limit: number): number => Math.ceil(limit / workers);
+    this.#queue = new FairQueue({ inWork: part(LIMITS.inWork), waiting: part(LIMITS.waiting), share: 1 });
+  }
 
   get counts(): FairQueue['counts'] {
     return this.#queue.counts;

@@ -5,6 +5,7 @@ import { loadPart } from '../../errors/load-part';
 import { TenantStateCache } from '../../tenant/tenant-state-cache';
 import { TenantEvent } from '../../tenant/tenant.events';
 import { ENV, type Env } from '../config/env';
+import { onPrimary, tellPrimary, workerNumber } from '../workers/worker';
 import { VerifiedTokens } from './verified-tokens';
 
 const CHANNEL = 'tenantry:revoked';
@@ -30,10 +31,13 @@ export function readRevocation(message: string): Revocation | null {
   return kind === undefined || key === undefined ? null : { kind: kind as Revocation['kind'], key };
 }
 
+/** Sends a message to other processes. */
+type Publish = (message: string) => void;
+
 /**
- * Publishes through Redis what was committed here, so that other replicas forget what they remember of it, and forgets
- * what they publish: what is revoked on one replica is refused by the others at once. A message that is lost costs at most five
- * seconds: nothing is remembered for longer. Without a Redis it does nothing.
+ * Publishes what was committed here, through Redis to other replicas and through the primary to other workers, so that they forget
+ * what they remember of it, and forgets what they publish: what is revoked in one process is refused by the others at once. A message
+ * that is lost costs at most five seconds: nothing is remembered for longer. One process without a Redis publishes nothing.
  */
 @Injectable()
 export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
@@ -49,13 +53,10 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   onModuleInit(): void {
-    const { REDIS_URL: url } = this.env;
-    if (url === undefined) return;
-    const { Redis } = loadPart('REDIS_URL', ['ioredis'], () => require('ioredis') as typeof Ioredis);
-    const [publisher, subscriber] = [new Redis(url, OPTIONS), new Redis(url, OPTIONS)];
-    this.#connections = [publisher, subscriber];
+    const ways = [this.#throughPrimary(), this.#throughRedis()].filter((way) => way !== null);
+    if (ways.length === 0) return;
     const publish = (kind: Revocation['kind'], key: string): void => {
-      publisher.publish(CHANNEL, `${kind} ${key}`).catch(this.#warn);
+      for (const way of ways) way(`${kind} ${key}`);
     };
     this.callers.accounts.onForget((subject) => {
       publish('account', subject);
@@ -66,15 +67,32 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
     this.events.on(TenantEvent, ({ tenantId }) => {
       publish('tenant', tenantId);
     });
+  }
+
+  #throughPrimary(): Publish | null {
+    if (workerNumber(this.env) === undefined) return null;
+    onPrimary('revoked', this.#forget);
+    return (message) => void tellPrimary('revoked', message);
+  }
+
+  #throughRedis(): Publish | null {
+    const { REDIS_URL: url } = this.env;
+    if (url === undefined) return null;
+    const { Redis } = loadPart('REDIS_URL', ['ioredis'], () => require('ioredis') as typeof Ioredis);
+    const [publisher, subscriber] = [new Redis(url, OPTIONS), new Redis(url, OPTIONS)];
+    this.#connections = [publisher, subscriber];
     publisher.on('error', this.#warn);
     subscriber.on('error', this.#warn);
     subscriber.on('close', this.#warn);
     subscriber.on('message', (_: string, message: string) => {
-      this.#forget(readRevocation(message));
+      this.#forget(message);
     });
     subscriber.on('ready', () => {
       subscriber.subscribe(CHANNEL).then(this.#startOver, this.#warn);
     });
+    return (message) => {
+      publisher.publish(CHANNEL, message).catch(this.#warn);
+    };
   }
 
   onModuleDestroy(): void {
@@ -82,11 +100,12 @@ export class RevocationRelay implements OnModuleInit, OnModuleDestroy {
     for (const connection of this.#connections) connection.disconnect();
   }
 
-  #forget(revocation: Revocation | null): void {
+  readonly #forget = (message: string): void => {
+    const revocation = readRevocation(message);
     if (revocation?.kind === 'tenant') this.tenants.forget(revocation.key);
     if (revocation?.kind === 'account') this.callers.accounts.drop(revocation.key);
     if (revocation?.kind === 'key') this.callers.keys.drop(revocation.key);
-  }
+  };
 
   /** Messages were missed while this replica was not subscribed. */
   readonly #startOver = (): void => {

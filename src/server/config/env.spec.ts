@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from './env';
 
@@ -26,6 +26,9 @@ describe('configuration', () => {
 
   it.each([
     ['NODE_ENV', 'staging', 'must be one of development, production, test'],
+    ['WORKERS', '0', 'must be auto or a number from 1 to 256'],
+    ['WORKERS', 'all', 'must be auto or a number from 1 to 256'],
+    ['WORKERS', '2', 'must be 1 with SQLite: a SQLite file has one writer'],
     ['LOCAL_ACCOUNTS', 'yes', 'must be one of on, off'],
     ['RATE_LIMIT_USER', '0', 'must be a number of requests'],
     ['RATE_LIMIT_LOGIN_ACCOUNT', '1000000000', 'must be a number of requests'],
@@ -62,6 +65,10 @@ describe('configuration', () => {
     expect(parseEnv({ TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8, ::1' }).TRUST_PROXY).toBe(
       'loopback,10.0.0.0/8,fd00::/8,::1',
     );
+    const DATABASE_URL = 'mysql://me:pw@db/tenantry';
+    expect(parseEnv({ DATABASE_URL })).toMatchObject({ WORKERS: 1, MAX_IN_WORK: 16 });
+    expect(parseEnv({ DATABASE_URL, WORKERS: '8' })).toMatchObject({ WORKERS: 8, MAX_IN_WORK: 32 });
+    expect(parseEnv({ DATABASE_URL, WORKERS: 'auto' }).WORKERS).toBe(availableParallelism());
     expect(parseEnv({}).CORS_ORIGINS).toEqual([]);
     expect(parseEnv({ CORS_ORIGINS: 'https://a.example, http://b.example:8080' }).CORS_ORIGINS).toEqual([
       'https://a.example',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { parseDatabaseUrl } from '../../database/database-url';
 import { DEFAULT_DATABASE_URL, DEFAULT_TIME_ZONE, readEnvironment, withFiles } from './environment';
@@ -33,6 +34,7 @@ const days = wholeNumber(0, 36_500, 'must be a number of days');
 const secret = textThat((text) => Buffer.byteLength(text) >= 32, 'must be at least 32 bytes long');
 const password = textThat(({ length }) => length >= 8 && length <= 128, 'must be 8 to 128 characters long');
 const timeZone = textThat(isTimeZone, 'must be an IANA time zone such as Asia/Shanghai');
+const asManyAsCores = z.literal('auto').transform(() => availableParallelism());
 const numberOfProxies = textThat((text) => /^[0-9]{1,2}$/.test(text), '').transform(Number);
 const proxies = listOf(isProxy, '').transform((list) => list.join(','));
 
@@ -43,6 +45,9 @@ const settings = z.object({
   NODE_ENV: oneOf('development', 'production', 'test').default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: port(0).default(3000),
+  WORKERS: z
+    .union([asManyAsCores, wholeNumber(1, 256, '')], 'must be auto or a number from 1 to 256')
+    .default(1),
   DATABASE_URL: z.string().prefault(DEFAULT_DATABASE_URL).transform(databaseUrl),
   DATABASE_URL_FILE: file,
   MIGRATE: onOrOff.default('on'),
@@ -77,7 +82,7 @@ const settings = z.object({
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 or loopback, with commas between them',
     )
     .default(0),
-  MAX_IN_WORK: requests.default(16),
+  MAX_IN_WORK: requests.optional(),
   MAX_WAITING: requests.default(128),
   MAX_WAIT_MS: wholeNumber(1, 60_000, 'must be a number of milliseconds').default(2000),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 'must be a number of connections').default(5000),
@@ -101,7 +106,10 @@ const settings = z.object({
 
 /** Injects the validated configuration. */
 export const ENV = Symbol('ENV');
-export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off' }>;
+export type Env = Readonly<z.output<typeof settings> & { DOCS: 'on' | 'off'; MAX_IN_WORK: number }>;
+
+/** Requests in work at once that suit one process, and those that keep one of many workers busy. */
+const IN_WORK = { alone: 16, worker: 4 };
 
 export function parseEnv(source: Record<string, string | undefined>): Env {
   // An empty variable is how compose files and shells say "not set".
@@ -114,12 +122,16 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     problems.set('JWT_SECRET', 'must be set in production');
   if (set.LOCAL_ACCOUNTS === 'off' && !set.JWT_JWKS_URI)
     problems.set('JWT_JWKS_URI', 'must be set with LOCAL_ACCOUNTS=off, or no one could sign in');
+  if (data && data.WORKERS > 1 && data.DATABASE_URL.kind === 'sqlite')
+    problems.set('WORKERS', 'must be 1 with SQLite: a SQLite file has one writer; use a database server');
   if (!data || problems.size > 0) {
     const lines = [...problems].map(([name, problem]) => `  ${name}: ${problem}`);
     throw new Error(['The configuration is not valid:', ...lines].join('\n'));
   }
   // Documentation is for people who explore; a production system opens it only when told to.
-  return { ...data, DOCS: data.DOCS ?? (data.NODE_ENV === 'production' ? 'off' : 'on') };
+  const DOCS = data.DOCS ?? (data.NODE_ENV === 'production' ? 'off' : 'on');
+  const MAX_IN_WORK = data.MAX_IN_WORK ?? Math.max(IN_WORK.alone, IN_WORK.worker * data.WORKERS);
+  return { ...data, DOCS, MAX_IN_WORK };
 }
 
 export function loadEnv(): Env {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Meter, type UnitFault } from '../../database/meter';
@@ -14,6 +14,7 @@ import { isProbe } from '../health/health.controller';
 import type { PoolState } from '../../database/dialect';
 import { dialectOf } from '../../database/dialects';
 import { OverloadProtection } from '../overload/overload-protection';
+import { onPrimary, tellPrimary, workerNumber } from '../workers/worker';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const FAULTS: readonly UnitFault[] = ['conflict', 'busy', 'unreachable', 'lost', 'crowded'];
@@ -124,34 +125,35 @@ export class ServiceMetrics extends Meter {
     this.#quotaRefusals.inc({ kind });
   }
 
-  /** Opens a listener of its own, so that clients of the API cannot reach it. */
-  async serve(app: INestApplication, { METRICS_PORT, METRICS_HOST }: Env): Promise<void> {
+  /** Answers Prometheus, or the primary that asks for it. */
+  async serve(app: INestApplication, env: Env): Promise<void> {
     this.#observe(app);
     collectDefaultMetrics({ register: this.#registry });
-    const server = createServer((request, response) => void this.#answer(request, response));
-    await once(server.listen(METRICS_PORT, METRICS_HOST).unref(), 'listening');
+    if (workerNumber(env) !== undefined) {
+      onPrimary('metrics', () => {
+        void this.#registry.getMetricsAsJSON().then((metrics) => tellPrimary('metrics', metrics));
+      });
+      return;
+    }
+    const server = await listenForScrapes(env, () => this.#registry.metrics());
     (app.getHttpServer() as NodeJS.EventEmitter).once('close', () => {
       server.close().closeAllConnections();
     });
   }
 
-  async #answer({ method = '', url }: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.setHeader('X-Content-Type-Options', 'nosniff').setHeader('Cache-Control', 'no-store');
-    if (url?.split('?', 1)[0] !== '/metrics' || !['GET', 'HEAD'].includes(method)) {
-      response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' });
-      response.end('Only GET /metrics is here.\n');
-      return;
-    }
-    const text = await this.#registry.metrics();
-    response.writeHead(200, { 'Content-Type': this.#registry.contentType }).end(text);
-  }
-
   /** What is asked for only when it is read. */
   #observe(app: INestApplication): void {
     const labelNames = ['version', 'node'];
-    new Gauge({ name: 'tenantry_build_info', help: 'Always 1; the labels tell.', labelNames, ...this.#to })
+    new Gauge({
+      name: 'tenantry_build_info',
+      help: 'Always 1; the labels tell.',
+      labelNames,
+      aggregator: 'first',
+      ...this.#to,
+    })
       .labels(version, process.version)
       .set(1);
+    this.#gauge('tenantry_workers', 'Processes that serve requests.', () => 1);
     this.#gauge('tenantry_http_requests_in_flight', 'Requests that are not over.', () => this.#inFlight);
     // SQLite has one connection that writes; then this is the queue in front of it.
     const dataSource = app.get(TenantryDataSource);
@@ -202,4 +204,24 @@ export class ServiceMetrics extends Meter {
       },
     });
   }
+}
+
+/** Opens a listener of its own for Prometheus, so that clients of the API cannot reach it. */
+export async function listenForScrapes(
+  { METRICS_PORT, METRICS_HOST }: Env,
+  read: () => Promise<string>,
+): Promise<Server> {
+  const answer = async ({ method = '', url }: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.setHeader('X-Content-Type-Options', 'nosniff').setHeader('Cache-Control', 'no-store');
+    if (url?.split('?', 1)[0] !== '/metrics' || !['GET', 'HEAD'].includes(method)) {
+      response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' });
+      response.end('Only GET /metrics is here.\n');
+      return;
+    }
+    const text = await read();
+    response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await once(server.listen(METRICS_PORT, METRICS_HOST).unref(), 'listening');
+  return server;
 }

@@ -1,13 +1,55 @@
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import type * as Ioredis from 'ioredis';
 import type { Env } from '../config/env';
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import {
+  RateLimiterCluster,
+  RateLimiterClusterMaster,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  type RateLimiterAbstract,
+  type RateLimiterRes,
+} from 'rate-limiter-flexible';
 import { loadPart } from '../../errors/load-part';
+import { workerNumber } from '../workers/worker';
 
-/** How long a request waits for Redis. */
+/** How long a request waits for Redis, or for the primary. */
 const PATIENCE_MS = 250;
 
-/** The limiters, each with a window of a minute. With Redis all replicas count together; without it each process counts alone. */
+interface Limit {
+  readonly keyPrefix: string;
+  readonly points: number;
+  /** In seconds. */
+  readonly duration: number;
+}
+
+/** Counts in this process, or with the other workers of its primary. */
+export function counterOf(limit: Limit, env: Pick<Env, 'WORKERS'>): RateLimiterAbstract {
+  return workerNumber(env) === undefined ? new RateLimiterMemory(limit) : new CountingTogether(limit);
+}
+
+/** To be called in the primary, which keeps the counts. */
+export function countForWorkers(): void {
+  new RateLimiterClusterMaster();
+}
+
+/** Counts with the other workers; alone where the primary does not answer in time. */
+class CountingTogether extends RateLimiterCluster {
+  readonly #alone: RateLimiterMemory;
+
+  constructor(limit: Limit) {
+    super({ ...limit, timeoutMs: PATIENCE_MS });
+    this.#alone = new RateLimiterMemory(limit);
+  }
+
+  override penalty(key: string | number): Promise<RateLimiterRes> {
+    return super.penalty(key).catch(() => this.#alone.penalty(key));
+  }
+}
+
+/**
+ * The limiters, each with a window of a minute. With Redis all replicas count together; without it each counts alone, its workers
+ * together.
+ */
 export class RateLimits implements OnModuleDestroy {
   readonly isOn: boolean;
   readonly ofAddress: RateLimiterAbstract;
@@ -18,24 +60,24 @@ export class RateLimits implements OnModuleDestroy {
   constructor(env: Env) {
     this.isOn = env.RATE_LIMIT === 'on';
     this.#redis = this.isOn && env.REDIS_URL !== undefined ? connect(env.REDIS_URL) : undefined;
-    this.ofAddress = this.#limiter(env.RATE_LIMIT_LOGIN_ADDRESS);
-    this.ofAccount = this.#limiter(env.RATE_LIMIT_LOGIN_ACCOUNT);
-    this.ofUser = this.#limiter(env.RATE_LIMIT_USER);
+    this.ofAddress = this.#limiter('address', env.RATE_LIMIT_LOGIN_ADDRESS, env);
+    this.ofAccount = this.#limiter('account', env.RATE_LIMIT_LOGIN_ACCOUNT, env);
+    this.ofUser = this.#limiter('user', env.RATE_LIMIT_USER, env);
   }
 
   onModuleDestroy(): void {
     this.#redis?.disconnect();
   }
 
-  #limiter(points: number): RateLimiterAbstract {
-    const limit = { keyPrefix: 'tenantry:rate', points, duration: 60 };
-    const alone = new RateLimiterMemory(limit);
-    if (!this.#redis) return alone;
+  #limiter(name: string, points: number, env: Env): RateLimiterAbstract {
+    const limit = { keyPrefix: `tenantry:rate:${name}`, points, duration: 60 };
+    const counter = counterOf(limit, env);
+    if (!this.#redis) return counter;
     return new RateLimiterRedis({
       ...limit,
       storeClient: this.#redis,
       rejectIfRedisNotReady: true,
-      insuranceLimiter: alone,
+      insuranceLimiter: counter,
     });
   }
 }
@@ -58,7 +100,7 @@ function connect(url: string): Ioredis.Redis {
   })
     .on('ready', () => (isAway = false))
     .on('error', (error: Error) => {
-      if (!isAway) logger.warn({ err: error }, 'Redis is away: limits are counted per process');
+      if (!isAway) logger.warn({ err: error }, 'Redis is away: limits are counted per replica');
       isAway = true;
     });
 }

@@ -1,0 +1,111 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { backoff } from '../../concurrency/retry';
+import type { Message, ToPrimary, ToWorker } from './worker';
+
+/** How long a worker that has died is waited for, by how often one in its place has died before. */
+const RESTART = { first: 100, most: 30_000 };
+/** A worker that has lived for so long has not died of its start. */
+const LONG_LIFE_MS = 30_000;
+
+/** How often workers in one place have died in a row, each soon after its start. */
+export function deathsInARow(before: number, livedMs: number): number {
+  return livedMs >= LONG_LIFE_MS ? 1 : before + 1;
+}
+
+/**
+ * The process that listens, hands connections to its workers in turn, forks a new worker for each that dies, and passes messages
+ * between them. It serves nothing itself.
+ */
+export class Primary {
+  readonly #started = new Set<Worker>();
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  #areAllStarted = false;
+  #isStopping = false;
+
+  constructor(
+    private readonly count: number,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Gives the address when all workers serve; fails when one of them says that it cannot. */
+  start(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.hear('started', (worker, address) => {
+        this.#started.add(worker);
+        if (this.#areAllStarted) this.logger.info({ worker: worker.id }, 'a worker has started');
+        else if (this.#started.size === this.count) {
+          this.#areAllStarted = true;
+          resolve(address);
+        }
+      });
+      this.hear('failed', (worker, problem) => {
+        if (this.#areAllStarted) this.logger.error({ worker: worker.id, problem }, 'a worker did not start');
+        else reject(new Error(problem));
+      });
+      this.hear('revoked', (sender, text) => {
+        this.tell('revoked', text, sender);
+      });
+      for (let n = 0; n < this.count; n += 1) this.#keepOne();
+    });
+  }
+
+  /** The numbers of those that serve. */
+  get workers(): number[] {
+    return [...this.#started].map(({ id }) => id);
+  }
+
+  hear<T extends keyof ToPrimary>(topic: T, hear: (worker: Worker, body: ToPrimary[T]) => void): void {
+    cluster.on('message', (worker: Worker, { tenantry, body }: Message<ToPrimary>) => {
+      if (tenantry === topic) hear(worker, body as ToPrimary[T]);
+    });
+  }
+
+  /** Tells all workers that serve, but for one. */
+  tell<T extends keyof ToWorker>(topic: T, body: ToWorker[T], butFor?: Worker): void {
+    for (const worker of this.#started) if (worker !== butFor) worker.send({ tenantry: topic, body });
+  }
+
+  /** Lets all workers finish, and kills those that have not within this time. Gives whether all have ended well. */
+  async stop(signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
+    this.#isStopping = true;
+    for (const timer of this.#restarts) clearTimeout(timer);
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const kill = setTimeout(() => {
+      for (const worker of workers.filter((each) => !each.isDead())) {
+        this.logger.error({ worker: worker.id }, 'a worker did not stop, and is killed');
+        worker.process.kill('SIGKILL');
+      }
+    }, patienceMs);
+    const exits = await Promise.all(
+      workers.map(async (worker) => {
+        worker.send({ tenantry: 'stop', body: signal });
+        if (!worker.isDead()) await once(worker, 'exit');
+        return worker.process.exitCode;
+      }),
+    );
+    clearTimeout(kill);
+    return exits.every((code) => code === 0);
+  }
+
+  /** Forks a worker, and another one each time that it dies. */
+  #keepOne(deaths = 0): void {
+    const worker = cluster.fork();
+    const begun = performance.now();
+    // What is sent to a worker that has just died is lost, and nobody misses it.
+    worker.on('error', () => undefined);
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      this.#started.delete(worker);
+      if (this.#isStopping) return;
+      const died = deathsInARow(deaths, performance.now() - begun);
+      const waitMs = Math.round(backoff(died, RESTART));
+      this.logger.error({ worker: worker.id, code, signal, waitMs }, 'a worker has died');
+      const timer = setTimeout(() => {
+        this.#restarts.delete(timer);
+        this.#keepOne(died);
+      }, waitMs);
+      this.#restarts.add(timer);
+    });
+  }
+}
