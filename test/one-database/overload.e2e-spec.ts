@@ -9,7 +9,9 @@ import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { changePage, cursorNow } from '../support/follower';
 import { FullHouse, type Wire } from '../support/full-house';
 import { aTenantRow } from '../support/seeds';
+import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
+import { connectTo } from '../support/wire';
 
 const PATH = '/system/dept-api';
 const told = ({ status, body }: Answer) => [status, (body.data as { reason?: string }).reason];
@@ -238,5 +240,30 @@ describe('a service with one place and one who waits', () => {
     expect((await api.get(path)).status).toBe(200);
     expect((await api.post(PATH, {})).status).toBe(200);
     for (const { socket } of slow) socket.destroy();
+  });
+});
+
+describe('a service with two connections', () => {
+  it('a service closes a connection beyond MAX_CONNECTIONS at once, and takes one again when another has ended', async () => {
+    const service = await ServiceUnderTest.start({ MAX_CONNECTIONS: '2' });
+    const { baseUrl } = service.anonymous;
+    const ask = ({ socket, answer }: ReturnType<typeof connectTo>) => {
+      socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+      return answer();
+    };
+    const [first, second] = [connectTo(baseUrl), connectTo(baseUrl)];
+    for (const each of [first, second]) expect((await ask(each)).status).toBe(200);
+    const third = connectTo(baseUrl).socket.resume();
+    await once(third, 'end');
+    first.socket.destroy();
+    await until(async () => {
+      const again = connectTo(baseUrl);
+      const closed = once(again.socket.resume(), 'end').then(() => null);
+      const taken = await Promise.race([closed, ask(again)]);
+      again.socket.destroy();
+      return taken?.status === 200;
+    });
+    second.socket.destroy();
+    await service.stop();
   });
 });

@@ -72,7 +72,7 @@ describe('rate limits', () => {
     later.mockRestore();
   });
 
-  it('rate limits go on per process when Redis was never there', async () => {
+  it('rate limits go on per replica when Redis was never there', async () => {
     const node = await ServiceUnderTest.on(service.database, { ...LIMITS, REDIS_URL: 'redis://127.0.0.1:1' });
     const api = node.as({ username: 'unlucky' });
     const seen = [];

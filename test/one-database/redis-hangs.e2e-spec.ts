@@ -37,7 +37,7 @@ describe('a Redis that stops answering', () => {
     redis.hangs = true;
     const before = redis.counted;
     const warnings = () =>
-      service.log.filter((line) => line.includes('limits are counted per process')).length;
+      service.log.filter((line) => line.includes('limits are counted per replica')).length;
     const warned = warnings();
     const statuses = [];
     // After the first that waits in vain the connection is given up.

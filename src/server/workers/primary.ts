@@ -62,16 +62,17 @@ export class Primary {
     });
   }
 
-  /** Tells all workers that serve, but for one. */
+  /** Tells all workers but one. Also those that are starting: they serve a moment before they say so. */
   tell<T extends keyof ToWorker>(topic: T, body: ToWorker[T], butFor?: Worker): void {
-    for (const worker of this.#started) if (worker !== butFor) worker.send({ tenantry: topic, body });
+    for (const worker of this.#all) if (worker !== butFor) worker.send({ tenantry: topic, body });
   }
 
   /** Lets all workers finish, and kills those that have not within this time. Gives whether all have ended well. */
   async stop(signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
     this.#isStopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    this.tell('stop', signal);
+    const workers = this.#all;
     const kill = setTimeout(() => {
       for (const worker of workers.filter((each) => !each.isDead())) {
         this.logger.error({ worker: worker.id }, 'a worker did not stop, and is killed');
@@ -80,13 +81,16 @@ export class Primary {
     }, patienceMs);
     const exits = await Promise.all(
       workers.map(async (worker) => {
-        worker.send({ tenantry: 'stop', body: signal });
         if (!worker.isDead()) await once(worker, 'exit');
         return worker.process.exitCode;
       }),
     );
     clearTimeout(kill);
     return exits.every((code) => code === 0);
+  }
+
+  get #all(): Worker[] {
+    return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
   }
 
   /** Forks a worker, and another one each time that it dies. */
