@@ -78,6 +78,21 @@ export class ScopedTable<E extends ObjectLiteral> {
     return rows.map((row) => shape.toEntity(row) as E);
   }
 
+  /** Rows that match, each with one more value that is said in SQL; rows are called `t` there. */
+  async findWith<N extends string>(
+    where: Where<E>,
+    name: N,
+    value: string,
+    options: FindOptions<E> = {},
+  ): Promise<(E & Record<N, unknown>)[]> {
+    const shape = RowShape.of(this.#metadata, null);
+    const what = (statement: SqlStatement) => `${shape.sql}, ${statement.expression(value)} AS "${name}"`;
+    const rows = await this.#select(what, where, options);
+    return rows.map(
+      (row) => Object.assign(shape.toEntity(row), { [name]: row[name] }) as E & Record<N, unknown>,
+    );
+  }
+
   /** Some columns of the rows that match, as plain objects. The list of columns must be a constant. */
   async pick<C extends keyof E & string>(
     where: Where<E>,
@@ -87,16 +102,16 @@ export class ScopedTable<E extends ObjectLiteral> {
     return this.pickWith(where, columns, '', options);
   }
 
-  /** Some columns, and more that is said in SQL; rows are called `t` there. */
+  /** Some columns, and more that is said in SQL; rows are called `t` there, and its `:names` are `named`. */
   async pickWith<C extends keyof E & string, M = object>(
     where: Where<E>,
     columns: readonly C[],
     more: string,
-    options: FindOptions<E> = {},
+    { named = {}, ...options }: FindOptions<E> & { readonly named?: Named } = {},
   ): Promise<(Pick<E, C> & M)[]> {
     const shape = RowShape.of(this.#metadata, columns);
-    const what = more ? `${shape.sql}, ${new SqlStatement(this.#metadata).expression(more)}` : shape.sql;
-    const rows = await this.#select(what, where, options);
+    const what = (statement: SqlStatement) => `${shape.sql}, ${statement.expression(more, named)}`;
+    const rows = await this.#select(more ? what : shape.sql, where, options);
     for (const row of rows) shape.toFields(row);
     return rows as (Pick<E, C> & M)[];
   }
@@ -237,12 +252,13 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   async #select(
-    what: string,
+    what: string | ((statement: SqlStatement) => string),
     where: Where<E>,
     { order, limit, after, index }: FindOptions<E> = {},
     end = '',
   ): Promise<Record<string, unknown>[]> {
     const statement = new SqlStatement(this.#metadata);
+    const columns = typeof what === 'string' ? what : what(statement);
     const hint = index === undefined ? '' : statement.dialect.forceIndex(index, this.#metadata);
     const condition = statement.where(where, this.#scope.where ?? {});
     const orders = Object.entries<unknown>(order ?? {});
@@ -250,7 +266,7 @@ export class ScopedTable<E extends ObjectLiteral> {
     const names = orders.map(([property, direction]) => `${statement.name(property)} ${String(direction)}`);
     const orderBy = names.length > 0 ? ` ORDER BY ${names.join(', ')}` : '';
     const most = limit === undefined ? '' : ` LIMIT ${statement.placeOf(limit)}`;
-    const sql = `SELECT ${what} FROM ${statement.table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
+    const sql = `SELECT ${columns} FROM ${statement.table} t${hint} WHERE ${condition}${range}${orderBy}${end}${most}`;
     return (await this.#run(statement, sql)).rows as Record<string, unknown>[];
   }
 

@@ -9,6 +9,7 @@ import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../database/tree-path';
 import {
   BY_ID,
+  HAS_CHILDREN,
   LIVE,
   matching,
   namedSiblings,
@@ -31,10 +32,6 @@ const CHILD_ORDER = { parentId: 'ASC', ...ORDER } as const;
 const SUBTREE = 'ix_dept_subtree';
 const IN_SUBTREE = ['ancestors', 'orderNum', 'deptId'] as const;
 const PAGE = 1000;
-/** The index is forced: in a tenant without levels MariaDB takes the one in the order of lists, and walks the whole tenant. */
-const HAS_CHILDREN = `COALESCE((SELECT 1 FROM :table child:ix_dept_children
-  WHERE child.tenant_id = t.tenant_id AND child.del_flag = '0' AND child.parent_id = t.dept_id
-  ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS "hasChildren"`;
 const NAMED = ['deptId', 'deptName'] as const;
 const IN_FILES = ['deptId', 'parentId', 'ancestors', ...DEPT_FIELDS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
@@ -147,7 +144,7 @@ export class DeptReader implements DeptSource {
   async findPage(criteria: DeptCriteria, after: Key | null, limit: number): Promise<Page<ListedDept>> {
     const where = matching(criteria);
     const find = (found: Where, options: FindOptions<TenantryDept>): Promise<ListedDept[]> =>
-      this.#depts.pickWith(found, DEPT_SHOWN, HAS_CHILDREN, options);
+      this.#depts.pickWith(found, DEPT_SHOWN, `${HAS_CHILDREN} AS "hasChildren"`, options);
     const range = await this.#rangeOf(criteria);
     const { passes } = criteria;
     if (!passes && range && Object.keys(range.where).length === Object.keys(where).length) {

@@ -78,12 +78,12 @@ export class DeptService {
     if (subtree && ids.length > 1)
       throw HttpErrors.INVALID({ fields: [{ field: 'subtree', message: ONLY_ONE }] });
     await this.depts.transaction(ctx, async (tree) => {
-      const depts = await tree.findMany(ids);
+      const { depts, parentIds } = await tree.findWithParents(ids);
       refuseMissing(depts, ids);
       tree.part.refuseNotBelow(depts);
       for (const dept of depts) refuseStale(dept, expected);
       const [top = null] = subtree ? depts : [];
-      if (!top) await refuseParents(tree, ids);
+      if (!top && parentIds.length > 0) throw DeptErrors.HAS_CHILDREN({ ids: parentIds });
       // Children before their parents, for those who keep a copy with foreign keys.
       const all = top ? (await findSubtree(tree, top)).reverse() : depts;
       await refuseOccupied(tree, all);
@@ -183,11 +183,6 @@ function refuseMissing(found: readonly TenantryDept[], deptIds: readonly number[
   const known = new Set(found.map(({ deptId }) => deptId));
   const ids = deptIds.filter((deptId) => !known.has(deptId));
   if (ids.length > 0) throw DeptErrors.NOT_FOUND({ ids: sorted(ids) });
-}
-
-async function refuseParents(tree: LockedDeptTree, deptIds: readonly number[]): Promise<void> {
-  const parents = await tree.findParents(deptIds);
-  if (parents.length > 0) throw DeptErrors.HAS_CHILDREN({ ids: sorted(parents) });
 }
 
 /** A department and all below it, parents before their children. */

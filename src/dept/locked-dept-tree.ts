@@ -14,8 +14,8 @@ import {
   BY_ID,
   DELETED,
   deletedBelow,
+  HAS_CHILDREN,
   LIVE,
-  parentsAmong,
   withIds,
   type SiblingName,
   type Where,
@@ -69,7 +69,7 @@ export class LockedDeptTree {
 
   constructor(
     unit: OpenUnit,
-    private readonly ctx: RequestContext,
+    ctx: RequestContext,
     now: Date,
     /** Of these departments, the ones that users belong to. */
     readonly findOccupied: (deptIds: readonly number[]) => Promise<number[]>,
@@ -97,8 +97,12 @@ export class LockedDeptTree {
     return findNamed(this.#depts, names);
   }
 
-  findParents(deptIds: readonly number[]): Promise<number[]> {
-    return this.#depts.distinctIds('deptId', parentsAmong(deptIds, this.ctx.tenantId), BY_ID);
+  /** Departments, and the ids of those among them that have child departments. */
+  async findWithParents(deptIds: readonly number[]): Promise<{ depts: TenantryDept[]; parentIds: number[] }> {
+    const options = { order: { deptId: 'ASC' }, ...BY_ID } as const;
+    const depts = await this.#depts.findWith(withIds(deptIds), 'hasChildren', HAS_CHILDREN, options);
+    const parents = depts.filter(({ hasChildren }) => Number(hasChildren) === 1);
+    return { depts, parentIds: parents.map(({ deptId }) => deptId) };
   }
 
   hasMoreBelow(count: number, dept: TenantryDept): Promise<boolean> {

@@ -1,6 +1,4 @@
 import { In, LessThan, LessThanOrEqual, Not, type EntityManager } from 'typeorm';
-import { tableName } from '../../database/columns';
-import { dataSourceOf } from '../../database/tenantry.data-source';
 import type { RequestContext } from '../../tenancy/request-context';
 import { goneTenant } from '../../tenancy/tenant-access';
 import { TenantBound } from '../../tenancy/tenant-bound';
@@ -18,6 +16,19 @@ export const COUNTED = ['kind', 'total', 'used', 'reserved', 'lastSeq'] as const
 /** So few that no other statement waits for long. */
 export const AT_ONCE = 500;
 const AMOUNT = ['amount'] as const;
+/** A plain read: it does not wait for those who hold the tenant. What a key has done is asked with it, because others wait meanwhile. */
+const TENANT_AND_KEY = `(SELECT d.del_flag FROM :tenantry_tenant d WHERE d.tenant_id = t.tenant_id) AS "delFlag",
+  (SELECT e.seq FROM :tenantry_quota_entry e
+    WHERE e.tenant_id = t.tenant_id AND e.kind = t.kind AND e.entry_key = :key) AS "entry",
+  (SELECT r.amount FROM :tenantry_quota_reservation r
+    WHERE r.tenant_id = t.tenant_id AND r.kind = t.kind AND r.entry_key = :key) AS "reservation"`;
+
+/** Whether the tenant is deleted, and whether there is an entry or a reservation with the key of the deed. */
+interface TenantAndKey {
+  readonly delFlag: string | null;
+  readonly entry: unknown;
+  readonly reservation: unknown;
+}
 
 /** Which quota it is. */
 export type QuotaName = Pick<TenantryQuota, 'tenantId' | 'kind'>;
@@ -55,12 +66,16 @@ export class LockedQuota {
   readonly #entries: TenantBound<TenantryQuotaEntry>;
   readonly #reservations: TenantBound<TenantryReservation>;
   #state: QuotaState & { readonly lastSeq: number };
+  #hasEntry = false;
+  #hasReservation = false;
 
   constructor(
     private readonly manager: EntityManager,
     private readonly ctx: RequestContext,
     kind: string,
     readonly now: Date,
+    /** Names the deed that is done, if it has one. */
+    private readonly key: string | null,
   ) {
     this.#counters = new TenantBound(manager, TenantryQuota, ctx);
     this.#entries = new TenantBound(manager, TenantryQuotaEntry, ctx);
@@ -75,14 +90,14 @@ export class LockedQuota {
   /** Reads what there is, and marks what has run out. Where nothing is spent, the tenant may be deleted, and no total is needed. */
   async load(defaultTotal: number | undefined, isSpent = true): Promise<void> {
     const { kind } = this.#state;
-    const tenants = tableName(dataSourceOf(this.manager), 'tenantry_tenant');
-    // A plain read: it does not wait for those who hold the tenant.
-    const deleted = `(SELECT d.del_flag FROM ${tenants} d WHERE d.tenant_id = t.tenant_id) AS "delFlag"`;
-    type Deleted = Pick<TenantryTenant, 'delFlag'>;
-    const [found] = await this.#counters.pickWith<(typeof COUNTED)[number], Deleted>(
+    const named = { key: this.key };
+    const [found] = await this.#counters.pickWith<(typeof COUNTED)[number], TenantAndKey>(
       { kind },
       COUNTED,
-      deleted,
+      TENANT_AND_KEY,
+      {
+        named,
+      },
     );
     if (!found || (isSpent && found.delFlag !== '0'))
       throw goneTenant(this.ctx.tenantId, this.ctx.callerTenantId);
@@ -90,14 +105,18 @@ export class LockedQuota {
     const known = found.total ?? defaultTotal;
     const total = known ?? (isSpent ? totalIn(await findTenant(this.manager, this.ctx), kind) : 0);
     this.#state = { kind, total, used, reserved, lastSeq };
+    this.#hasEntry = found.entry !== null;
+    this.#hasReservation = found.reservation !== null;
     if (reserved > 0) await this.#markExpired();
   }
 
-  findEntry(key: string): Promise<TenantryQuotaEntry | null> {
+  async findEntry(key: string): Promise<TenantryQuotaEntry | null> {
+    if (key === this.key && !this.#hasEntry) return null;
     return this.#entries.findOne({ kind: this.#state.kind, key });
   }
 
-  findReservation(key: string): Promise<TenantryReservation | null> {
+  async findReservation(key: string): Promise<TenantryReservation | null> {
+    if (key === this.key && !this.#hasReservation) return null;
     return this.#reservations.findOne({ kind: this.#state.kind, key });
   }
 
@@ -126,14 +145,19 @@ export class LockedQuota {
     return row;
   }
 
-  /** Keeps a part back; one with this key that has ended may begin anew. */
-  async reserve(key: string, amount: number, expiresAt: Date): Promise<TenantryReservation> {
+  /** Keeps a part back; `isAgain` one with this key that has ended. */
+  async reserve(
+    key: string,
+    amount: number,
+    expiresAt: Date,
+    isAgain: boolean,
+  ): Promise<TenantryReservation> {
     const { kind, reserved } = this.#state;
     await this.#count({ reserved: reserved + amount });
     const { tenantId, username: createBy } = this.ctx;
     const fields = { amount, state: 'active', expiresAt, createBy, createTime: this.now } as const;
-    if ((await this.#reservations.update({ kind, key }, fields)) === 0)
-      await this.#reservations.insert({ kind, key, ...fields });
+    if (isAgain) await this.#reservations.update({ kind, key }, fields);
+    else await this.#reservations.insert({ kind, key, ...fields });
     return { tenantId, kind, key, ...fields };
   }
 

@@ -26,6 +26,15 @@ import {
 const QUOTA_NAME = ['tenantId', 'kind'] as const;
 const RAN_OUT = ['kind', 'amount'] as const;
 
+/** What a transaction on a quota is for. */
+interface QuotaDeed {
+  /** Names it, in its tenant and kind. */
+  readonly key?: string | undefined;
+  readonly once?: IdempotentRequest | undefined;
+  /** False for cleaning, which deleted tenants need too. */
+  readonly isSpent?: boolean;
+}
+
 /** The quotas of a tenant: what is used and reserved of them, and the ledger. */
 @Injectable()
 export class QuotaRepository {
@@ -89,7 +98,7 @@ export class QuotaRepository {
     ctx: RequestContext,
     kind: string,
     work: (quota: LockedQuota) => Promise<T>,
-    { once, isSpent = true }: { readonly once?: IdempotentRequest | undefined; readonly isSpent?: boolean },
+    { key, once, isSpent = true }: QuotaDeed,
   ): Promise<T> {
     RequestContext.require(ctx);
     const lock = async ({ manager }: OpenUnit): Promise<void> => {
@@ -103,7 +112,7 @@ export class QuotaRepository {
       }
     };
     const run = async ({ manager }: OpenUnit): Promise<T> => {
-      const quota = new LockedQuota(manager, ctx, kind, this.clock.now());
+      const quota = new LockedQuota(manager, ctx, kind, this.clock.now(), key ?? null);
       await quota.load(this.kinds.defaultTotal(kind), isSpent);
       return work(quota);
     };

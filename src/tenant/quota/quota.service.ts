@@ -82,7 +82,7 @@ export class QuotaService {
   ): Promise<QuotaEntryDto> {
     const { key, ...sent } = await checkedAs(UseQuotaDto, dto);
     const [amount, note] = [sent.amount ?? 1, sent.note ?? null];
-    return this.#change(ctx, kind, async (quota) => {
+    return this.#change(ctx, kind, { key }, async (quota) => {
       const before = await quota.findEntry(key);
       const isSame = before?.operation === 'use' && before.amount === amount;
       if (before) return this.#replay(before, isSame, onReplay);
@@ -119,24 +119,19 @@ export class QuotaService {
     once?: IdempotentRequest,
   ): Promise<QuotaEntryDto> {
     const sent = await checkedAs(CommitReservationDto, dto);
-    return this.#change(
-      ctx,
-      kind,
-      async (quota) => {
-        const reservation = await activeReservation(quota, key);
-        const amount = sent.amount ?? reservation.amount;
-        if (amount > reservation.amount) throw HttpErrors.INVALID({ fields: [MORE_THAN_RESERVED] });
-        await quota.end(reservation, 'committed');
-        const entry = { operation: 'commit', amount, key: reservation.key } as const;
-        return this.#toEntryDto(await quota.spend(entry, reservation.amount));
-      },
-      once,
-    );
+    return this.#change(ctx, kind, { once }, async (quota) => {
+      const reservation = await activeReservation(quota, key);
+      const amount = sent.amount ?? reservation.amount;
+      if (amount > reservation.amount) throw HttpErrors.INVALID({ fields: [MORE_THAN_RESERVED] });
+      await quota.end(reservation, 'committed');
+      const entry = { operation: 'commit', amount, key: reservation.key } as const;
+      return this.#toEntryDto(await quota.spend(entry, reservation.amount));
+    });
   }
 
   /** Ends a reservation without spending it. */
   async release(ctx: RequestContext, kind: string, key: string): Promise<void> {
-    await this.#change(ctx, kind, async (quota) => {
+    await this.#change(ctx, kind, {}, async (quota) => {
       await quota.release(await activeReservation(quota, key));
     });
   }
@@ -149,7 +144,7 @@ export class QuotaService {
     onReplay?: () => void,
   ): Promise<QuotaEntryDto> {
     const { ofKey, key, amount: wanted } = await checkedAs(RefundQuotaDto, dto);
-    return this.#change(ctx, kind, async (quota) => {
+    return this.#change(ctx, kind, { key }, async (quota) => {
       const before = await quota.findEntry(key);
       if (before) {
         const isSame = before.ofKey === ofKey && (wanted == null || before.amount === -wanted);
@@ -172,7 +167,7 @@ export class QuotaService {
     beginsAnew: boolean,
   ): Promise<{ outcome: ReserveOutcome; reservation?: ReservationDto }> {
     const { amount, key, seconds } = await checkedAs(ReserveQuotaDto, dto);
-    return this.#change(ctx, kind, async (quota) => {
+    return this.#change(ctx, kind, { key }, async (quota) => {
       const before = await quota.findReservation(key);
       if (before ? before.amount !== amount : await quota.findEntry(key)) throw QuotaErrors.KEY_REUSED();
       if (before?.state === 'active')
@@ -180,7 +175,9 @@ export class QuotaService {
       if (before && (!beginsAnew || before.state === 'committed')) return { outcome: 'over' };
       this.#refuseTooMuch(quota, amount);
       const expiresAt = new Date(quota.now.getTime() + seconds * 1000);
-      const reservation = this.#toReservationDto(await quota.reserve(key, amount, expiresAt));
+      const reservation = this.#toReservationDto(
+        await quota.reserve(key, amount, expiresAt, before !== null),
+      );
       return { outcome: 'begun', reservation };
     });
   }
@@ -188,11 +185,11 @@ export class QuotaService {
   #change<T>(
     ctx: RequestContext,
     kind: string,
+    deed: { readonly key?: string; readonly once?: IdempotentRequest | undefined },
     work: (quota: LockedQuota) => Promise<T>,
-    once?: IdempotentRequest,
   ): Promise<T> {
     this.#refuseUnknown(kind);
-    return this.quotas.transaction(ctx, kind, work, { once });
+    return this.quotas.transaction(ctx, kind, work, deed);
   }
 
   #refuseUnknown(kind: string): void {
