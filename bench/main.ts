@@ -19,7 +19,6 @@ import { statements } from './measures/statements';
 import { OperationCosts } from './operations/measure';
 import { operations } from './operations/operations';
 import { Bed } from './support/bed';
-import { round } from './support/figures';
 import { APART, fileOf, largeSection, node20Section, tablesOf, withSection } from './support/report';
 import type { Found, Measure, OperationResult, Result } from './support/result';
 import type { ServerProcess } from '../test/support/server-process';
@@ -106,14 +105,18 @@ async function runOn(
         await timed(each.name, async () => {
           const result = await costs.measure(each);
           found.operations.push(result);
-          console.log(`${each.name}: ${result.ratio.toFixed(2)} × of ${round(result.smallest)} µs`);
+          console.log(`${each.name}: ${result.ratio.toFixed(2)} ×; ${result.details}`);
         });
     });
     await bed.close();
   }
   for (const { name, run } of measures) {
     const bed = newBed();
-    await timed(name, async () => found.bounds.push(...(await run(bed))));
+    await timed(name, async () => {
+      const results = await run(bed);
+      found.bounds.push(...results);
+      for (const { work, figure, details } of results) console.log(`${work}: ${figure}; ${details}`);
+    });
     await bed.close();
   }
   await closeAll();
@@ -144,11 +147,7 @@ async function main(): Promise<void> {
   const mariadb = isOnlyPostgres ? null : await onMariadb(names);
   const postgres = isOnlyPostgres || all.length === 0 ? await onPostgres(names) : null;
   const parts = [mariadb, postgres].filter((part) => part !== null);
-  for (const part of parts) {
-    for (const { name, details } of part.operations) console.log(`${name}: ${details}`);
-    for (const { work, details } of part.bounds) console.log(`${work}: ${details}`);
-    console.log(`\n${part.version}\n\n${tablesOf(part)}\n`);
-  }
+  for (const part of parts) console.log(`\n${part.version}\n\n${tablesOf(part)}\n`);
   if (mariadb) {
     const before = readFileSync(RESULTS, 'utf8');
     const seconds = (performance.now() - begin) / 1000;

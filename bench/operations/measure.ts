@@ -233,6 +233,7 @@ function resultOf(
     ok: ratios.median <= BOUND && (textbookRatio === null || textbookRatio >= TEXTBOOK_LEAST),
     details:
       `${show(spreadOf(service), 'µs')} against ${show(spreadOf(smallest), 'µs')}; ` +
-      `ratio ${ratios.min.toFixed(2)}–${ratios.max.toFixed(2)}${more}`,
+      `ratio ${ratios.min.toFixed(2)}–${ratios.max.toFixed(2)}; bare ${show(spreadOf(express), 'µs')}` +
+      `${textbook ? `; textbook ${show(spreadOf(textbook), 'µs')}` : ''}${more}`,
   };
 }
