@@ -59,16 +59,12 @@ export class ServiceAdapter extends ExpressAdapter {
     };
     const server: Server = createServer({ requireHostHeader: false, ...LIMITS, ...linkedTo(app) }, listener);
     server.timeout = SILENT_MS;
+    server.maxConnections = this.maxConnections;
     // Node would drop headers beyond a number in silence, and a condition with them. Its limit of 16 KB holds.
     server.maxHeadersCount = 0;
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('connection', (socket: Socket) => {
       this.#accepted += 1;
-      // Not by Node's own limit: a worker would hand the connection back to its primary, which would hand it out again.
-      if (this.connections.size >= this.maxConnections) {
-        socket.destroy();
-        return;
-      }
       this.connections.set(socket, null);
       socket.once('close', () => this.connections.delete(socket));
       // Each of several requests that a client sends at once listens for the end of its connection.

@@ -15,8 +15,7 @@ export function deathsInARow(before: number, livedMs: number): number {
 }
 
 /**
- * The process that listens, hands connections to its workers in turn, forks a new worker for each that dies, and passes messages
- * between them. It serves nothing itself.
+ * The process that forks workers, forks another one for each that dies, and passes messages between them. It serves nothing itself.
  */
 export class Primary {
   readonly #started = new Set<Worker>();
@@ -47,6 +46,8 @@ export class Primary {
       this.hear('revoked', (sender, text) => {
         this.tell('revoked', text, sender);
       });
+      // Each worker accepts connections itself: one that is being handed to a worker that dies would be answered by nobody.
+      cluster.schedulingPolicy = cluster.SCHED_NONE;
       for (let n = 0; n < this.count; n += 1) this.#keepOne();
     });
   }
