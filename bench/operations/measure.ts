@@ -17,7 +17,7 @@ const ROUNDS = 5;
 /** CPU time of a round: the kernel counts in steps of 10 ms. */
 const ROUND_MS = 400;
 /** Before the first round, for the compiler of the engine: so many requests, or so much CPU time. */
-const WARM_UP_REQUESTS = 1200;
+const WARM_UP_REQUESTS = 3000;
 const WARM_UP_MS = 5000;
 /** Before all: what operations have in common is warm, whichever of them comes first. */
 const COMMON_WARM_UP = ['getDept', 'listDepts, 10'];

@@ -1,5 +1,5 @@
 import { inTransaction, returning, type Transaction } from './database';
-import { COLUMNS, deptJson, existing, LIVE, PATH, type DeptRow } from './depts';
+import { COLUMNS, deptJson, existing, LIVE, PATH, WITH_CHILDREN, type DeptRow } from './depts';
 import { HttpError, operation, changed, created, type Caller } from './operation';
 
 interface DeptSent {
@@ -145,7 +145,6 @@ operation('put', `${PATH}/order`, async (caller, { body }) => {
   return { data: null };
 });
 
-const CHILD = "SELECT 1 FROM tenantry_dept WHERE parent_id = ? AND tenant_id = ? AND del_flag = '0' LIMIT 1";
 const USER = "SELECT 1 FROM tenantry_account WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0' LIMIT 1";
 const DELETE = `UPDATE tenantry_dept SET del_flag = '2', update_by = ?, update_time = ?, revision = revision + 1
   WHERE dept_id = ? AND tenant_id = ? AND del_flag = '0'`;
@@ -153,12 +152,19 @@ const DELETE = `UPDATE tenantry_dept SET del_flag = '2', update_by = ?, update_t
 operation('delete', `${PATH}/:id`, async (caller, { params }) => {
   const id = Number(params.id);
   await inTransaction(caller.tenantId, async (tx) => {
-    const before = deptJson(await existing(caller, id, tx));
-    if ((await tx.read(CHILD, [id, caller.tenantId])).length > 0) throw new HttpError(409);
+    const dept = await existing(caller, id, tx, WITH_CHILDREN);
+    if (dept.has_children === 1) throw new HttpError(409);
     if ((await tx.read(USER, [id, caller.tenantId])).length > 0) throw new HttpError(409);
     const marked = await tx.change(DELETE, [caller.username, new Date(), id, caller.tenantId]);
     if (marked.affected !== 1) throw new HttpError(404);
-    tx.note({ kind: 'dept', operation: 'deleted', id, before, after: null, by: caller.username });
+    tx.note({
+      kind: 'dept',
+      operation: 'deleted',
+      id,
+      before: deptJson(dept),
+      after: null,
+      by: caller.username,
+    });
   });
   return { data: null };
 });

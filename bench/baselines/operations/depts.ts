@@ -19,6 +19,7 @@ const HAS_CHILDREN = `COALESCE((SELECT 1 FROM tenantry_dept child WHERE child.te
   AND child.parent_id = t.dept_id ORDER BY child.order_num, child.dept_id LIMIT 1), 0) AS has_children`;
 export const LIVE = "t.tenant_id = ? AND t.del_flag = '0'";
 const BY_ID = `SELECT ${COLUMNS} FROM tenantry_dept t WHERE t.dept_id = ? AND ${LIVE}`;
+export const WITH_CHILDREN = `SELECT ${COLUMNS}, ${HAS_CHILDREN} FROM tenantry_dept t WHERE t.dept_id = ? AND ${LIVE}`;
 
 export interface DeptRow {
   dept_id: number;
@@ -82,8 +83,9 @@ export async function existing(
   caller: Caller,
   deptId: unknown,
   tx: Pick<Transaction, 'read'> = { read },
+  sql = BY_ID,
 ): Promise<DeptRow> {
-  const [row] = await tx.read<DeptRow>(BY_ID, [Number(deptId), caller.tenantId]);
+  const [row] = await tx.read<DeptRow>(sql, [Number(deptId), caller.tenantId]);
   if (!row) throw new HttpError(404);
   return row;
 }

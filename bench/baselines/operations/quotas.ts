@@ -3,12 +3,11 @@ import { formatTime, HttpError, operation } from './operation';
 
 const OF = 'WHERE kind = ? AND tenant_id = ?';
 const LOCK = `UPDATE tenantry_quota SET last_seq = last_seq + 1 ${OF}`;
+const WITH_KEY = 'WHERE e.tenant_id = t.tenant_id AND e.kind = t.kind AND e.entry_key = ?';
 const COUNTER = `SELECT t.kind, t.total, t.used, t.reserved, t.last_seq,
-  (SELECT d.del_flag FROM tenantry_tenant d WHERE d.tenant_id = t.tenant_id) AS del_flag FROM tenantry_quota t ${OF}`;
-const ENTRY = `SELECT tenant_id, kind, seq, operation, amount, entry_key, of_key, available, note, create_by, create_time
-  FROM tenantry_quota_entry ${OF} AND entry_key = ? LIMIT 1`;
-const RESERVATION = `SELECT tenant_id, kind, entry_key, amount, state, expires_at, create_by, create_time
-  FROM tenantry_quota_reservation ${OF} AND entry_key = ? LIMIT 1`;
+  (SELECT d.del_flag FROM tenantry_tenant d WHERE d.tenant_id = t.tenant_id) AS del_flag,
+  (SELECT e.seq FROM tenantry_quota_entry e ${WITH_KEY}) AS entry,
+  (SELECT e.amount FROM tenantry_quota_reservation e ${WITH_KEY}) AS reservation FROM tenantry_quota t ${OF}`;
 const COUNT = `UPDATE tenantry_quota SET used = ?, reserved = ? ${OF}`;
 const ADD = `INSERT INTO tenantry_quota_entry (tenant_id, kind, seq, operation, amount, entry_key, of_key, available, note,
   create_by, create_time) VALUES (?, ?, ?, 'use', ?, ?, NULL, ?, ?, ?, ?)`;
@@ -19,6 +18,8 @@ interface Counter {
   reserved: number;
   last_seq: number;
   del_flag: string;
+  entry: number | null;
+  reservation: number | null;
 }
 
 interface Sent {
@@ -33,11 +34,9 @@ operation('post', '/system/quota-api/:kind/use', async (caller, { params, body }
   const { tenantId, username } = caller;
   const of = [kind, tenantId];
   const entry = await holding(LOCK, of, async (tx) => {
-    const [counter] = await tx.read<Counter>(COUNTER, of);
+    const [counter] = await tx.read<Counter>(COUNTER, [key, key, ...of]);
     if (counter?.del_flag !== '0') throw new HttpError(403);
-    const before = await tx.read(ENTRY, [...of, key]);
-    const reserved = await tx.read(RESERVATION, [...of, key]);
-    if (before.length + reserved.length > 0) throw new HttpError(422);
+    if (counter.entry !== null || counter.reservation !== null) throw new HttpError(422);
     const available = counter.total < 0 ? null : counter.total - counter.used - counter.reserved - amount;
     if (available !== null && available < 0) throw new HttpError(409);
     await tx.change(COUNT, [counter.used + amount, counter.reserved, ...of]);
