@@ -5,7 +5,7 @@ import { interleave, spreadOf, type Side } from '../support/figures';
 import { figureResult, ratioResult, type Measure, type Result } from '../support/result';
 import { numbers, secondsAgo } from '../support/sql';
 import { fillTenants, type Caller } from '../support/world';
-import { READS, readingOn, REQUESTS } from './growth';
+import { READS, readingOn, REQUESTS, WARM_UP } from './growth';
 
 const DEPTS = 1_000_000;
 const TENANTS = 100_000;
@@ -45,9 +45,12 @@ export const large: Measure = {
     const [onLarge, onSmall] = [await readingOn(bed), await readingOn(small)];
     await bed.settle();
     const results: Result[] = [];
-    for (const [name, path] of Object.entries({ ...READS, ...MORE_READS })) {
+    const reads = Object.entries({ ...READS, ...MORE_READS });
+    const warmUps = reads.map(([, path]) => [onLarge(among, path, WARM_UP), onSmall(few, path, WARM_UP)]);
+    await interleave(warmUps.flat(), 1);
+    for (const [name, path] of reads) {
       const sides = [onLarge([one], path), onLarge(among, path), onSmall(few, path)];
-      await interleave(sides, 2);
+      await interleave(sides, 1);
       const [ofOne = [], ofAmong = [], ofFew = []] = await interleave(sides, ROUNDS);
       results.push(ratioResult({ ...AGAINST, work: `${name}, of a million` }, ofOne, ofFew, 'µs CPU'));
       results.push(
