@@ -46,7 +46,10 @@ export const large: Measure = {
     await bed.settle();
     const results: Result[] = [];
     const reads = Object.entries({ ...READS, ...MORE_READS });
-    const warmUps = reads.map(([, path]) => [onLarge(among, path, WARM_UP), onSmall(few, path, WARM_UP)]);
+    const warmUps = reads.map(([, path]) => [
+      onLarge(among, path, WARM_UP / 2),
+      onSmall(few, path, WARM_UP / 2),
+    ]);
     await interleave(warmUps.flat(), 1);
     for (const [name, path] of reads) {
       const sides = [onLarge([one], path), onLarge(among, path), onSmall(few, path)];
