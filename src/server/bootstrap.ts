@@ -97,7 +97,8 @@ export interface Start {
 export function startFields({ env, address, migrations }: Start): object {
   const metrics = metricsAddress(env);
   const database = describeDatabase(env.DATABASE_URL);
-  return { version, address, ...(metrics && { metrics }), database, migrations };
+  const workers = env.WORKERS > 1 && { workers: env.WORKERS };
+  return { version, address, ...workers, ...(metrics && { metrics }), database, migrations };
 }
 
 /** For people. */
@@ -106,6 +107,7 @@ export function banner({ env, address, firstAdmin, migrations }: Start): string 
   return [
     `Tenantry ${version}`,
     line('API', address),
+    ...(env.WORKERS > 1 ? [line('Workers', String(env.WORKERS))] : []),
     line('Swagger UI', env.DOCS === 'on' ? `${address}/docs` : 'off (DOCS=on opens it)'),
     ...(metrics ? [line('Metrics', metrics)] : []),
     line('Database', describeDatabase(env.DATABASE_URL)),

@@ -81,8 +81,8 @@ function withTwoWorkers(): void {
 
   const scrape = async () => readExposition((await metrics.get('/metrics')).text);
 
-  it('a service with two workers tells once that it has started, and each line of its log tells the worker', () => {
-    expect(service.printed.match(/^Tenantry \d/gm)).toHaveLength(1);
+  it('a service with two workers migrates once, tells once that it has started, and each line of its log tells the worker', () => {
+    expect(service.printed.match(/^Tenantry \d|Workers {4}2$|Migrations/gm)).toHaveLength(3);
     expect(service.workers).toHaveLength(2);
     const numbers = new Set(lines().map(({ worker }) => worker));
     expect([...numbers].sort()).toEqual([1, 2]);

@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { backoff } from '../../concurrency/retry';
 import type { Message, ToPrimary, ToWorker } from './worker';
@@ -82,7 +81,7 @@ export class Primary {
     }, patienceMs);
     const exits = await Promise.all(
       workers.map(async (worker) => {
-        if (!worker.isDead()) await once(worker, 'exit');
+        if (!worker.isDead()) await new Promise((resolve) => worker.once('exit', resolve));
         return worker.process.exitCode;
       }),
     );
