@@ -8,7 +8,7 @@ import { times } from '../support/long-run';
 import { aTenantRow } from '../support/seeds';
 import { onServer } from '../support/test-database';
 import { tenantTreeProblems, treeProblems } from '../support/tree-check';
-import { TwoServices } from '../support/two-services';
+import { PAIRS, TwoServices } from '../support/two-services';
 import { resendWhenBusy } from '../support/when-busy';
 
 const DEPTS = '/system/dept-api';
@@ -22,11 +22,11 @@ const MANAGED_ROUNDS = times(240, 24);
 /** Creates at once. */
 const MANY = times(50, 20);
 
-describe('races from two processes', () => {
+describe.each(PAIRS)('races from two processes: %s', (pair) => {
   let two: TwoServices;
 
   beforeAll(async () => {
-    two = await TwoServices.start();
+    two = await TwoServices.start(pair);
   });
   afterAll(() => two.stop());
 

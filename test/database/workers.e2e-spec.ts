@@ -1,12 +1,9 @@
 import { ApiClient, aTenant, aUser, mintToken, type Answer } from '../../src/server/testing';
-import { serviceTables } from '../../src/server/service-data-source';
-import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
 import { readExposition } from '../support/exposition';
 import { freePort } from '../support/free-port';
 import { emptyDatabase, onServer } from '../support/test-database';
 import { until } from '../support/until';
-import { WriteLoad } from '../support/write-load';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
 
 const DEPTS = '/system/dept-api';
@@ -164,27 +161,6 @@ function withTwoWorkers(): void {
       });
     },
   );
-
-  it('kill -9 of a worker under load loses no acknowledged write, another takes its place, and no counter falls', async () => {
-    const dataSource = await database.open(serviceTables);
-    const chance = new Chance(faultsSeed('kill -9 of a worker'));
-    const load = await WriteLoad.on([() => service.anonymous], dataSource, chance, { shared: 4 });
-    const counted = [...(await scrape())].filter(([key]) => key.startsWith('tenantry_http_requests_total'));
-    load.begin();
-    await load.untilMore(18);
-    const [doomed] = service.workers;
-    process.kill(doomed!, 'SIGKILL');
-    await load.untilMore(18);
-    await until(async () => (await scrape()).get('tenantry_workers') === 2);
-    await load.rest();
-    expect(await load.problems(dataSource)).toEqual([]);
-    const after = await scrape();
-    for (const [key, value] of counted) expect(after.get(key)).toBeGreaterThanOrEqual(value);
-    expect(after.get('tenantry_worker_deaths_total')).toBe(1);
-    const died = lines().find(({ msg }) => msg === 'a worker has died');
-    expect(died).toMatchObject({ level: 50, signal: 'SIGKILL', waitMs: expect.any(Number) as number });
-    expect(lines().filter(({ msg }) => msg === 'a worker has started')).toHaveLength(1);
-  });
 
   it('a stop of a service with two workers ends both, tells of it once, and exits with 0', async () => {
     const workers = service.workers;

@@ -2,7 +2,13 @@ import { throwAwayDatabase, type ThrowAwayDatabase } from '../../src/server/test
 import { serviceTables } from '../../src/server/service-data-source';
 import { Chance, faultsSeed } from '../support/chance';
 import { ChildService } from '../support/child-service';
-import { killServerOften, killServiceOften, swallowCommits, type CrashReport } from '../support/crash-rounds';
+import {
+  killServerOften,
+  killServiceOften,
+  killWorkersOften,
+  swallowCommits,
+  type CrashReport,
+} from '../support/crash-rounds';
 import { grantsMayDangle } from '../support/examined-databases';
 import { runHostile } from '../support/hostile/run';
 import { hostileWorld } from '../support/hostile/world';
@@ -94,6 +100,26 @@ it('20 stops at 70 % load fail no request in flight and end in time', async () =
   expect(report).toMatchObject({ failed: [], doneUnread: 0, exits: Array<number>(20).fill(0) });
   expect(report.slowestMs).toBeLessThan(10_000);
   await database.drop();
+});
+
+describe.each(SERVERS)('two workers on %s', (name, makeDatabase) => {
+  it('20 kills of a worker under write load lose and double nothing, and nobody waits for longer than a second', async () => {
+    const database = await makeDatabase();
+    const chance = new Chance(faultsSeed(`kill a worker on ${name}`));
+    const report = await killWorkersOften(database, 20, chance);
+    print(`kills of a worker on ${name}`, report);
+    expect(report.slowestMs).toBeLessThan(1000);
+    await database.drop();
+  });
+
+  it('10 stops of two workers at 70 % load fail no request in flight and end in time', async () => {
+    const database = await makeDatabase();
+    const report = await stopUnderLoad(database, 10, 'in time', '2');
+    print(`stops of two workers on ${name}`, report);
+    expect(report).toMatchObject({ failed: [], doneUnread: 0, exits: Array<number>(10).fill(0) });
+    expect(report.slowestMs).toBeLessThan(10_000);
+    await database.drop();
+  });
 });
 
 it.each(DATABASES)('tenant isolation holds against every probe on %s', async (name, makeDatabase) => {

@@ -6,13 +6,13 @@ import { Follower } from '../support/follower';
 import { times } from '../support/long-run';
 import { writeAtRandom } from '../support/random-writes';
 import { aTenantRow } from '../support/seeds';
-import { TwoServices } from '../support/two-services';
+import { PAIRS, TwoServices } from '../support/two-services';
 
-describe('followers while two processes write', () => {
+describe.each(PAIRS)('followers while two processes write: %s', (pair) => {
   let two: TwoServices;
 
   beforeAll(async () => {
-    two = await TwoServices.start();
+    two = await TwoServices.start(pair);
   });
   afterAll(() => two.stop());
 

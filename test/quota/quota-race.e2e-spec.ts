@@ -15,21 +15,21 @@ import {
 } from '../support/quotas';
 import { aTenantWith } from '../support/seeds';
 import { onServer } from '../support/test-database';
-import { TwoServices } from '../support/two-services';
+import { PAIRS, TwoServices } from '../support/two-services';
 import { until } from '../support/until';
 import { resendWhenBusy } from '../support/when-busy';
 
 const ROUNDS = times(50, 6);
 const TOTAL = times(500, 100);
 
-describe('quotas that two processes spend at once', () => {
+describe.each(PAIRS)('quotas that two processes spend at once: %s', (pair) => {
   let two: TwoServices;
   let tenantId: string;
   let left: ApiClient;
   let right: ApiClient;
 
   beforeAll(async () => {
-    two = await TwoServices.start();
+    two = await TwoServices.start(pair);
   });
   afterAll(() => two.stop());
 

@@ -10,6 +10,7 @@ import { ChildService } from './child-service';
 import { freePort } from './free-port';
 import { ServiceUnderTest } from './service-under-test';
 import { TcpProxy, type CommitFault } from './tcp-proxy';
+import { until } from './until';
 import { WriteLoad } from './write-load';
 import type { ServerProcess } from './server-process';
 
@@ -45,6 +46,23 @@ export async function killServiceOften(
   const kill = async (): Promise<number> => {
     await service.stop('SIGKILL');
     service = await ChildService.start(database, settings);
+    return Date.now();
+  };
+  return endure(() => service, database, rounds, chance, kill);
+}
+
+/** Kills one of two workers while they are written to; the other serves on, and a new one takes the place of the dead. */
+export async function killWorkersOften(
+  database: ThrowAwayDatabase,
+  rounds: number,
+  chance: Chance,
+): Promise<CrashReport> {
+  const service = await ChildService.start(database, { WORKERS: '2', LOG_LEVEL: 'info' });
+  let kills = 0;
+  const kill = async (): Promise<number> => {
+    await until(() => service.printed.split('a worker has started').length - 1 === kills);
+    process.kill(chance.pick(service.workers), 'SIGKILL');
+    kills += 1;
     return Date.now();
   };
   return endure(() => service, database, rounds, chance, kill);

@@ -32,13 +32,15 @@ export async function stopUnderLoad(
   database: ThrowAwayDatabase,
   rounds: number,
   drain: 'in time' | 'by hand' = 'in time',
+  WORKERS = '1',
 ): Promise<StopReport> {
   const isByHand = drain === 'by hand';
   const totals = { answered: 0, doneUnread: 0, slowestMs: 0 };
   const failed: string[] = [];
   const exits: (number | null)[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const service = await ChildService.start(database, { SHUTDOWN_DRAIN_MS: isByHand ? '60000' : '500' });
+    const settings = { SHUTDOWN_DRAIN_MS: isByHand ? '60000' : '500', WORKERS };
+    const service = await ChildService.start(database, settings);
     const { baseUrl } = service.anonymous;
     const port = Number(new URL(baseUrl).port);
     const request = await readsAndWrites(service, `round ${round}`);
