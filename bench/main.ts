@@ -16,6 +16,7 @@ import { readAll } from './measures/read-all';
 import { scopedPage } from './measures/scoped-page';
 import { start } from './measures/start';
 import { statements } from './measures/statements';
+import { workers } from './measures/workers';
 import { OperationCosts } from './operations/measure';
 import { operations } from './operations/operations';
 import { Bed } from './support/bed';
@@ -36,6 +37,7 @@ const MEASURES: readonly Measure[] = [
   quota,
   parts,
   scopedPage,
+  workers,
 ];
 /** Only when they are named. */
 const APART_MEASURES: readonly Measure[] = [large];
