@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { ApiClient, TEST_SECRET } from '../../src/server/testing';
 import { AS_ROOT, withPrograms } from '../support/deploy-tools';
 import { freePort } from '../support/free-port';
@@ -20,6 +22,13 @@ describe('the image', () => {
 
     it('the image adds at most 120 MB to its base', async () => {
       expect(await image.megabytes()).toBeLessThanOrEqual(120);
+    });
+
+    it('the image holds what its user would have to compile at each start', () => {
+      const [kept = '', ...others] = readdirSync(join(image.root, 'app', 'dist', '.compiled'));
+      expect(others).toEqual([]);
+      expect(kept).toMatch(/^v24\..*-1000$/);
+      expect(readdirSync(join(image.root, 'app', 'dist', '.compiled', kept)).length).toBeGreaterThan(1000);
     });
 
     it('the image answers as user node with a read-only root, leaves no zombie, and SIGTERM ends it with 0', async () => {

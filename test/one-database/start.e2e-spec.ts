@@ -8,12 +8,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { execFile } from 'node:child_process';
+import * as nodeModule from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { TEST_SECRET } from '../../src/server/testing';
 import { version } from '../../src/server/config/version';
-import { ChildService } from '../support/child-service';
+import { ChildService, SERVE } from '../support/child-service';
 import { freePort } from '../support/free-port';
 import { FreshPlace } from '../support/fresh-place';
 
@@ -87,6 +89,45 @@ describe('a start', () => {
     await second.untilReady();
     expect(second.printed).not.toMatch(/Admin/);
     await second.stop();
+  });
+
+  it('a start loads no package of what is off, and none of another database', async () => {
+    const off = [
+      'ioredis',
+      'jose',
+      'mysql2',
+      'pg',
+      'pino-pretty',
+      'preact',
+      'prom-client',
+      'swagger-ui-dist',
+    ];
+    const production = { NODE_ENV: 'production', JWT_SECRET: TEST_SECRET, ADMIN_PASSWORD: 'admin-password' };
+    const program = ['--require', join(ROOT, 'test', 'support', 'print-packages.cjs'), ...SERVE];
+    const service = ChildService.spawn(place.settings(production), place.database.folder, program);
+    await service.untilReady();
+    expect(await service.stop()).toBe(0);
+    const loaded = JSON.parse(service.printed.slice(service.printed.lastIndexOf('\n'))) as string[];
+    expect(loaded).toContain('typeorm');
+    expect(off.filter((name) => loaded.includes(name))).toEqual([]);
+  });
+
+  it('a start keeps what it has compiled beside the code where Node.js can, and begins also where it may not write', async () => {
+    const built = join(ROOT, 'dist', 'server', 'config', 'compile-cache.js');
+    const elsewhere = join(place.database.folder, 'dist');
+    mkdirSync(join(elsewhere, 'server', 'config'), { recursive: true });
+    const copy = join(elsewhere, 'server', 'config', 'compile-cache.js');
+    copyFileSync(built, copy);
+    // No folder can be made there; rights would not keep root from it.
+    writeFileSync(join(elsewhere, '.compiled'), '');
+    const folderOf = (file: string) => {
+      const script = `require('${file}'); process.stdout.write(String(require('module').getCompileCacheDir?.()))`;
+      return promisify(execFile)(process.execPath, ['-e', script]);
+    };
+    const hasCache = 'enableCompileCache' in nodeModule;
+    const kept = hasCache ? new RegExp(`^${join(ROOT, 'dist', '.compiled')}`) : /^undefined$/;
+    expect((await folderOf(built)).stdout).toMatch(kept);
+    expect(await folderOf(copy)).toEqual({ stdout: 'undefined', stderr: '' });
   });
 
   it('a start that fails at the port still tells the password it made', async () => {

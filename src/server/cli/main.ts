@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../config/compile-cache';
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
 import { createProgram } from './program';
