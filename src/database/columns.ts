@@ -4,6 +4,7 @@ import {
   type EntityMetadata,
   type FindOperator,
   type JoinColumnOptions,
+  type ObjectLiteral,
   type ValueTransformer,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
@@ -68,6 +69,23 @@ export function columnOf(metadata: EntityMetadata, property: string): ColumnMeta
   const column = metadata.findColumnWithPropertyName(property);
   if (!column) throw new Error(`${metadata.name} has no column for ${property}.`);
   return column;
+}
+
+const COLUMN_NAMES = new WeakMap<ColumnMetadata, string>();
+
+/** The name of a column as SQL has it. */
+export function columnName(column: ColumnMetadata, { driver }: DataSource): string {
+  const known = COLUMN_NAMES.get(column);
+  if (known !== undefined) return known;
+  const name = driver.escape(column.databaseName);
+  COLUMN_NAMES.set(column, name);
+  return name;
+}
+
+/** What a row, or some values of it, have for this column. */
+export function valueIn(row: ObjectLiteral, column: ColumnMetadata): unknown {
+  // TypeORM's own function also looks at relations, which no row of ours has.
+  return column.embeddedMetadata ? column.getEntityValue(row) : row[column.propertyName];
 }
 
 /** Whether every database gives the values of this column as an entity has them. */

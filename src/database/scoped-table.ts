@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import { columnOf, comesAsItIs, fromUtcText, instant } from './columns';
+import { columnName, columnOf, comesAsItIs, fromUtcText, instant, valueIn } from './columns';
 import { firstIdOf, type Dialect, type StatementResult } from './dialect';
 import { dialectOf } from './dialects';
 import { SqlStatement, type Named, type Where } from './sql-statement';
@@ -64,7 +64,7 @@ export class ScopedTable<E extends ObjectLiteral> {
   }
 
   columnName(property: keyof E & string): string {
-    return this.#escape(columnOf(this.#metadata, property).databaseName);
+    return this.#nameOf(columnOf(this.#metadata, property));
   }
 
   async findOne(where: Where<E>): Promise<E | null> {
@@ -204,21 +204,18 @@ export class ScopedTable<E extends ObjectLiteral> {
   async #insert(rows: readonly Values<E>[], named: Named = {}): Promise<StatementResult> {
     const stamped = rows.map((row) => Object.assign({}, row, this.#scope.stamp) as ObjectLiteral);
     const columns = this.#metadata.columns.filter(
-      (column) => column.getEntityValue(stamped[0] ?? {}) !== undefined,
+      (column) => valueIn(stamped[0] ?? {}, column) !== undefined,
     );
     const statement = new SqlStatement(this.#metadata, '');
-    const names = columns.map(({ databaseName }) => this.#escape(databaseName));
+    const names = columns.map((column) => this.#nameOf(column));
     const lines = stamped.map((row) => {
-      const places = columns.map((column) => {
-        const value = (
-          column.embeddedMetadata ? column.getEntityValue(row) : row[column.propertyName]
-        ) as unknown;
-        return statement.placeOrExpression(column, value, named);
-      });
+      const places = columns.map((column) =>
+        statement.placeOrExpression(column, valueIn(row, column), named),
+      );
       return `(${places.join(', ')})`;
     });
     const [id] = this.#metadata.generatedColumns;
-    const end = id ? this.#dialect.returning(this.#escape(id.databaseName)) : '';
+    const end = id ? this.#dialect.returning(this.#nameOf(id)) : '';
     const sql = `INSERT INTO ${statement.table} (${names.join(', ')}) VALUES ${lines.join(', ')}${end}`;
     return this.#run(statement, sql);
   }
@@ -231,9 +228,9 @@ export class ScopedTable<E extends ObjectLiteral> {
       if (name in changes) changes[name] = value;
     const statement = new SqlStatement(this.#metadata, '');
     const assignments = this.#metadata.columns.flatMap((column) => {
-      const value: unknown = column.getEntityValue(changes);
+      const value = valueIn(changes, column);
       if (value === undefined) return [];
-      return [`${this.#escape(column.databaseName)} = ${statement.placeOrExpression(column, value, named)}`];
+      return [`${this.#nameOf(column)} = ${statement.placeOrExpression(column, value, named)}`];
     });
     const condition = statement.where(where, this.#scope.where ?? {});
     const sql = `UPDATE ${statement.table} SET ${assignments.join(', ')} WHERE ${condition}`;
@@ -282,8 +279,8 @@ export class ScopedTable<E extends ObjectLiteral> {
     return dialectOf(dataSourceOf(this.#source));
   }
 
-  #escape(name: string): string {
-    return dataSourceOf(this.#source).driver.escape(name);
+  #nameOf(column: ColumnMetadata): string {
+    return columnName(column, dataSourceOf(this.#source));
   }
 }
 
@@ -304,11 +301,10 @@ class RowShape {
     const dataSource = dataSourceOf(metadata);
     const { timesAsText } = dialectOf(dataSource);
     const isText = ({ type }: ColumnMetadata) => timesAsText && type === instant.type;
-    const escape = (name: string) => dataSource.driver.escape(name);
     this.sql = columns
       .map((column) => {
-        const name = `t.${escape(column.databaseName)}`;
-        return `${isText(column) ? `CAST(${name} AS CHAR)` : name} AS ${escape(column.propertyPath)}`;
+        const name = `t.${columnName(column, dataSource)}`;
+        return `${isText(column) ? `CAST(${name} AS CHAR)` : name} AS ${dataSource.driver.escape(column.propertyPath)}`;
       })
       .join(', ');
     this.#metadata = metadata;

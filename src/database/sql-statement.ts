@@ -7,7 +7,7 @@ import {
   type FindOptionsWhere,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { columnOf, tableName, toUtcText } from './columns';
+import { columnName, columnOf, tableName, toUtcText } from './columns';
 import type { Dialect, Parameter, Rows, StatementResult } from './dialect';
 import { dialectOf } from './dialects';
 import { dataSourceOf } from './tenantry.data-source';
@@ -149,8 +149,8 @@ export class SqlStatement {
     return padded(values).map(place).join(', ');
   }
 
-  #nameOf({ databaseName }: ColumnMetadata): string {
-    return this.prefix + dataSourceOf(this.metadata).driver.escape(databaseName);
+  #nameOf(column: ColumnMetadata): string {
+    return this.prefix + columnName(column, dataSourceOf(this.metadata));
   }
 }
 

@@ -145,9 +145,9 @@ function lineageOf(first: Change, second: Change): Pick<Change, 'lineage'> {
 
 /** Of two states of a resource, the fields that differ. */
 export function changedFields(before: JournalFields, after: JournalFields): ChangedFields {
-  const names = Object.keys(after).filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-  );
+  const isSame = (one: unknown, other: unknown) =>
+    one === other || JSON.stringify(one) === JSON.stringify(other);
+  const names = Object.keys(after).filter((name) => !isSame(before[name], after[name]));
   const pick = (from: JournalFields) => Object.fromEntries(names.map((name) => [name, from[name] ?? null]));
   return { before: pick(before), after: pick(after) };
 }
