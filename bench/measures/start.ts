@@ -1,20 +1,25 @@
-import { quantile, show, spreadOf } from '../support/figures';
+import { round, show, spreadOf } from '../support/figures';
 import { figureResult, type Measure } from '../support/result';
+
+const LATER_STARTS = 5;
+const BOUND_MS = 800;
 
 /** From the start of the process to the first 200 of its readiness probe, on a database that is there. */
 export const start: Measure = {
   name: 'start',
   async run(bed) {
     await bed.dataSource();
-    // The first start may compile what later ones find in a cache.
-    await (await bed.service()).stop();
-    const times: number[] = [];
-    for (let round = 0; round < 5; round += 1) {
+    const readyMs = async (): Promise<number> => {
       const service = await bed.service();
-      times.push(service.readyMs);
       await service.stop();
-    }
-    const heading = { work: 'Start to ready', baseline: '', bound: 800 };
-    return [figureResult(heading, quantile(times, 0.5), 'ms', show(spreadOf(times), 'ms'))];
+      return service.readyMs;
+    };
+    // It leaves what it has compiled to the others.
+    const first = await readyMs();
+    const later: number[] = [];
+    for (let n = 0; n < LATER_STARTS; n += 1) later.push(await readyMs());
+    const heading = { work: 'Start to ready, after the first start', baseline: '', bound: BOUND_MS };
+    const spread = spreadOf(later);
+    return [figureResult(heading, spread.median, 'ms', `${show(spread, 'ms')}; before: ${round(first)} ms`)];
   },
 };
