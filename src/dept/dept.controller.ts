@@ -7,6 +7,7 @@ import type { IdempotentRequest } from '../database/idempotent-request';
 import { IdempotencyErrors } from '../database/database.errors';
 import { PART_MANAGERS, READERS, requireRole } from '../tenancy/roles';
 import { Changed, Created, TextAnswer } from '../web/envelope';
+import { LargeAnswer } from '../web/large-answer';
 import { PATCH_TYPES, SVG_TYPE, WantsSvg } from '../web/request';
 import type { PageView } from '../database/page';
 import type { Expected } from '../database/revision';
@@ -97,8 +98,9 @@ export class DeptController {
     @Ctx() ctx: RequestContext,
     @QueryParams() query: PastDeptTreeQuery,
     @WantsSvg() wantsSvg: boolean,
-  ): Promise<DeptTreeDto | TextAnswer> {
-    return wantsSvg ? new TextAnswer('svg', await this.lists.chart(ctx, query)) : this.lists.tree(ctx, query);
+  ): Promise<LargeAnswer | TextAnswer> {
+    if (wantsSvg) return new TextAnswer('svg', await this.lists.chart(ctx, query));
+    return new LargeAnswer(await this.lists.tree(ctx, query));
   }
 
   @Get(':id/ancestors')

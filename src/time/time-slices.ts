@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** Short: a request of another tenant needs several turns of the event loop, and may wait for a slice in each. */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 
 /** Ends when the last work that waits may go on. */
 let queue: Promise<void> = Promise.resolve();

@@ -8,10 +8,11 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Express, Request, Response } from 'express';
-import { map, type Observable } from 'rxjs';
+import { mergeMap, type Observable } from 'rxjs';
 import { detailsIn, type ErrorRow, type Refusal } from '../errors/refusal';
 import type { Language } from './request';
 import { FIRST_TAG, revisionOf, tagOf } from '../database/revision';
+import { JsonParts, LargeAnswer } from './large-answer';
 import { checkNames } from './unknown-names';
 
 /** The form of every answer. */
@@ -123,17 +124,22 @@ export function inEnvelope(
 ): Observable<unknown> {
   const request = context.switchToHttp().getRequest<Request>();
   const response = context.switchToHttp().getResponse<Response>();
+  const keep = (result: unknown): unknown => {
+    const { seen, sent } =
+      result instanceof StreamableFile
+        ? { seen: result, sent: result }
+        : enveloped(request, response, result);
+    keepAnswer(response, () => {
+      httpAdapter.reply(response, sent instanceof JsonParts ? sent.toReply(request) : sent);
+    });
+    return seen;
+  };
   return results.pipe(
-    map((result) => {
-      const { seen, sent } =
-        result instanceof StreamableFile
-          ? { seen: result, sent: result }
-          : enveloped(request, response, result);
-      keepAnswer(response, () => {
-        httpAdapter.reply(response, sent);
-      });
-      return seen;
-    }),
+    mergeMap((result) =>
+      result instanceof LargeAnswer
+        ? JsonParts.of(inForm(success(result.data), request)).then(keep)
+        : [keep(result)],
+    ),
   );
 }
 
@@ -160,10 +166,10 @@ export function releaseAnswer(response: Response): void {
   replaced.delete(response);
 }
 
-/** What is sent is a text by now. Interceptors of a host see an object: some of them fail at anything else. */
+/** What is sent is a text by now, or one in parts. Interceptors of a host see an object: some of them fail at anything else. */
 interface SentEnvelope {
   readonly seen: unknown;
-  readonly sent: string;
+  readonly sent: string | JsonParts;
 }
 
 function enveloped(request: Request, response: Response, result: unknown): SentEnvelope {
@@ -191,11 +197,16 @@ function tagged(request: Request, response: Response, data: unknown): SentEnvelo
   const answer = data instanceof TextAnswer ? { seen: data, sent: data.text } : answerOf(request, data);
   const revision = revisionOf(data);
   response.setHeader('Cache-Control', 'private, no-cache');
-  response.setHeader('ETag', revision === undefined ? `"${hash('sha1', answer.sent, 'base64url')}"` : tagOf(revision));
+  response.setHeader('ETag', revision === undefined ? `"${digestOf(answer.sent)}"` : tagOf(revision));
   return answer;
 }
 
+function digestOf(sent: SentEnvelope['sent']): string {
+  return sent instanceof JsonParts ? sent.digest : hash('sha1', sent, 'base64url');
+}
+
 function answerOf(request: Request, data: unknown): SentEnvelope {
+  if (data instanceof JsonParts) return { seen: data.value, sent: data };
   const seen = inForm(success(data), request);
   return { seen, sent: JSON.stringify(seen) };
 }

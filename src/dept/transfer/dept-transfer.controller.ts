@@ -1,5 +1,6 @@
-import { Get, Post, Req, Res, type StreamableFile } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Get, Post, Res, type StreamableFile } from '@nestjs/common';
+import type { Response } from 'express';
+import { LargeAnswer } from '../../web/large-answer';
 import { QueryParams } from '../../web/input';
 import { Operation } from '../../web/operation.decorator';
 import { OrganisationController } from '../../web/organisation-controller';
@@ -14,7 +15,7 @@ import { TransferErrors } from '../dept.errors';
 import { ExportQuery, ImportQuery, ImportReportDto } from './dept-transfer.dto';
 import { DeptTransferService } from './dept-transfer.service';
 import { FORMATS, type FileFormat } from './file-format';
-import { streamFile, streamReport } from './transfer-streams';
+import { streamFile } from './transfer-streams';
 
 const COMPANY = {
   deptId: 1,
@@ -77,9 +78,8 @@ export class DeptTransferController {
     @Ctx() ctx: RequestContext,
     @QueryParams() { dryRun }: ImportQuery,
     @DeptFileBody() file: DeptFile,
-    @Req() request: Request,
-  ): Promise<ImportReportDto | StreamableFile> {
+  ): Promise<ImportReportDto | LargeAnswer> {
     if (!dryRun) return this.transfer.import(ctx, file);
-    return streamReport(await this.transfer.dryRun(ctx, file), request);
+    return new LargeAnswer(await this.transfer.dryRun(ctx, file));
   }
 }

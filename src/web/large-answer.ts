@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { StreamableFile } from '@nestjs/common';
+import type { Request } from 'express';
+import { TimeSlices } from '../time/time-slices';
+
+/** How many characters are hashed and sent in one go. */
+const PART = 65_536;
+
+/** A result whose JSON may be megabytes: it is made and sent in time slices, because requests of others would wait for it. */
+export class LargeAnswer {
+  constructor(readonly data: object) {}
+}
+
+/** The JSON of a value, in parts. */
+export class JsonParts {
+  private constructor(
+    readonly value: unknown,
+    private readonly parts: readonly Buffer[],
+    /** The hash of the whole text. */
+    readonly digest: string,
+  ) {}
+
+  static async of(value: unknown): Promise<JsonParts> {
+    const slices = new TimeSlices();
+    const hash = createHash('sha1');
+    const parts: Buffer[] = [];
+    let text = '';
+    const endPart = (): void => {
+      const part = Buffer.from(text);
+      hash.update(part);
+      parts.push(part);
+      text = '';
+    };
+    for (const piece of piecesOf(value)) {
+      text += piece;
+      if (text.length >= PART) endPart();
+      if (slices.isOver) await slices.next();
+    }
+    endPart();
+    return new JsonParts(value, parts, hash.digest('base64url'));
+  }
+
+  /** What Nest replies with. A text goes to Express, which drops it where the client has it already. */
+  toReply({ fresh }: Request): string | StreamableFile {
+    const [first = Buffer.of()] = this.parts;
+    if (fresh || this.parts.length === 1) return first.toString();
+    const length = this.parts.reduce((sum, part) => sum + part.length, 0);
+    return new StreamableFile(Readable.from(this.#inSlices(), { objectMode: false }), { length });
+  }
+
+  /** The system would take megabytes in one go, too. */
+  async *#inSlices(): AsyncGenerator<Buffer> {
+    const slices = new TimeSlices();
+    for (const part of this.parts) {
+      yield part;
+      if (slices.isOver) await slices.next();
+    }
+  }
+}
+
+/** What `JSON.stringify` gives, cut at the elements of lists. */
+function* piecesOf(value: unknown): Generator<string> {
+  if (!hasList(value)) yield JSON.stringify(value);
+  else if (Array.isArray(value)) {
+    let sign = '[';
+    for (const each of value as readonly unknown[]) {
+      yield sign;
+      yield* piecesOf(each ?? null);
+      sign = ',';
+    }
+    yield ']';
+  } else {
+    let sign = '{';
+    for (const [name, each] of Object.entries(value)) {
+      if (each === undefined) continue;
+      yield `${sign}${JSON.stringify(name)}:`;
+      yield* piecesOf(each);
+      sign = ',';
+    }
+    yield '}';
+  }
+}
+
+/** Whether a value is a list with elements, or has one below it. What says itself how it becomes JSON is not looked into. */
+function hasList(value: unknown): value is object {
+  if (!isObject(value) || 'toJSON' in value) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  for (const name in value) {
+    const each = (value as Readonly<Record<string, unknown>>)[name];
+    // Most are texts and numbers, of which there are many.
+    if (isObject(each) && hasList(each)) return true;
+  }
+  return false;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
