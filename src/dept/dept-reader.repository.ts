@@ -1,9 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
+import type { FairQueue } from '../concurrency/fair-queue';
 import { chunksOf, inChunks } from '../database/in-chunks';
-import type { FindOptions, Key } from '../database/scoped-table';
+import type { FindOptions, Key, Order } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
 import { cutPage, fillPage, firstOf, type KeySource, type Page } from '../database/page';
+import { HttpErrors } from '../errors/http.errors';
 import type { RequestContext } from '../tenancy/request-context';
 import { TenantBound } from '../tenancy/tenant-bound';
 import type { TreeNode } from '../database/tree-path';
@@ -31,7 +33,8 @@ const TREE_ORDER = { ancestors: 'ASC', ...ORDER } as const;
 const CHILD_ORDER = { parentId: 'ASC', ...ORDER } as const;
 const SUBTREE = 'ix_dept_subtree';
 const IN_SUBTREE = ['ancestors', 'orderNum', 'deptId'] as const;
-const PAGE = 1000;
+/** Drivers turn the rows of one answer into objects in one go, and requests of others wait for it. */
+const PAGE = 250;
 const NAMED = ['deptId', 'deptName'] as const;
 const IN_FILES = ['deptId', 'parentId', 'ancestors', ...DEPT_FIELDS] as const;
 /** The database sorts a subtree of at most so many departments. A larger one has matches often enough in the order of lists. */
@@ -44,8 +47,8 @@ export type ListedDept = DeptRow & { readonly hasChildren: number | string };
 
 export type FileDept = Pick<TenantryDept, (typeof IN_FILES)[number]>;
 
-/** A place in the order of the tree: after all with these ancestors, or after one department among them. */
-export type TreePlace = readonly [ancestors: string] | readonly [string, orderNum: number, deptId: number];
+/** One page at a time in a process, by turns of top-level tenants: the event loop and the database stay free for requests of others. */
+export const LARGE_READS = { inWork: 1, waiting: Infinity, share: 1 };
 
 /** What lists, trees and single departments are read from: the departments of one tenant, as they are or as they were. */
 export interface DeptSource {
@@ -64,7 +67,11 @@ export class DeptReader implements DeptSource {
   readonly tenantId: string;
   readonly #depts: TenantBound<TenantryDept>;
 
-  constructor(unitOfWork: UnitOfWork, ctx: RequestContext) {
+  constructor(
+    unitOfWork: UnitOfWork,
+    private readonly ctx: RequestContext,
+    private readonly largeReads: FairQueue,
+  ) {
     this.tenantId = ctx.tenantId;
     this.#depts = new TenantBound(unitOfWork, TenantryDept, ctx);
   }
@@ -117,7 +124,6 @@ export class DeptReader implements DeptSource {
       yield* this.#pages(DEPT_SHOWN, { ...LIVE, parentId: In(chunk) }, options);
   }
 
-  /** Page by page: drivers turn the rows of one answer into objects in one go, and requests of others would wait for it. */
   async *#pages<C extends keyof DeptRow>(
     columns: readonly C[],
     where: Where,
@@ -126,15 +132,26 @@ export class DeptReader implements DeptSource {
   ): AsyncGenerator<Pick<TenantryDept, C>[]> {
     for (let after: Key | null = null, left = limit; left > 0;) {
       const most = Math.min(size, left);
-      const page: Pick<TenantryDept, C>[] = await this.#depts.pick(where, columns, {
+      const page: Pick<TenantryDept, C>[] = await this.#page(where, columns, {
         ...{ order, index, after },
         limit: most,
       });
       yield page;
-      const last = page.at(-1) as Readonly<Record<string, string | number>> | undefined;
-      after = last ? Object.keys(order).map((column) => last[column] ?? '') : null;
+      after = keyOf(page.at(-1), order);
       left = page.length === most ? left - most : 0;
     }
+  }
+
+  /** One of the pages of a large read. The first one may be all, and waits for none. */
+  #page<C extends keyof DeptRow>(
+    where: Where,
+    columns: readonly C[],
+    options: FindOptions<TenantryDept>,
+  ): Promise<Pick<TenantryDept, C>[]> {
+    const read = () => this.#depts.pick(where, columns, options);
+    // Others may wait for a transaction, so it does not wait for them.
+    if (!options.after || this.ctx.unit) return read();
+    return this.largeReads.run(this.ctx.topTenantId, read, HttpErrors.OVERLOADED);
   }
 
   /**
@@ -170,10 +187,10 @@ export class DeptReader implements DeptSource {
     return findNamed(this.#depts, names);
   }
 
-  /** The next departments of the whole tree, parents before their children. */
-  findNextForFile(after: TreePlace | null, limit: number): Promise<FileDept[]> {
-    const options = { order: TREE_ORDER, after, limit, index: SUBTREE };
-    return this.#depts.pick(LIVE, IN_FILES, options);
+  /** The departments of the whole tree after one of them, parents before their children. */
+  findNextForFile(last: FileDept | undefined, limit: number): Promise<FileDept[]> {
+    const options = { order: TREE_ORDER, after: keyOf(last, TREE_ORDER), limit, index: SUBTREE };
+    return this.#page(LIVE, IN_FILES, options);
   }
 
   findForFile(deptIds: readonly number[]): Promise<FileDept[]> {
@@ -228,6 +245,11 @@ export class DeptReader implements DeptSource {
       this.#depts.distinctIds('deptId', condition(chunk, this.tenantId), BY_ID),
     );
   }
+}
+
+function keyOf(row: object | undefined, order: Order<TenantryDept>): Key | null {
+  const values = row as Readonly<Record<string, string | number>> | undefined;
+  return values ? Object.keys(order).map((column) => values[column] ?? '') : null;
 }
 
 /** Finds the departments with these parents and names, which must all differ. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { FairQueue } from '../concurrency/fair-queue';
 import type { IdempotentRequest } from '../database/idempotent-request';
 import { inChunks } from '../database/in-chunks';
 import type { OpenUnit } from '../database/open-unit';
@@ -8,7 +9,7 @@ import { UserDirectory } from '../tenancy/tenant-access';
 import { treeLock } from '../journal/tree-lock';
 import { TenantBound } from '../tenancy/tenant-bound';
 import { Clock } from '../time/clock';
-import { DeptReader } from './dept-reader.repository';
+import { DeptReader, LARGE_READS } from './dept-reader.repository';
 import { TenantryDept } from './dept.entity';
 import { LockedDeptTree } from './locked-dept-tree';
 
@@ -16,6 +17,7 @@ import { LockedDeptTree } from './locked-dept-tree';
 @Injectable()
 export class DeptRepository {
   readonly #unitOfWork: UnitOfWork;
+  readonly #largeReads = new FairQueue(LARGE_READS);
 
   constructor(
     unitOfWork: UnitOfWork,
@@ -26,7 +28,7 @@ export class DeptRepository {
   }
 
   in(ctx: RequestContext): DeptReader {
-    return new DeptReader(this.#unitOfWork, ctx);
+    return new DeptReader(this.#unitOfWork, ctx, this.#largeReads);
   }
 
   /** Lets the database find its way after an import. It may fail: the database does it by itself later. */

@@ -167,10 +167,10 @@ describe('moving departments between tenants as a file', () => {
     expect(report(await send(file))).toEqual({ created: 3, updated: 0, unchanged: 0 });
     for (let n = 0; n < 2; n += 1)
       expect(report(await send(file))).toEqual({ created: 0, updated: 0, unchanged: 3 });
-    const between = Array.from({ length: 500 }, (_, n) => ({ path: `x${n}`, orderNum: 3 }));
-    expect(report(await send(ndjson(...between)))).toMatchObject({ created: 500 });
+    const between = Array.from({ length: 1100 }, (_, n) => ({ path: `x${n}`, orderNum: 3 }));
+    expect(report(await send(ndjson(...between)))).toMatchObject({ created: 1100 });
     const whole = await fetchFile(api);
-    expect(report(await send(whole.text))).toEqual({ created: 0, updated: 0, unchanged: 503 });
+    expect(report(await send(whole.text))).toEqual({ created: 0, updated: 0, unchanged: 1103 });
     expect(linesOf(whole).find(({ path }) => path === 'a#2')).toMatchObject({ leader: 'two' });
   });
 

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { ObjectLiteral } from 'typeorm';
+import { ScopedTable, type FindOptions } from '../../src/database/scoped-table';
 import { DeptListService } from '../../src/dept/dept-list.service';
-import type { ApiClient } from '../../src/server/testing';
+import { aDept, type ApiClient } from '../../src/server/testing';
 import { freshTenant } from '../support/fresh-tenant';
 import { deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
+import { until } from '../support/until';
 
 const PATH = '/system/dept-api';
 const COUNT = 5000;
@@ -61,5 +64,34 @@ describe('large answers beside small ones', () => {
     expect([known.status, known.text, known.headers.etag]).toEqual([304, '', tag]);
     const head = await large[0]!.send('HEAD', `${PATH}/tree`);
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', length]);
+  });
+
+  it('two large trees are not read at once, and small requests wait for neither', async () => {
+    let [first, more, most] = [0, 0, 0];
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    jest.spyOn(ScopedTable.prototype, 'pick').mockImplementation(async function (
+      this: ScopedTable<ObjectLiteral>,
+      where,
+      columns,
+      options: FindOptions<ObjectLiteral> = {},
+    ) {
+      const isPage = 'ancestors' in (options.order ?? {});
+      const isMore = isPage && Boolean(options.after);
+      if (isPage && !isMore) first += 1;
+      if (isMore) most = Math.max(most, (more += 1));
+      if (isMore) await held;
+      const rows = await this.pickWith(where, columns, '', options);
+      if (isMore) more -= 1;
+      return rows;
+    });
+    const trees = large.map((api) => api.get(`${PATH}/tree`));
+    await until(() => first === 2 && more > 0);
+    const { api } = await freshTenant(service);
+    const small = [`${PATH}/${await aDept(api)}`, `${PATH}/tree`, `${PATH}/export`];
+    for (const path of small) expect((await api.get(path)).status).toBe(200);
+    letGo();
+    for (const tree of trees) expect((await tree).status).toBe(200);
+    expect(most).toBe(1);
   });
 });

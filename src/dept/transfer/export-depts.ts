@@ -2,12 +2,13 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TimeSlices } from '../../time/time-slices';
 import { pick } from '../../resource/fields';
 import { ancestorIds, DEPT_DETAILS } from '../dept.entity';
-import type { DeptReader, FileDept, TreePlace } from '../dept-reader.repository';
+import type { DeptReader, FileDept } from '../dept-reader.repository';
 import type { ScopedDepts } from '../scoped-depts';
 import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
 
-const PAGE = 1000;
+/** Rows of one statement: drivers make objects of them in one go. */
+const PAGE = 500;
 
 /** The children of one department, or those of them that are in a page. The order of the tree keeps them together. */
 interface SiblingGroup {
@@ -21,8 +22,10 @@ type Numbers = ReadonlyMap<number, number>;
 
 interface Page {
   readonly groups: readonly SiblingGroup[];
-  /** Where the next page begins: after a group, or inside one; null at the end of the tree. */
-  readonly end: TreePlace | null;
+  /** Whether more of the last group follows on the next page. */
+  readonly isCut: boolean;
+  /** What was read of the group after these, which comes first on the next page; null at the end of the tree. */
+  readonly rest: readonly FileDept[] | null;
 }
 
 /** Reads the whole tree, parents before their children, a page at a time, in bounded memory. */
@@ -31,6 +34,9 @@ export class DeptExport {
   #steps: ReadonlyMap<number, string> = new Map();
   /** The numbers in the last group that did not fit into one page. */
   #cut: { readonly parentId: number; readonly numbers: Numbers } | null = null;
+
+  /** The last department that was read. */
+  #last: FileDept | undefined;
 
   readonly #slices = new TimeSlices();
 
@@ -41,38 +47,35 @@ export class DeptExport {
   ) {}
 
   async *pages(): AsyncGenerator<ExportedDept[], void> {
-    let page: Page | null = await this.#read(null);
+    let page: Page | null = await this.#read([]);
     while (page) {
       // The database reads the next page while this one is completed and sent.
-      const next: Promise<Page> | null = page.end && this.#read(page.end);
+      const next: Promise<Page> | null = page.rest && this.#read(page.rest);
       // It is awaited below; a failure until then must not count as unhandled.
       next?.catch(() => undefined);
-      yield await this.#toLines(page);
+      if (page.groups.length > 0) yield await this.#toLines(page);
       // SQLite answers at once: without this, nothing else would run until the end.
       await yieldToEventLoop();
       page = await next;
     }
   }
 
-  /** A page ends where a group ends, unless that would drop half of what was read. */
-  async #read(after: TreePlace | null): Promise<Page> {
-    const rows = await this.depts.findNextForFile(after, PAGE);
-    const groups = groupSiblings(rows);
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return { groups, end: null };
-    const before = groups.at(-2);
-    const dropped = groups.at(-1)?.depts.length ?? 0;
-    return before && dropped < PAGE / 2
-      ? { groups: groups.slice(0, -1), end: [before.ancestors] }
-      : { groups, end: [last.ancestors, last.orderNum, last.deptId] };
+  /** A page ends where a group ends, unless it is one group alone that takes more than a page. */
+  async #read(rest: readonly FileDept[]): Promise<Page> {
+    const found = await this.depts.findNextForFile(this.#last, PAGE);
+    this.#last = found.at(-1);
+    const groups = groupSiblings([...rest, ...found]);
+    if (found.length < PAGE) return { groups, isCut: false, rest: null };
+    const last = groups.at(-1)?.depts ?? [];
+    const isCut = groups.length === 1 && last.length > PAGE;
+    return isCut ? { groups, isCut, rest: [] } : { groups: groups.slice(0, -1), isCut, rest: last };
   }
 
-  async #toLines({ groups, end }: Page): Promise<ExportedDept[]> {
+  async #toLines({ groups, isCut }: Page): Promise<ExportedDept[]> {
     this.#steps = await this.#findSteps(groups);
     const lines: ExportedDept[] = [];
     for (const group of groups) {
-      const isCut = end?.length === 3 && group === groups.at(-1);
-      const numbers = await this.#findNumbers(group, isCut);
+      const numbers = await this.#findNumbers(group, isCut && group === groups.at(-1));
       const above = ancestorIds(group).map((deptId) => this.#steps.get(deptId));
       // A department that was moved or deleted between two reads has no path.
       if (above.includes(undefined)) continue;
