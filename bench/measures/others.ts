@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/testing/api-client';
 import { quantile } from '../support/figures';
 import { closedLoad, rawRequest } from '../../test/support/load';
+import { LoadProcess } from '../../test/support/load-process';
 import { figureResult, type Measure, type Result } from '../support/result';
 import { addSubtree, fillTenants } from '../support/world';
 import { serviceMove } from './move';
@@ -11,7 +12,10 @@ const ROUND_MS = 3000;
 /** Few readers with pauses: what is measured is that large work is in the way, not that the machine is busy. */
 const READERS = { connections: 8, paceMs: 200 };
 
-/** How long reads of others take while large work of other tenants runs, against the quiet state. */
+/** Connections of a tenant that asks for more than it gets, and how long it does so. */
+const GREEDY = { connections: 64, seconds: 1 };
+
+/** How long reads of others take while large work of other tenants runs, or very much small work, against the quiet state. */
 export const others: Measure = {
   name: 'others',
   async run(bed) {
@@ -33,10 +37,18 @@ export const others: Measure = {
         const request = (connection: number): string => requests[connection] ?? '';
         return closedLoad({ port: service.port, connections: 2, requests: 2, request });
       };
+    // From another process: this one must have time to read the answers of the others.
+    const load = new LoadProcess();
+    const asked = Array.from({ length: 1000 }, (_, n) =>
+      rawRequest('GET', `/system/dept-api/${treeOne.firstDept + n}`, treeOne.token),
+    );
+    const greedy = (): Promise<unknown> =>
+      load.run('flood', service.port, asked, GREEDY.connections, GREEDY.seconds);
     const works: [name: string, bounds: [number, number], work: () => Promise<unknown>][] = [
       ['two exports of 50,000 run', [2, 4], both(one.token, two.token)('export')],
       ['two trees of 5,000 are read', [2, 4], both(treeOne.token, treeTwo.token)('tree')],
       ['100,000 departments move', [2, 3], move],
+      [`one tenant reads over ${GREEDY.connections} connections`, [2, 4], greedy],
     ];
     const request = (connection: number, n: number): string => {
       const { firstDept = 0, token = '' } = readers[connection] ?? {};
@@ -69,6 +81,7 @@ export const others: Measure = {
       }
     }
     api.close();
+    load.stop();
     return results;
   },
 };
