@@ -82,6 +82,28 @@ describe('FairQueue', () => {
     expect(queue.counts).toMatchObject({ inWork: 1, waiting: 0 });
   });
 
+  it('FairQueue starts only so many of those that wait in one turn of the event loop, and newcomers with them', () => {
+    const queue = new FairQueue({ inWork: 4, waiting: 20, share: 1, startsPerTurn: 2 });
+    const log: string[] = [];
+    const enter = (name: string) =>
+      queue.enter(
+        name.slice(0, 1),
+        () => log.push(name),
+        () => undefined,
+      );
+    const leaves = ['a-1', 'a-2', 'a-3', 'a-4'].map(enter);
+    for (const name of ['a-5', 'a-6', 'a-7', 'a-8']) enter(name);
+    for (const leave of leaves) leave();
+    enter('b-1');
+    expect([log.length, queue.counts]).toEqual([4, { inWork: 0, waiting: 5, refused: 0 }]);
+    jest.runOnlyPendingTimers();
+    expect(log.slice(4)).toEqual(['a-5', 'b-1']);
+    jest.runOnlyPendingTimers();
+    expect(log.slice(6)).toEqual(['a-6', 'a-7']);
+    jest.runOnlyPendingTimers();
+    expect([log.length, queue.counts.waiting]).toEqual([8, 1]);
+  });
+
   it('FairQueue refuses and counts what need not enter', () => {
     const { queue, enter, leave } = queueOf(1, 1);
     enter('a-1');

@@ -6,6 +6,11 @@ export interface QueueLimits {
   readonly line?: number;
   /** Default: for as long as it takes. */
   readonly waitMs?: number;
+  /**
+   * How many of those that wait start in one turn of the event loop, in which others are served, too. Default: at once whoever
+   * there is a place for.
+   */
+  readonly startsPerTurn?: number;
   /** The part of the places that one key may hold, however few others there are. Default: three quarters. */
   readonly share?: number;
 }
@@ -33,6 +38,7 @@ export class FairQueue {
   /** Those that wait, by key, in the order in which the keys are served. */
   readonly #lines = new Map<string, readonly Entry[]>();
   readonly #inWork = new Map<string, number>();
+  #startsNextTurn = false;
 
   constructor(private readonly limits: QueueLimits) {}
 
@@ -45,7 +51,8 @@ export class FairQueue {
 
   enter(key: string, start: () => void, refuse: () => void): Leave {
     const entry: Entry = { key, start, refuse, state: 'left' };
-    if (this.#hasPlaceFor(key) && !this.#lines.has(key)) this.#start(entry);
+    // Whoever starts in the next turn has come before.
+    if (this.#hasPlaceFor(key) && !this.#lines.has(key) && !this.#startsNextTurn) this.#start(entry);
     else if (this.#mayWait(key)) this.#wait(entry);
     else this.#refuse(entry);
     return this.#leave.bind(this, entry);
@@ -119,6 +126,22 @@ export class FairQueue {
     if (state === 'waiting') this.#takeOutOfLine(entry);
     if (state !== 'in work') return;
     this.#countInWork(key, -1);
+    if (this.limits.startsPerTurn === undefined) this.#startNext();
+    else this.#startNextTurn(this.limits.startsPerTurn);
+  }
+
+  #startNextTurn(starts: number): void {
+    if (this.#startsNextTurn || this.#lines.size === 0) return;
+    this.#startsNextTurn = true;
+    setImmediate(() => {
+      this.#startsNextTurn = false;
+      for (let left = starts; left > 0; left -= 1) if (!this.#startNext()) return;
+      this.#startNextTurn(starts);
+    });
+  }
+
+  /** Gives whether there was one to start. */
+  #startNext(): boolean {
     for (const [next, [first]] of this.#lines)
       if (first && this.#hasPlaceFor(next)) {
         this.#takeOutOfLine(first);
@@ -126,8 +149,9 @@ export class FairQueue {
         const rest = this.#lineOf(next);
         if (this.#lines.delete(next)) this.#lines.set(next, rest);
         this.#start(first);
-        return;
+        return true;
       }
+    return false;
   }
 
   #takeOutOfLine(entry: Entry): void {

@@ -19,6 +19,8 @@ const AFTER_CLOSE_MS = 3000;
 const LOG_EVERY_MS = 1000;
 /** Places for callers whose token was never verified, or who have none: so many for each of the others. */
 const STRANGERS = 1 / 4;
+/** Of requests that wait. More of one busy tenant in one turn of the event loop would make all others wait for it. */
+const STARTS_PER_TURN = 2;
 /** Made once: an error collects a stack. */
 const OVERLOADED = HttpErrors.OVERLOADED();
 const HEADERS = {
@@ -51,7 +53,7 @@ export class OverloadProtection {
     private readonly statuses: StatusPolicy,
     private readonly tenants: TenantAdmission,
   ) {
-    this.#requests = new FairQueue({ inWork, waiting, waitMs });
+    this.#requests = new FairQueue({ inWork, waiting, waitMs, startsPerTurn: STARTS_PER_TURN });
     this.#signIns = new FairQueue({ ...SIGN_INS, waitMs });
     this.#strangers = new FairQueue({ inWork: Math.max(1, Math.floor(STRANGERS * inWork)), waiting, waitMs });
   }
