@@ -10,9 +10,10 @@ COPY src ./src
 # Types, sources and source maps of packages are two fifths of them, and nothing reads them.
 RUN npm run build && npm prune --omit=dev && \
   find node_modules -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' ')' -delete && chown node dist
-# Compiles what a start loads; Node.js keeps that for each user apart. In the image nobody can change it.
+# Compiles what a start loads. Node.js keeps that for each user apart, readable for its owner alone; in the image that is root.
 USER node
-RUN NODE_COMPILE_CACHE=/app/dist/.compiled node -r mysql2 -r pg dist/server/cli/main.js openapi > /dev/null
+RUN NODE_COMPILE_CACHE=/app/dist/.compiled node -r mysql2 -r pg dist/server/cli/main.js openapi > /dev/null && \
+  chmod -R a+rX dist/.compiled
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiClient, TEST_SECRET } from '../../src/server/testing';
 import { AS_ROOT, withPrograms } from '../support/deploy-tools';
@@ -8,6 +8,7 @@ import { until } from '../support/until';
 
 const SECRETS = { JWT_SECRET: TEST_SECRET, ADMIN_PASSWORD: 'admin-password' };
 const NODE = '1000';
+const READABLE_FOR_ALL = 0o444;
 
 describe('the image', () => {
   withPrograms([AS_ROOT, 'buildah', 'debootstrap', 'unshare', 'nsenter'], () => {
@@ -28,7 +29,13 @@ describe('the image', () => {
       const [kept = '', ...others] = readdirSync(join(image.root, 'app', 'dist', '.compiled'));
       expect(others).toEqual([]);
       expect(kept).toMatch(/^v24\..*-1000$/);
-      expect(readdirSync(join(image.root, 'app', 'dist', '.compiled', kept)).length).toBeGreaterThan(1000);
+      const files = readdirSync(join(image.root, 'app', 'dist', '.compiled', kept));
+      expect(files.length).toBeGreaterThan(1000);
+      const unreadable = files.filter((file) => {
+        const { mode } = statSync(join(image.root, 'app', 'dist', '.compiled', kept, file));
+        return (mode & READABLE_FOR_ALL) !== READABLE_FOR_ALL;
+      });
+      expect(unreadable).toEqual([]);
     });
 
     it('the image answers as user node with a read-only root, leaves no zombie, and SIGTERM ends it with 0', async () => {
