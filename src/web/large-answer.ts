@@ -6,6 +6,8 @@ import { TimeSlices } from '../time/time-slices';
 
 /** How many characters are hashed and sent in one go. */
 const PART = 65_536;
+/** How many elements of a list are written in one go. */
+const AT_ONCE = 50;
 
 /** A result whose JSON may be megabytes: it is made and sent in time slices, because requests of others would wait for it. */
 export class LargeAnswer {
@@ -59,18 +61,11 @@ export class JsonParts {
   }
 }
 
-/** What `JSON.stringify` gives, cut at the elements of lists. */
+/** What `JSON.stringify` gives, in pieces. */
 function* piecesOf(value: unknown): Generator<string> {
   if (!hasList(value)) yield JSON.stringify(value);
-  else if (Array.isArray(value)) {
-    let sign = '[';
-    for (const each of value as readonly unknown[]) {
-      yield sign;
-      yield* piecesOf(each ?? null);
-      sign = ',';
-    }
-    yield ']';
-  } else {
+  else if (Array.isArray(value)) yield* elementsOf(value);
+  else {
     let sign = '{';
     for (const [name, each] of Object.entries(value)) {
       if (each === undefined) continue;
@@ -80,6 +75,22 @@ function* piecesOf(value: unknown): Generator<string> {
     }
     yield '}';
   }
+}
+
+/** Some elements at once: one at a time costs half as much again. */
+function* elementsOf(list: readonly unknown[]): Generator<string> {
+  let sign = '[';
+  for (let at = 0; at < list.length; sign = ',') {
+    const begin = at;
+    while (at < list.length && at - begin < AT_ONCE && !hasList(list[at])) at += 1;
+    if (at > begin) yield sign + JSON.stringify(list.slice(begin, at)).slice(1, -1);
+    else {
+      yield sign;
+      yield* piecesOf(list[at]);
+      at += 1;
+    }
+  }
+  yield ']';
 }
 
 /** Whether a value is a list with elements, or has one below it. What says itself how it becomes JSON is not looked into. */
