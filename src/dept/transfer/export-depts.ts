@@ -8,7 +8,9 @@ import { formatStep } from './dept-line';
 import type { ExportedDept } from './file-format';
 
 /** Rows of one statement: drivers make objects of them in one go. */
-const PAGE = 500;
+const ROWS = 250;
+/** More siblings than these are cut. */
+const SIBLINGS = 1000;
 
 /** The children of one department, or those of them that are in a page. The order of the tree keeps them together. */
 interface SiblingGroup {
@@ -60,14 +62,14 @@ export class DeptExport {
     }
   }
 
-  /** A page ends where a group ends, unless it is one group alone that takes more than a page. */
+  /** A page ends where a group ends, unless the group is too large. */
   async #read(rest: readonly FileDept[]): Promise<Page> {
-    const found = await this.depts.findNextForFile(this.#last, PAGE);
+    const found = await this.depts.findNextForFile(this.#last, ROWS);
     this.#last = found.at(-1);
     const groups = groupSiblings([...rest, ...found]);
-    if (found.length < PAGE) return { groups, isCut: false, rest: null };
+    if (found.length < ROWS) return { groups, isCut: false, rest: null };
     const last = groups.at(-1)?.depts ?? [];
-    const isCut = groups.length === 1 && last.length > PAGE;
+    const isCut = groups.length === 1 && last.length >= SIBLINGS;
     return isCut ? { groups, isCut, rest: [] } : { groups: groups.slice(0, -1), isCut, rest: last };
   }
 
