@@ -5,6 +5,7 @@ import { KeyedMutex } from '../../concurrency/mutex';
 import { type AccountEntity, accountHash } from './account.entity';
 import { SignInErrors } from './auth.errors';
 import { FailedSignInRepository } from './failed-sign-in.repository';
+import { partOf } from '../workers/shared-limits';
 
 /** argon2id (the library's default variant) with 19 MiB, two passes, one lane: about 34 ms of a core. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -17,8 +18,8 @@ export class PasswordHasher {
 
   /** The workers of a service share what it may check at once. */
   constructor(workers = 1) {
-    const part = (limit: number): number => Math.ceil(limit / workers);
-    this.#queue = new FairQueue({ inWork: part(LIMITS.inWork), waiting: part(LIMITS.waiting), share: 1 });
+    const [inWork, waiting] = [partOf(LIMITS.inWork, workers), partOf(LIMITS.waiting, workers)];
+    this.#queue = new FairQueue({ inWork, waiting, share: 1 });
   }
 
   get counts(): FairQueue['counts'] {

@@ -1,13 +1,19 @@
+import { MOST_CONNECTIONS } from '../../database/dialect';
 import type { Env } from '../config/env';
 
-/** Connections to the database of the whole service, and of a worker at least: a little more than requests in work. */
-const POOL = { all: 20, worker: 5 };
+/** Connections to the database of a worker at least: a little more than requests in work. */
+const LEAST_CONNECTIONS = 5;
+
+/** What one of so many workers has of a limit of the whole service. */
+export function partOf(limit: number, workers: number): number {
+  return Math.ceil(limit / workers);
+}
 
 /** The settings of one worker: of the limits that protect the machine and the database it has its share. */
 export function shareOf(env: Env): Env {
-  const part = (limit: number): number => Math.ceil(limit / env.WORKERS);
+  const part = (limit: number): number => partOf(limit, env.WORKERS);
   const { DATABASE_URL: location, MAX_IN_WORK, MAX_WAITING, MAX_CONNECTIONS } = env;
-  const connections = Math.max(part(POOL.all), POOL.worker);
+  const connections = Math.max(part(MOST_CONNECTIONS), LEAST_CONNECTIONS);
   return {
     ...env,
     DATABASE_URL: location.kind === 'sqlite' ? location : { ...location, connections },
