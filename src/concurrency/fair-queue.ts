@@ -105,8 +105,9 @@ export class FairQueue {
   }
 
   #wait(entry: Entry): void {
-    const last = this.#longestLine().at(-1);
-    if (last && this.counts.waiting >= this.limits.waiting) this.#refuse(last);
+    const isFull = this.counts.waiting >= this.limits.waiting;
+    const last = isFull ? this.#longestLine().at(-1) : undefined;
+    if (last) this.#refuse(last);
     entry.state = 'waiting';
     const { waitMs } = this.limits;
     if (waitMs !== undefined) entry.timer = setTimeout(this.#refuse.bind(this, entry), waitMs).unref();
