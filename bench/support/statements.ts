@@ -64,6 +64,11 @@ export function listOf(shapes: readonly string[]): string {
   return runs.map(({ shape, count }) => (count === 1 ? shape : `${count} × ${shape}`)).join('; ');
 }
 
+/** The service polls for webhooks in the background, and does so while a baseline works, too. */
+export function isOfRequest(shape: string): boolean {
+  return shape !== 'SELECT tenantry_webhook';
+}
+
 /** The state of a caller and its tenant is cached for five seconds, and a worker polls for webhooks: no request is told by these. */
 const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant|webhook)$/;
 
