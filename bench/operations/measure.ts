@@ -21,7 +21,7 @@ const ROUND_MS = 200;
 const WARM_UP_REQUESTS = 4000;
 const WARM_UP_MS = 5000;
 /** Before all: what operations have in common is warm, whichever of them comes first. After 10,000 requests they cost half. */
-const COMMON_WARM_UP = ['getDept', 'listDepts, 10'];
+const COMMON_WARM_UP = ['getDept', 'listDepts, 10', 'patchDept'];
 const COMMON_REQUESTS = 8000;
 /** Against the smallest Nest application. */
 const BOUND = 1.5;

@@ -107,7 +107,8 @@ describe('a start', () => {
     const service = ChildService.spawn(place.settings(production), place.database.folder, program);
     await service.untilReady();
     expect(await service.stop()).toBe(0);
-    const loaded = JSON.parse(service.printed.slice(service.printed.lastIndexOf('\n'))) as string[];
+    const [packages = ''] = service.printed.split('\n').filter((line) => line.startsWith('['));
+    const loaded = JSON.parse(packages) as string[];
     expect(loaded).toContain('typeorm');
     expect(off.filter((name) => loaded.includes(name))).toEqual([]);
   });
