@@ -484,7 +484,9 @@ describe('the console in a browser', () => {
   });
 
   it('the console follows nothing while it is hidden, and catches up when it is seen', async () => {
+    await create('Before hiding');
     const page = await signedIn();
+    await line(page, 'Before hiding').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     const hide = (isHidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
