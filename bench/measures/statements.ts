@@ -1,6 +1,6 @@
 import { ApiClient } from '../../src/testing/api-client';
 import { figureResult, type Measure } from '../support/result';
-import { listOf, shapeOf, statementsOf, withoutStateLookups } from '../support/statements';
+import { listOf, shapesOf, statementsOf, withoutStateLookups } from '../support/statements';
 import { fillTenants } from '../support/world';
 
 const DELETED = 500;
@@ -26,7 +26,7 @@ export const statements: Measure = {
     const last = caller.firstDept + caller.depts - 1;
     await send('DELETE', String(last));
     const ids = Array.from({ length: DELETED }, (_, at) => last - 1 - at);
-    const batch = (await statementsOf(dataSource, () => send('DELETE', ids.join(',')))).map(shapeOf);
+    const batch = shapesOf(await statementsOf(dataSource, () => send('DELETE', ids.join(','))));
     api.close();
     const heading = { baseline: '', bound: 1 };
     return [

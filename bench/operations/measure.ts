@@ -7,7 +7,7 @@ import { closedLoad, rawRequest } from '../../test/support/load';
 import type { OperationResult } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
 import { isPostgres } from '../support/sql';
-import { isOfRequest, listOf, shapeOf, statementsOf } from '../support/statements';
+import { listOf, shapesOf, statementsOf } from '../support/statements';
 import { fillTenants, type Caller } from '../support/world';
 import { operations, type Callers, type Operation, type Request } from './operations';
 import { Stock } from './stock';
@@ -123,7 +123,7 @@ export class OperationCosts {
     for (const request of await source.ofOneCaller(3)) {
       let answer: Answer | undefined;
       const statements = await statementsOf(this.dataSource, async () => (answer = await send(request)));
-      if (answer) seen.push({ answer, statements: statements.map(shapeOf).filter(isOfRequest) });
+      if (answer) seen.push({ answer, statements: shapesOf(statements) });
     }
     api.close();
     // The state of the caller, which is remembered for five seconds, may be looked up in one of the last two.

@@ -45,7 +45,7 @@ async function loggedOf(dataSource: DataSource, work: Work): Promise<string[]> {
 }
 
 /** What a statement does to which table. */
-export function shapeOf(statement: string): string {
+function shapeOf(statement: string): string {
   const words = statement.replaceAll('`', '');
   const [verb = ''] = words.split(/\s/, 1);
   const table = /\b(tenantry_\w+)/.exec(words)?.[1];
@@ -64,15 +64,15 @@ export function listOf(shapes: readonly string[]): string {
   return runs.map(({ shape, count }) => (count === 1 ? shape : `${count} × ${shape}`)).join('; ');
 }
 
-/** The service polls for webhooks in the background, and does so while a baseline works, too. */
-export function isOfRequest(shape: string): boolean {
-  return shape !== 'SELECT tenantry_webhook';
+/** The shapes of statements, apart from the poll for webhooks: it runs in the background, while a baseline works, too. */
+export function shapesOf(statements: readonly string[]): string[] {
+  return statements.map(shapeOf).filter((shape) => shape !== 'SELECT tenantry_webhook');
 }
 
-/** The state of a caller and its tenant is cached for five seconds, and a worker polls for webhooks: no request is told by these. */
-const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant|webhook)$/;
+/** The state of a caller and its tenant is cached for five seconds. */
+const STATE_LOOKUP = /^SELECT tenantry_(account|session|tenant)$/;
 
-/** Shapes of statements without the lookups of what is cached or polled; only for work that reads none of these tables itself. */
+/** Shapes without the lookups of what is cached; only for work that reads none of these tables itself. */
 export function withoutStateLookups(statements: readonly string[]): string[] {
-  return statements.map(shapeOf).filter((shape) => !STATE_LOOKUP.test(shape));
+  return shapesOf(statements).filter((shape) => !STATE_LOOKUP.test(shape));
 }

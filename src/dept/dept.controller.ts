@@ -57,13 +57,6 @@ const EXAMPLE = {
   status: '0',
 };
 
-/** A tree of so many departments is written in about three milliseconds. Slices would cost three times as much CPU. */
-const MOST_AT_ONCE = 500;
-
-function sizeOf({ rows }: Pick<DeptTreeDto, 'rows'>): number {
-  return rows.reduce((sum, { children }) => sum + 1 + sizeOf({ rows: children }), 0);
-}
-
 @OrganisationController('system/dept-api', 'Departments')
 export class DeptController {
   constructor(
@@ -107,8 +100,7 @@ export class DeptController {
     @WantsSvg() wantsSvg: boolean,
   ): Promise<DeptTreeDto | LargeAnswer | TextAnswer> {
     if (wantsSvg) return new TextAnswer('svg', await this.lists.chart(ctx, query));
-    const tree = await this.lists.tree(ctx, query);
-    return sizeOf(tree) > MOST_AT_ONCE ? new LargeAnswer(tree) : tree;
+    return LargeAnswer.of(await this.lists.tree(ctx, query));
   }
 
   @Get(':id/ancestors')

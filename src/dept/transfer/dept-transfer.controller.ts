@@ -80,6 +80,6 @@ export class DeptTransferController {
     @DeptFileBody() file: DeptFile,
   ): Promise<ImportReportDto | LargeAnswer> {
     if (!dryRun) return this.transfer.import(ctx, file);
-    return new LargeAnswer(await this.transfer.dryRun(ctx, file));
+    return LargeAnswer.of(await this.transfer.dryRun(ctx, file));
   }
 }
