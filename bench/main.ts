@@ -41,10 +41,11 @@ const MEASURES: readonly Measure[] = [
 ];
 /** Only when they are named. */
 const APART_MEASURES: readonly Measure[] = [large];
-/** What is measured on PostgreSQL too. */
-const ON_POSTGRES = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move|scoped-page)$/;
+/** What is measured on PostgreSQL and on Node.js 20 too. */
+const CORE = /^(getDept|listDepts, \d+|createDept|updateDept, move of 11|move|scoped-page)$/;
 /** Whatever hangs, a run comes to its end. */
-const LONGEST_MS = 60 * 60_000;
+const LONGEST_MS = 90 * 60_000;
+const isNode20 = process.env.NODE_MAJOR === '20';
 const RESULTS = join(__dirname, 'results.md');
 
 /** How to close what is open, in order. */
@@ -128,13 +129,13 @@ async function runOn(
 async function onMariadb(names: readonly string[]): Promise<Found> {
   const binary = mariadbBinary();
   if (binary === undefined) throw new Error('No MariaDB is installed.');
-  return runOn(await startInnodb(binary), names);
+  return runOn(await startInnodb(binary), names, isNode20 ? CORE : undefined);
 }
 
 async function onPostgres(names: readonly string[]): Promise<Found | null> {
   const folder = postgresFolder();
   const settings = ['shared_preload_libraries=pg_stat_statements'];
-  if (folder !== undefined) return runOn(await startPostgres(folder, { settings }), names, ON_POSTGRES);
+  if (folder !== undefined) return runOn(await startPostgres(folder, { settings }), names, CORE);
   console.log('No PostgreSQL is installed: nothing was measured on it.');
   return null;
 }
@@ -156,7 +157,7 @@ async function main(): Promise<void> {
     if (all.length === 0) writeFileSync(RESULTS, fileOf(before, mariadb, postgres, seconds));
     if (all.join() === 'large' && mariadb.bounds.every(({ ok }) => ok !== false))
       writeFileSync(RESULTS, withSection(before, APART.large, largeSection(mariadb)));
-    if (all.join() === 'operations' && process.env.NODE_MAJOR === '20')
+    if (all.join() === 'operations' && isNode20)
       writeFileSync(RESULTS, withSection(before, APART.node20, node20Section(mariadb)));
   }
   const verdicts = parts.flatMap((part) => [...part.operations, ...part.bounds]);
