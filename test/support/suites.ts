@@ -45,26 +45,33 @@ const AT_LENGTH =
  * takes long, and elsewhere what starts many processes.
  */
 const LEFT_TO_LONG = {
-  oneDatabase: ['account-commands', 'demo', 'platform', 'settings', 'tls'].map(
+  oneDatabase: ['account-commands', 'demo', 'platform', 'settings', 'tls', 'usage'].map(
     (name) => `one-database/${name}`,
   ),
   onFile: ['cli/commands', 'cli/demo', 'process/replicas', 'process/last-release'],
   onServer: [
+    ...['cli/', 'process/', 'tenancy/isolation', 'tenant/tenant-fields'],
+    ...['account/account-grants', 'account/account-patch', 'account/key-contract'],
+    ...['auth/limited-tokens', 'auth/recorded-sign-ins', 'auth/sign-in'],
     ...[
-      'auth/sign-in',
-      'cli/',
-      'process/',
       'dept/dept-fields',
       'dept/dept-in-scope',
+      'dept/dept-programs',
       'dept/dept-subtree',
       'dept/dept-transfer',
     ],
-    ...['account/account-patch', 'account/key-contract', 'auth/limited-tokens', 'tenant/tenant-fields'],
-    ...['database/server-settings', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
+    ...['database/acknowledged-writes', 'database/server-settings'],
+    ...['embedding/data-scope', 'embedding/events', 'embedding/host-', 'embedding/start-checks'],
     ...['http/conditional', 'http/idempotency', 'http/metrics', 'http/pipeline'],
-    ...['journal/change-replay', 'journal/change-feed-rights', 'journal/long-history', 'journal/on-change'],
+    ...['journal/change-feed', 'journal/change-replay', 'journal/long-history', 'journal/on-change'],
     'journal/webhook',
-    ...['quota/entitlement', 'quota/quota-faults', 'quota/quota-host', 'quota/quota-programs'],
+    ...[
+      'quota/entitlement',
+      'quota/quota-faults',
+      'quota/quota-host',
+      'quota/quota-programs',
+      'quota/quota-race',
+    ],
   ],
 };
 
