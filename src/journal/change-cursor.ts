@@ -15,8 +15,11 @@ export interface FollowerPosition {
 /** Places in the journal as texts that clients hand back. */
 @Injectable()
 export class ChangeCursors {
-  /** Of the last second: an older cursor only shows changes again that a list has in it already. */
-  readonly #recent = new LRUCache<string, string>({ max: 10_000, ttl: 1000 });
+  /**
+   * Of the last second: an older cursor only shows changes again that a list has in it already. By default lru-cache would set a
+   * timer for every millisecond.
+   */
+  readonly #recent = new LRUCache<string, string>({ max: 10_000, ttl: 1000, ttlResolution: 0 });
 
   constructor(private readonly reader: ChangeReader) {}
 
