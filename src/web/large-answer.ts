@@ -8,9 +8,8 @@ import { TimeSlices } from '../time/time-slices';
 const PART = 65_536;
 /** How many elements of a list are written in one go. */
 const AT_ONCE = 50;
-
-/** So many elements are written in about three milliseconds. Slices would cost three times as much CPU. */
-const MOST_AT_ONCE = 500;
+/** An answer with so many elements is written in about three milliseconds. Slices would cost three times as much CPU. */
+const SMALL = 500;
 
 /** A result whose JSON may be megabytes: it is made and sent in time slices, because requests of others would wait for it. */
 export class LargeAnswer {
@@ -18,7 +17,7 @@ export class LargeAnswer {
 
   /** The result itself where it is small. */
   static of<T extends object>(data: T): T | LargeAnswer {
-    return elementsIn(data) > MOST_AT_ONCE ? new LargeAnswer(data) : data;
+    return elementsIn(data) > SMALL ? new LargeAnswer(data) : data;
   }
 }
 
