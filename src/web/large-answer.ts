@@ -17,7 +17,7 @@ export class LargeAnswer {
 
   /** The result itself where it is small. */
   static of<T extends object>(data: T): T | LargeAnswer {
-    return elementsIn(data) > SMALL ? new LargeAnswer(data) : data;
+    return elementsIn(data, SMALL) > SMALL ? new LargeAnswer(data) : data;
   }
 }
 
@@ -100,10 +100,13 @@ function* elementsOf(list: readonly unknown[]): Generator<string> {
   yield ']';
 }
 
-/** How many elements all lists in a value have. */
-function elementsIn(value: object): number {
+/** How many elements all lists in a value have. It stops counting where they are more than `most`. */
+function elementsIn(value: object, most: number): number {
   let count = Array.isArray(value) ? value.length : 0;
-  for (const each of Object.values(value)) if (isObject(each)) count += elementsIn(each);
+  for (const each of Object.values(value)) {
+    if (count > most) break;
+    if (isObject(each)) count += elementsIn(each, most - count);
+  }
   return count;
 }
 

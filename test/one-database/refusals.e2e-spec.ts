@@ -22,7 +22,7 @@ import { FullHouse } from '../support/full-house';
 import { Receiver } from '../support/receiver';
 import { anAccount, aTenantRow, aTenantWith, deptRows } from '../support/seeds';
 import { JWT, ServiceUnderTest } from '../support/service-under-test';
-import { until } from '../support/until';
+import { deferred, until } from '../support/until';
 
 const SRC = join(__dirname, '..', '..', 'src');
 const PATH = '/system/dept-api';
@@ -299,13 +299,16 @@ describe('the catalogue of refusals', () => {
       ];
       const past = service.app.get(DeptAsOf, { strict: false });
       // One that does not end, and nobody may wait for it.
-      let end = (): void => undefined;
-      const ended = new Promise<void>((resolve) => (end = resolve));
+      const [begun, ended] = [deferred(), deferred()];
       const first = past.readSince(RequestContext.system(tenantId), 0, async (journal) => {
-        for await (const _ of journal.steps(endOf(0), {})) await ended;
+        for await (const _ of journal.steps(endOf(0), {})) {
+          begun.resolve();
+          await ended.promise;
+        }
       });
+      await begun.promise;
       const answer = await as({ tenantId }).get(`${PATH}/tree?asOf=1`);
-      end();
+      ended.resolve();
       await first;
       for (const limit of limits) limit.restore();
       return answer;
