@@ -53,4 +53,15 @@ describe('FactCache', () => {
     await expect(facts.lookUp('b', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
     expect(await facts.lookUp('b', look)).toBe(2);
   });
+
+  it('FactCache forgets all parts of a key together, and by the age of the first', async () => {
+    expect(await facts.lookUp('a', look, 'one')).toBe(1);
+    now += 3000;
+    expect(await facts.lookUp('a', look, 'other')).toBe(2);
+    expect(await facts.lookUp('a', look, 'one')).toBe(1);
+    now += 2000;
+    expect(await facts.lookUp('a', look, 'other')).toBe(3);
+    facts.delete('a');
+    expect(await facts.lookUp('a', look, 'other')).toBe(4);
+  });
 });

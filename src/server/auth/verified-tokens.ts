@@ -72,9 +72,9 @@ export class AccountStateCache extends CallerCache<AccountFacts> {
     const { subject, tenantId, sessionId = null } = principal;
     const userId = accountOfSubject(subject);
     if (userId === null) return principal;
+    const find = () => this.sessions.findFacts(tenantId, userId, sessionId);
     // With the tenant: what was found for one must not vouch for a token that names another.
-    const key = `${subject}|${tenantId}|${sessionId ?? ''}`;
-    const facts = await this.facts.lookUp(key, () => this.sessions.findFacts(tenantId, userId, sessionId));
+    const facts = await this.facts.lookUp(subject, find, `${tenantId}|${sessionId ?? ''}`);
     if (facts?.status !== '0' || facts.ended) return null;
     const before = this.#confirmed.get(principal);
     if (before?.facts === facts) return before.confirmed;
@@ -85,10 +85,6 @@ export class AccountStateCache extends CallerCache<AccountFacts> {
     const confirmed = Object.freeze({ subject, tenantId, username, sessionId, ...limits });
     this.#confirmed.set(principal, { facts, confirmed });
     return confirmed;
-  }
-
-  override drop(subject: string): void {
-    for (const key of [...this.facts.keys()]) if (key.startsWith(`${subject}|`)) this.facts.delete(key);
   }
 }
 
