@@ -1,16 +1,21 @@
-import { closedLoad, rawRequest } from '../../test/support/load';
+import { rawRequest } from '../../test/support/load';
 import type { Bed } from '../support/bed';
+import { costOf, sentBy } from '../support/cost';
 import { interleave, type Side } from '../support/figures';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import { fillTenants, type Caller } from '../support/world';
 
 const ROUNDS = 7;
-export const REQUESTS = 400;
+const REQUESTS = 400;
 export const WARM_UP = 2000;
 const CONNECTIONS = 8;
+/** So many callers there are where there are few. */
+const LEAD_IN = 10;
+/** A round has so many requests in all. */
+export const SENT = sentBy({ leadIn: LEAD_IN, requests: REQUESTS, connections: CONNECTIONS });
 const BOUND = 1.3;
 const PLAN = { accounts: 10, childTenants: 5 };
-const FEW = { ...PLAN, tenants: 10, depts: 1000 };
+const FEW = { ...PLAN, tenants: LEAD_IN, depts: 1000 };
 const LARGE = { ...PLAN, tenants: 1, depts: 100_000 };
 /** With those of `FEW` and the tenants below them 10,000. */
 const OTHERS = { tenants: 9940, depts: 10 };
@@ -37,14 +42,15 @@ export async function readingOn(
 ): Promise<(callers: readonly Caller[], path: Path, requests?: number) => Side> {
   const [service, mariadbCpu] = [await bed.service(), await bed.mariadbCpu()];
   return (callers, path, requests = REQUESTS) =>
-    async () => {
+    () => {
       const request = (_: number, n: number): string => {
         const caller = callers[n % callers.length];
         return caller ? rawRequest('GET', path(caller, n), caller.token) : '';
       };
-      const before = service.cpuMs() + mariadbCpu();
-      await closedLoad({ port: service.port, connections: CONNECTIONS, requests, request });
-      return ((service.cpuMs() + mariadbCpu() - before) * 1000) / requests;
+      return costOf({
+        ...{ port: service.port, connections: CONNECTIONS, requests, leadIn: LEAD_IN, request },
+        cpuMs: () => service.cpuMs() + mariadbCpu(),
+      });
     };
 }
 

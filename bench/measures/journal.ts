@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '../../src/testing/api-client';
-import { closedLoad, rawRequest } from '../../test/support/load';
+import { rawRequest } from '../../test/support/load';
 import type { Bed } from '../support/bed';
+import { costOf } from '../support/cost';
 import { interleave, quantile, type Side } from '../support/figures';
 import { figureResult, ratioResult, type Measure, type Result } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
@@ -36,13 +37,18 @@ export const journal: Measure = {
 };
 
 /** CPU of a server for so many requests by turns of the callers, and of the database where it is told. */
-function costOf(server: ServerProcess, requests: readonly string[], database = () => 0): Side {
-  return async () => {
-    const [own, theirs] = [server.cpuMs(), database()];
-    const request = (_: number, n: number): string => requests[n % requests.length] ?? '';
-    await closedLoad({ port: server.port, connections: 16, requests: requests.length, request });
-    return ((server.cpuMs() - own + database() - theirs) * 1000) / requests.length;
-  };
+function asking(
+  server: ServerProcess,
+  leadIn: number,
+  requests: readonly string[],
+  database = () => 0,
+): Side {
+  return () =>
+    costOf({
+      ...{ port: server.port, connections: 16, requests: requests.length, leadIn },
+      request: (_, n) => requests[n % requests.length] ?? '',
+      cpuMs: () => server.cpuMs() + database(),
+    });
 }
 
 function repeated(callers: readonly Caller[], count: number, textOf: (caller: Caller) => string): string[] {
@@ -59,7 +65,7 @@ async function creates(
     rawRequest('POST', DEPTS, token, { parentId: firstDept + 20, deptName: '研发部', leader: '张三' }),
   );
   const database = await bed.mariadbCpu();
-  const both = [service, without].map((server) => costOf(server, requests, database));
+  const both = [service, without].map((server) => asking(server, callers.length, requests, database));
   await interleave(both, 2);
   const [withJournal = [], withoutJournal = []] = await interleave(both, ROUNDS);
   const heading = { work: 'Create with the journal', baseline: 'create without it', bound: 1.3 };
@@ -105,7 +111,7 @@ async function pages(
   const requests = repeated(callers, PAGES, (caller) =>
     rawRequest('GET', `${CHANGES}?limit=100&kinds=dept&after=${cursors.get(caller) ?? ''}`, caller.token),
   );
-  const sides = [service, smallest].map((server) => costOf(server, requests));
+  const sides = [service, smallest].map((server) => asking(server, callers.length, requests));
   await interleave(sides, 3);
   const [own = [], theirs = []] = await interleave(sides, ROUNDS);
   const heading = { work: 'Page of 100 changes', baseline: 'the smallest Nest application', bound: 1.5 };
@@ -116,7 +122,7 @@ async function trees(service: ServerProcess, callers: readonly Caller[]): Promis
   // Since then every tenant has a hundred new departments and more.
   const treeOf = (query: string) =>
     repeated(callers.slice(2), TREES, ({ token }) => rawRequest('GET', `${DEPTS}/tree${query}`, token));
-  const sides = [costOf(service, treeOf('?asOf=1')), costOf(service, treeOf(''))];
+  const sides = ['?asOf=1', ''].map((query) => asking(service, callers.length, treeOf(query)));
   await interleave(sides, 2);
   const [past = [], live = []] = await interleave(sides, ROUNDS);
   const heading = { work: 'Tree of 1,000 as it was', baseline: 'the live tree', bound: 3 };

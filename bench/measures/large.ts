@@ -5,7 +5,7 @@ import { interleave, spreadOf, type Side } from '../support/figures';
 import { figureResult, ratioResult, type Measure, type Result } from '../support/result';
 import { numbers, secondsAgo } from '../support/sql';
 import { fillTenants, type Caller } from '../support/world';
-import { READS, readingOn, REQUESTS, WARM_UP } from './growth';
+import { READS, readingOn, SENT, WARM_UP } from './growth';
 
 const DEPTS = 1_000_000;
 const TENANTS = 100_000;
@@ -62,7 +62,7 @@ export const large: Measure = {
     }
     // Each caller once: nothing is known of it.
     const first: (typeof READS)[string] = ({ firstDept }) => `${DEPT_API}/${firstDept}`;
-    const strangers: Side = () => onLarge(others.splice(0, REQUESTS), first)();
+    const strangers: Side = () => onLarge(others.splice(0, SENT), first)();
     const sides = [strangers, onSmall(few, first)];
     await interleave(sides, 2);
     const [ofStrangers = [], ofFew = []] = await interleave(sides, ROUNDS);

@@ -1,7 +1,8 @@
 import { sign } from 'jsonwebtoken';
 import { ApiClient } from '../../src/testing/api-client';
 import { TEST_SECRET } from '../../src/server/testing';
-import { closedLoad, rawRequest } from '../../test/support/load';
+import { rawRequest } from '../../test/support/load';
+import { costOf } from '../support/cost';
 import { interleave, type Side } from '../support/figures';
 import { ratioResult, type Measure } from '../support/result';
 import { fillTenants, type Caller } from '../support/world';
@@ -27,19 +28,20 @@ export const parts: Measure = {
     }
     api.close();
     /** What the service spends on so many requests of all callers by turns, in microseconds each. */
-    const costOf =
+    const asking =
       (requests: number, requestOf: (caller: Caller, turn: number) => string): Side =>
-      async () => {
+      () => {
         const request = (_: number, n: number): string => {
           const caller = callers[n % callers.length];
           return caller ? requestOf(caller, Math.floor(n / callers.length)) : '';
         };
-        const before = service.cpuMs();
-        await closedLoad({ port: service.port, connections: CONNECTIONS, requests, request });
-        return ((service.cpuMs() - before) * 1000) / requests;
+        return costOf({
+          ...{ port: service.port, connections: CONNECTIONS, requests, leadIn: callers.length, request },
+          cpuMs: () => service.cpuMs(),
+        });
       };
     const read = (secretOf: (caller: Caller) => string): Side =>
-      costOf(READS, (caller, turn) =>
+      asking(READS, (caller, turn) =>
         rawRequest('GET', `${DEPTS}/${caller.firstDept + (turn % 1000)}`, secretOf(caller)),
       );
     const tokens = {
@@ -47,7 +49,7 @@ export const parts: Measure = {
       tenant_admin: new Map(callers.map((caller) => [caller, tokenOf(caller, 'tenant_admin')])),
     };
     const create = (role: keyof typeof tokens): Side =>
-      costOf(CREATES, (caller) => {
+      asking(CREATES, (caller) => {
         const body = { parentId: caller.firstDept, deptName: '研发部' };
         return rawRequest('POST', DEPTS, tokens[role].get(caller) ?? '', body);
       });

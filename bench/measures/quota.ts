@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { closedLoad, rawRequest } from '../../test/support/load';
+import { costOf } from '../support/cost';
 import { interleave, quantile, type Side } from '../support/figures';
 import { ratioResult, type Measure, type Result } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
@@ -49,14 +50,17 @@ async function cost(
   smallest: ServerProcess,
   callers: readonly Caller[],
 ): Promise<Result> {
-  const sides = [service, smallest].map((server): Side => {
-    return async () => {
-      const before = server.cpuMs();
-      const { port } = server;
-      await closedLoad({ port, connections: CONNECTIONS, requests: USES, request: turnsOf(callers) });
-      return ((server.cpuMs() - before) * 1000) / USES;
-    };
-  });
+  const load = {
+    connections: CONNECTIONS,
+    requests: USES,
+    leadIn: callers.length,
+    request: turnsOf(callers),
+  };
+  const sides = [service, smallest].map(
+    (server): Side =>
+      () =>
+        costOf({ ...load, port: server.port, cpuMs: () => server.cpuMs() }),
+  );
   await interleave(sides, WARM_UP_ROUNDS);
   const [own = [], theirs = []] = await interleave(sides, ROUNDS);
   const heading = { work: 'Use of a quota', baseline: BASELINE, bound: 1.5 };

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { ApiClient, type Answer } from '../../src/testing/api-client';
 import type { Bed } from '../support/bed';
+import { costOf, sentBy } from '../support/cost';
 import { interleave, ratiosOf, show, spreadOf } from '../support/figures';
-import { closedLoad, rawRequest } from '../../test/support/load';
+import { rawRequest } from '../../test/support/load';
 import type { OperationResult } from '../support/result';
 import type { ServerProcess } from '../support/server-process';
 import { isPostgres } from '../support/sql';
@@ -70,7 +71,7 @@ export class OperationCosts {
       const source = this.#sourceOf(operation);
       const { service, smallest, express, textbook } = this.servers;
       for (const server of [service, smallest, express, textbook])
-        if (server) await costOf(server, source, COMMON_REQUESTS);
+        if (server) await ask(server, source, COMMON_REQUESTS);
     }
   }
 
@@ -99,7 +100,7 @@ export class OperationCosts {
     const counts: number[] = [];
     for (const server of compared) counts.push(await roundSize(server, source));
     const costs = await interleave(
-      compared.map((server, at) => () => costOf(server, source, counts[at] ?? 0)),
+      compared.map((server, at) => () => ask(server, source, counts[at] ?? 0)),
       ROUNDS,
     );
     return resultOf(operation, costs, statements);
@@ -142,7 +143,7 @@ class RequestSource {
 
   constructor(
     readonly operation: Operation,
-    private readonly callers: readonly Caller[],
+    readonly callers: readonly Caller[],
     private readonly stock: Stock,
   ) {}
 
@@ -172,14 +173,17 @@ class RequestSource {
 }
 
 /** CPU time of so many requests, in microseconds per request. */
-async function costOf(server: ServerProcess, source: RequestSource, count: number): Promise<number> {
-  const requests = (await source.next(count)).map(({ method, path, body, token = '' }) =>
+async function ask(server: ServerProcess, source: RequestSource, count: number): Promise<number> {
+  const load = {
+    port: server.port,
+    connections: source.operation.connections ?? CONNECTIONS,
+    leadIn: source.callers.length,
+    requests: count,
+  };
+  const sent = (await source.next(sentBy(load))).map(({ method, path, body, token = '' }) =>
     rawRequest(method, path, token, body),
   );
-  const connections = Math.min(source.operation.connections ?? CONNECTIONS, count);
-  const before = server.cpuMs();
-  await closedLoad({ port: server.port, connections, requests: count, request: (_, n) => requests[n] ?? '' });
-  return ((server.cpuMs() - before) * 1000) / count;
+  return costOf({ ...load, cpuMs: () => server.cpuMs(), request: (_, n) => sent[n] ?? '' });
 }
 
 /** Warms a server up; gives how many requests a round has. */
@@ -187,7 +191,7 @@ async function roundSize(server: ServerProcess, source: RequestSource): Promise<
   const least = source.operation.connections ?? CONNECTIONS;
   let [sent, spentMs, count] = [0, 0, least];
   while (sent < WARM_UP_REQUESTS && spentMs < WARM_UP_MS) {
-    const cost = await costOf(server, source, count);
+    const cost = await ask(server, source, count);
     sent += count;
     spentMs += (cost * count) / 1000;
     // Of a few requests the kernel may have counted nothing.

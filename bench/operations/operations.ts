@@ -165,6 +165,8 @@ export const operations: readonly Operation[] = [
   },
   {
     name: 'importDepts, 10,000',
+    // Each file is for a new tenant.
+    callers: 'files',
     connections: 2,
     prepare: (stock, _, count) => stock.emptyTenants(count),
     request: (_, __, token) => ({ ...send('POST', `${DEPT}/import`, importFile()), token: String(token) }),
