@@ -10,20 +10,20 @@ import type { ServerProcess } from '../support/server-process';
 import { isPostgres } from '../support/sql';
 import { listOf, shapesOf, statementsOf } from '../support/statements';
 import { fillTenants, type Caller } from '../support/world';
-import { operations, type Callers, type Operation, type Request } from './operations';
+import { operations, TENANTS, type Callers, type Operation, type Request } from './operations';
 import { Stock } from './stock';
 
-const CONNECTIONS = 64;
+const CONNECTIONS = 32;
 /** Many short ones: a machine that others share is slow for some seconds at a time. */
-const ROUNDS = 15;
+const ROUNDS = 11;
 /** CPU time of a round: the kernel counts in steps of 10 ms. */
 const ROUND_MS = 200;
 /** Before the first round, for the compiler of the engine: so many requests, or so much CPU time. */
-const WARM_UP_REQUESTS = 8000;
-const WARM_UP_MS = 8000;
+const WARM_UP_REQUESTS = 4000;
+const WARM_UP_MS = 4000;
 /** Before all, with operations that every baseline has: what they share is warm then. After 10,000 requests they cost half. */
 const COMMON_WARM_UP = ['getDept', 'listDepts, 10', 'updateDept, replace'];
-const COMMON_REQUESTS = 8000;
+const COMMON_REQUESTS = 5000;
 /** Against the smallest Nest application. */
 const BOUND = 1.5;
 /** So many times the service's cost the textbook application has at least. */
@@ -52,8 +52,13 @@ export class OperationCosts {
   static async on(bed: Bed): Promise<OperationCosts> {
     const dataSource = await bed.dataSource();
     const callers = {
-      normal: await fillTenants(dataSource, { tenants: 100, depts: 1000, accounts: 60, childTenants: 60 }),
-      'small trees': await fillTenants(dataSource, { tenants: 100, depts: 200 }),
+      normal: await fillTenants(dataSource, {
+        tenants: TENANTS,
+        depts: 1000,
+        accounts: 60,
+        childTenants: 60,
+      }),
+      'small trees': await fillTenants(dataSource, { tenants: TENANTS, depts: 200 }),
       'large trees': await fillTenants(dataSource, { tenants: 5, depts: 5000 }),
       files: await fillTenants(dataSource, { tenants: 5, depts: 10_000 }),
     };
@@ -177,7 +182,8 @@ async function ask(server: ServerProcess, source: RequestSource, count: number):
   const load = {
     port: server.port,
     connections: source.operation.connections ?? CONNECTIONS,
-    leadIn: source.callers.length,
+    // Of long requests there are few, and what is remembered of callers is nothing beside them.
+    leadIn: Math.min(source.callers.length, count),
     requests: count,
   };
   const sent = (await source.next(sentBy(load))).map(({ method, path, body, token = '' }) =>

@@ -27,6 +27,8 @@ export interface Operation {
   readonly request: (caller: Caller, turn: number, prepared: unknown) => Request;
 }
 
+/** How many tenants ask by turns. */
+export const TENANTS = 40;
 const DEPT = '/system/dept-api';
 const TENANT = '/system/tenant-api';
 const USER = '/system/user-api';
@@ -48,7 +50,7 @@ const middle = ({ firstDept }: Caller, n: number) => firstDept + 10 + (n % 90);
 const leaf = ({ firstDept, depts }: Caller, n: number) => firstDept + 100 + (n % (depts - 100));
 
 /** The first tenant below a caller's, the second account of it: what all tenants have is numbered by turns. */
-const next = (id: string | number) => String(Number(id) + 100);
+const next = (id: string | number) => String(Number(id) + TENANTS);
 
 const get = (path: string): Request => ({ method: 'GET', path });
 const send = (method: string, path: string, body?: unknown): Request => ({ method, path, body });
@@ -165,8 +167,6 @@ export const operations: readonly Operation[] = [
   },
   {
     name: 'importDepts, 10,000',
-    // Each file is for a new tenant.
-    callers: 'files',
     connections: 2,
     prepare: (stock, _, count) => stock.emptyTenants(count),
     request: (_, __, token) => ({ ...send('POST', `${DEPT}/import`, importFile()), token: String(token) }),
