@@ -1,5 +1,6 @@
 import { MigrationExecutor, type DataSource } from 'typeorm';
 import { createDataSource } from '../data-source';
+import { tableName } from '../database/columns';
 import type { DatabaseLocation } from '../database/database-url';
 import { ACCOUNT_TABLES, KEY_TABLES, SIGN_IN_TABLES } from './auth/account.tables';
 import { version } from './config/version';
@@ -28,14 +29,29 @@ export async function migrate(dataSource: DataSource, areStopped = false): Promi
   await refuseNewer(dataSource);
   const executor = new MigrationExecutor(dataSource);
   const pending = await executor.getPendingMigrations();
-  const isNew = (await executor.getExecutedMigrations()).length === 0;
   const mustStop = pending.some(({ instance }) => (instance as Marked).olderReplicasMustStop);
-  if (mustStop && !isNew && !areStopped)
+  if (mustStop && !areStopped && (await isInUse(dataSource)))
     throw new Error(
       `The database is that of an older version, whose replicas must not run beside ${version}. ` +
         'Stop all of them, back up, then run: tenantry migrate --stopped',
     );
   return (await dataSource.runMigrations()).map(({ name }) => name);
+}
+
+/** Whether there is more in it than migrations write: a first start may have been interrupted between two of them. */
+async function isInUse(dataSource: DataSource): Promise<boolean> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    for (const [table, rows] of Object.entries({ tenant: 1, dept: 0, account: 0 })) {
+      const name = `tenantry_${table}`;
+      if (!(await runner.hasTable(name))) continue;
+      const sql = `SELECT 1 FROM ${tableName(dataSource, name)} LIMIT ${rows + 1}`;
+      if (((await runner.query(sql)) as unknown[]).length > rows) return true;
+    }
+    return false;
+  } finally {
+    await runner.release();
+  }
 }
 
 /** For processes that do not migrate themselves; gives the names of none. */

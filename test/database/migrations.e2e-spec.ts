@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { parseDatabaseUrl } from '../../src/database/database-url';
-import { createServiceDataSource } from '../../src/server/service-data-source';
+import { createServiceDataSource, migrate } from '../../src/server/service-data-source';
 import { takeMigrationLease } from '../../src/database/mysql/migration-lease';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { TenantryCommit } from '../../src/database/commit-log';
 import { TenantryTenant } from '../../src/tenant/tenant.entity';
 import type { ThrowAwayDatabase } from '../../src/server/testing';
@@ -30,6 +30,34 @@ async function undoUntil(dataSource: DataSource, name: string): Promise<void> {
     return rows.some((row) => row.name === name);
   };
   while (await isDone()) await dataSource.undoLastMigration();
+}
+
+/** What MySQL commits by itself, and the record that a migration is done. */
+const COMMITTED = /^(CREATE|ALTER|DROP) |^INSERT INTO \S*tenantry_migrations/;
+
+/** Lets migrations die before they begin one more such statement than they may, or after the last that they may. */
+async function dies(dataSource: DataSource, when: 'before' | 'after', may: number): Promise<boolean> {
+  const runner = dataSource.createQueryRunner();
+  const of = Object.getPrototypeOf(runner) as QueryRunner;
+  const { query } = of;
+  let run = 0;
+  const spy = jest.spyOn(of, 'query').mockImplementation(async function (this: QueryRunner, sql, ...more) {
+    const isCounted = COMMITTED.test(sql);
+    if (isCounted && when === 'before' && run === may) throw new Error('died');
+    const result = (await query.call(this, sql, ...more)) as unknown;
+    if (isCounted && ++run === may && when === 'after') throw new Error('died');
+    return result;
+  });
+  try {
+    await migrate(dataSource);
+    return false;
+  } catch (error) {
+    if ((error as Error).message !== 'died') throw error;
+    return true;
+  } finally {
+    spy.mockRestore();
+    await runner.release();
+  }
 }
 
 describe('the schema', () => {
@@ -75,6 +103,19 @@ describe('the schema', () => {
     expect(await dataSource.manager.count(TenantryTenant)).toBe(1);
     expect(await schemaChanges(dataSource)).toEqual([]);
   });
+
+  it.each(['before', 'after'] as const)(
+    'migrations that die %s any statement go on where they stopped',
+    async (when) => {
+      // Two by turns: a change of a type is done again, and one alone would never come further. Where all is rolled back, so does it.
+      for (let may = 1; await dies(dataSource, when, may);) may = onInnodb ? 3 - may : may * 4;
+      expect(await schemaChanges(dataSource)).toEqual([]);
+      const counts = ['tenantry_tenant', 'tenantry_change', 'tenantry_quota'].map((table) =>
+        dataSource.query<{ count: number | string }[]>(`SELECT COUNT(*) AS count FROM ${table}`),
+      );
+      expect((await Promise.all(counts)).map(([row]) => Number(row?.count))).toEqual([1, 1, 6]);
+    },
+  );
 
   it('a migration keeps the answers that version 0.1 has stored, and gives up those that are too long for it', async () => {
     await dataSource.runMigrations();

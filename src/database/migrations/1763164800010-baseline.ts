@@ -24,7 +24,6 @@ export class Settings1763164800010 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // A later migration makes this one. Earlier versions of the entities let TypeORM's synchronize make it.
     if (await runner.hasTable('tenantry_change')) throw new Error(NOT_BY_MIGRATIONS);
-    // MySQL commits each table by itself: a run that was interrupted goes on where it stopped.
     const c = new Columns(runner);
     for (const table of tables(c)) await runner.createTable(table, true);
     if (await isEmpty(c, 'tenantry_tenant')) {

@@ -35,7 +35,8 @@ export class Journal1763164800016 implements MigrationInterface {
     await c.query(
       `INSERT INTO ${c.table(TABLE)} (tenant_id, version, seq, prev, kind, operation, resource_id, fields, changed_by, happened_at)
        SELECT tenant_id, tree_ver, 0, tree_ver, 'journal', 'begun', tenant_id, '{}', 'system', '${c.now()}'
-       FROM ${c.table('tenantry_tenant')}`,
+       FROM ${c.table('tenantry_tenant')} t
+       WHERE NOT EXISTS (SELECT 1 FROM ${c.table(TABLE)} begun WHERE begun.tenant_id = t.tenant_id)`,
     );
   }
 

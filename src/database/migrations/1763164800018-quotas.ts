@@ -63,7 +63,10 @@ export class Quotas1763164800018 implements MigrationInterface {
     for (const [kind, column] of Object.entries(CONTRACT_QUOTAS))
       await c.query(
         `INSERT INTO ${c.table('tenantry_quota')} (tenant_id, kind, total, used, reserved, last_seq)
-         SELECT tenant_id, '${kind}', ${column}, 0, 0, 0 FROM ${c.table('tenantry_tenant')}`,
+         SELECT tenant_id, '${kind}', ${column}, 0, 0, 0 FROM ${c.table('tenantry_tenant')} t
+         WHERE NOT EXISTS (
+           SELECT 1 FROM ${c.table('tenantry_quota')} q WHERE q.tenant_id = t.tenant_id AND q.kind = '${kind}'
+         )`,
       );
   }
 

@@ -1,10 +1,10 @@
-import { TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Columns } from './columns';
 
 const HOOKS = 'tenantry_webhook';
 const DELIVERIES = 'tenantry_webhook_delivery';
 const UNITS = 'tenantry_unit';
-const INDEX = 'ix_delivery_message';
+const INDEX = { name: 'ix_delivery_message', columnNames: ['webhook_id', 'message_id'] };
 
 /**
  * Webhooks get a revision and the secrets that were replaced, deliveries are found by their message, and secrets go out of the answers
@@ -15,17 +15,9 @@ export class WebhookSecrets1763164800019 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    const hooks = c.table(HOOKS);
-    await c.query(
-      `ALTER TABLE ${hooks} ADD COLUMN revision ${c.integer('revision').type} NOT NULL DEFAULT 0`,
-    );
-    await c.query(
-      `ALTER TABLE ${hooks} ADD COLUMN old_secrets ${c.sqlType(c.code('old_secrets', 500))} NULL`,
-    );
-    await runner.createIndex(
-      DELIVERIES,
-      new TableIndex({ name: INDEX, columnNames: ['webhook_id', 'message_id'] }),
-    );
+    await c.add(HOOKS, c.integer('revision', { default: 0 }));
+    await c.add(HOOKS, c.code('old_secrets', 500, { isNullable: true }));
+    await c.addIndex(DELIVERIES, INDEX);
     const units = c.table(UNITS);
     const kept = await c.query(`SELECT unit_id, result FROM ${units} WHERE result LIKE ?`, [
       '{"id":%,"secret":"whsec%',
@@ -38,8 +30,7 @@ export class WebhookSecrets1763164800019 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    await runner.dropIndex(DELIVERIES, INDEX);
-    for (const column of ['old_secrets', 'revision'])
-      await c.query(`ALTER TABLE ${c.table(HOOKS)} DROP COLUMN ${column}`);
+    await c.dropIndex(DELIVERIES, INDEX);
+    for (const column of ['old_secrets', 'revision']) await c.drop(HOOKS, column);
   }
 }

@@ -9,12 +9,10 @@ export class DeletedSubtrees1763164800021 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    const type = c.sqlType(c.big('deleted_with'));
-    await c.query(`ALTER TABLE ${c.table(TABLE)} ADD COLUMN deleted_with ${type} NULL`);
+    await c.add(TABLE, c.big('deleted_with', { isNullable: true }));
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    const c = new Columns(runner);
-    await c.query(`ALTER TABLE ${c.table(TABLE)} DROP COLUMN deleted_with`);
+    await new Columns(runner).drop(TABLE, 'deleted_with');
   }
 }

@@ -1,6 +1,7 @@
-import { Table, TableColumn, type DataSource, type QueryRunner } from 'typeorm';
+import { Table, TableColumn, TableForeignKey, TableIndex, type DataSource, type QueryRunner } from 'typeorm';
 import type { TableForeignKeyOptions } from 'typeorm/schema-builder/options/TableForeignKeyOptions.js';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
+import type { TableIndexOptions } from 'typeorm/schema-builder/options/TableIndexOptions.js';
 import type { TableOptions } from 'typeorm/schema-builder/options/TableOptions.js';
 import { tableName, toUtcText } from '../columns';
 import type { Dialect } from '../dialect';
@@ -10,6 +11,13 @@ import { dataSourceOf } from '../tenantry.data-source';
 type More = Partial<TableColumnOptions>;
 type Charset = 'ascii' | 'utf8mb4';
 
+/** What MySQL says of a column, an index or a foreign key that is there already, or gone already. */
+const DONE_BEFORE: ReadonlySet<number | undefined> = new Set([1060, 1061, 1091]);
+
+/**
+ * Changes of tables that are the same on all databases. MySQL commits each by itself, so a migration that was interrupted is run
+ * again: what it has done before is left as it is. The statements of a migration that write rows must bear that too.
+ */
 export class Columns {
   readonly #dataSource: DataSource;
   readonly #dialect: Dialect;
@@ -29,7 +37,7 @@ export class Columns {
   }
 
   create(table: TableOptions): Promise<void> {
-    return this.runner.createTable(new Table(table));
+    return this.runner.createTable(new Table(table), true);
   }
 
   /** Runs SQL with a place for each value where it has a `?`. */
@@ -48,11 +56,29 @@ export class Columns {
   }
 
   /** Adds a column that may be empty, or has a default. */
-  async add(table: string, column: TableColumnOptions): Promise<void> {
+  add(table: string, column: TableColumnOptions): Promise<void> {
     const more = column.isNullable ? 'NULL' : `NOT NULL DEFAULT ${String(column.default)}`;
-    await this.query(
-      `ALTER TABLE ${this.table(table)} ADD COLUMN ${column.name} ${this.sqlType(column)} ${more}`,
+    return this.#change(() =>
+      this.query(
+        `ALTER TABLE ${this.table(table)} ADD COLUMN ${column.name} ${this.sqlType(column)} ${more}`,
+      ),
     );
+  }
+
+  drop(table: string, column: string): Promise<void> {
+    return this.#change(() => this.query(`ALTER TABLE ${this.table(table)} DROP COLUMN ${column}`));
+  }
+
+  addIndex(table: string, index: TableIndexOptions): Promise<void> {
+    return this.#change(() => this.runner.createIndex(table, new TableIndex(index)));
+  }
+
+  dropIndex(table: string, index: TableIndexOptions): Promise<void> {
+    return this.#change(() => this.runner.dropIndex(table, new TableIndex(index)));
+  }
+
+  dropForeignKey(table: string, key: TableForeignKeyOptions): Promise<void> {
+    return this.#change(() => this.runner.dropForeignKey(table, new TableForeignKey(key)));
   }
 
   autoId(name: string): TableColumnOptions {
@@ -117,5 +143,13 @@ export class Columns {
       onDelete: 'NO ACTION',
       onUpdate: 'NO ACTION',
     };
+  }
+
+  async #change(change: () => Promise<unknown>): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      if (!DONE_BEFORE.has((error as { readonly errno?: number }).errno)) throw error;
+    }
   }
 }

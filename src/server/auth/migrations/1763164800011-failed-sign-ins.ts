@@ -25,11 +25,9 @@ export class FailedSignIns1763164800011 implements MigrationInterface {
         { name: 'ix_failed_sign_in_time', columnNames: ['failed_at'] },
       ],
     });
-    await c.query(
-      `ALTER TABLE ${c.table('tenantry_account')} ADD COLUMN sign_ins ${c.big('sign_ins').type} NOT NULL DEFAULT 0`,
-    );
+    await c.add('tenantry_account', c.big('sign_ins', { default: 0 }));
     // To check it MySQL locks the tenant's row, which every structural write of the tenant holds.
-    await runner.dropForeignKey('tenantry_session', 'fk_session_tenant');
+    await c.dropForeignKey('tenantry_session', c.tenantKey('fk_session_tenant'));
   }
 
   /** Leaves accounts and sessions to the version before this one. */
@@ -37,7 +35,7 @@ export class FailedSignIns1763164800011 implements MigrationInterface {
     const c = new Columns(runner);
     const key = new TableForeignKey(c.tenantKey('fk_session_tenant'));
     await runner.createForeignKey('tenantry_session', key);
-    await c.query(`ALTER TABLE ${c.table('tenantry_account')} DROP COLUMN sign_ins`);
+    await c.drop('tenantry_account', 'sign_ins');
     await runner.dropTable('tenantry_failed_sign_in');
   }
 }

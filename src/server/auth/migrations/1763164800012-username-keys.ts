@@ -1,8 +1,12 @@
-import { TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Columns } from '../../../database/migrations/columns';
 
 const TABLE = 'tenantry_account';
-const INDEX = 'ux_account_username_key';
+const INDEX = {
+  name: 'ux_account_username_key',
+  columnNames: ['tenant_id', 'username_key', 'name_key'],
+  isUnique: true,
+};
 const LONGEST = 64;
 const PAGE = 1000;
 
@@ -29,11 +33,9 @@ export class UsernameKeys1763164800012 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    const type = c.sqlType(c.text('username_key', LONGEST));
-    await c.query(`ALTER TABLE ${c.table(TABLE)} ADD COLUMN username_key ${type} NULL`);
+    await c.add(TABLE, c.text('username_key', LONGEST, { isNullable: true }));
     await c.query(`UPDATE ${c.table(TABLE)} SET username_key = username`);
-    const columnNames = ['tenant_id', 'username_key', 'name_key'];
-    await runner.createIndex(TABLE, new TableIndex({ name: INDEX, columnNames, isUnique: true }));
+    await c.addIndex(TABLE, INDEX);
     for (let page = await nextPage(c, 0); page.length > 0;) {
       for (const account of page) await simplify(c, account);
       page = await nextPage(c, page.at(-1)?.user_id ?? 0);
@@ -42,8 +44,8 @@ export class UsernameKeys1763164800012 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    await runner.dropIndex(TABLE, INDEX);
-    await c.query(`ALTER TABLE ${c.table(TABLE)} DROP COLUMN username_key`);
+    await c.dropIndex(TABLE, INDEX);
+    await c.drop(TABLE, 'username_key');
   }
 }
 

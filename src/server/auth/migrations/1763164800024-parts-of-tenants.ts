@@ -44,9 +44,8 @@ export class PartsOfTenants1763164800024 implements MigrationInterface {
     await runner.dropTable(KEYS);
     // The version before would give them tokens without their limit.
     await c.query(`DELETE FROM ${c.table(SESSIONS)} WHERE scope IS NOT NULL`);
-    await c.query(`ALTER TABLE ${c.table(SESSIONS)} DROP COLUMN scope`);
-    for (const { name } of partColumns(c).toReversed())
-      await c.query(`ALTER TABLE ${c.table(ACCOUNTS)} DROP COLUMN ${name}`);
+    await c.drop(SESSIONS, 'scope');
+    for (const { name } of partColumns(c).toReversed()) await c.drop(ACCOUNTS, name);
   }
 }
 

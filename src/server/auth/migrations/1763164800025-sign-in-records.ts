@@ -1,17 +1,24 @@
-import { TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import type { TableColumnOptions } from 'typeorm/schema-builder/options/TableColumnOptions.js';
+import type { TableIndexOptions } from 'typeorm/schema-builder/options/TableIndexOptions.js';
 import { Columns } from '../../../database/migrations/columns';
 
 const SESSIONS = 'tenantry_session';
 const FAILURES = 'tenantry_failed_sign_in';
 
-const INDEXES = [
-  [SESSIONS, 'ix_session_begun', ['tenant_id', 'created_at', 'session_id']],
-  [SESSIONS, 'ix_session_begun_by', ['tenant_id', 'user_id', 'created_at', 'session_id']],
-  [FAILURES, 'ix_failed_sign_in_tenant', ['tenant_id', 'failed_at', 'attempt_id']],
-  [FAILURES, 'ix_failed_sign_in_user', ['tenant_id', 'user_id', 'failed_at', 'attempt_id']],
-] as const;
-const USER_INDEX = new TableIndex({ name: 'ix_session_user', columnNames: ['tenant_id', 'user_id'] });
+const INDEXES: readonly (readonly [string, TableIndexOptions])[] = [
+  [SESSIONS, { name: 'ix_session_begun', columnNames: ['tenant_id', 'created_at', 'session_id'] }],
+  [
+    SESSIONS,
+    { name: 'ix_session_begun_by', columnNames: ['tenant_id', 'user_id', 'created_at', 'session_id'] },
+  ],
+  [FAILURES, { name: 'ix_failed_sign_in_tenant', columnNames: ['tenant_id', 'failed_at', 'attempt_id'] }],
+  [
+    FAILURES,
+    { name: 'ix_failed_sign_in_user', columnNames: ['tenant_id', 'user_id', 'failed_at', 'attempt_id'] },
+  ],
+];
+const USER_INDEX = { name: 'ix_session_user', columnNames: ['tenant_id', 'user_id'] };
 
 /**
  * Where sessions began and were refreshed, and whose refused sign-ins are kept, with indexes to list both. The version before does not
@@ -23,17 +30,15 @@ export class SignInRecords1763164800025 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
     for (const [table, column] of columnsOf(c)) await c.add(table, column);
-    for (const [table, name, columnNames] of INDEXES)
-      await runner.createIndex(table, new TableIndex({ name, columnNames: [...columnNames] }));
-    await runner.dropIndex(SESSIONS, USER_INDEX);
+    for (const [table, index] of INDEXES) await c.addIndex(table, index);
+    await c.dropIndex(SESSIONS, USER_INDEX);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     const c = new Columns(runner);
-    await runner.createIndex(SESSIONS, USER_INDEX);
-    for (const [table, name] of INDEXES) await runner.dropIndex(table, name);
-    for (const [table, { name }] of columnsOf(c))
-      await c.query(`ALTER TABLE ${c.table(table)} DROP COLUMN ${name}`);
+    await c.addIndex(SESSIONS, USER_INDEX);
+    for (const [table, index] of INDEXES) await c.dropIndex(table, index);
+    for (const [table, { name }] of columnsOf(c)) await c.drop(table, name);
   }
 }
 
