@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
@@ -34,6 +35,8 @@ export async function serve(): Promise<number> {
     const problem = problemOf(error);
     if (isCollected) createLogger('fatal').fatal({ version, problem }, 'did not start');
     else process.stderr.write(`Tenantry did not start. ${problem}\n`);
+    // A worker that cannot read its settings does not know that it is one.
+    if (cluster.isWorker) await tellPrimary('failed', problem);
     return 1;
   }
 }
@@ -121,9 +124,11 @@ async function tellStart(
 
 /** Serves on while load balancers learn of the stop, then finishes what is in work. */
 async function drain(app: NestExpressApplication | undefined, waitMs: number): Promise<boolean> {
-  app?.get(ShutdownState).request();
+  // It was still starting: nobody has been served, and nobody shall be.
+  if (!app) return true;
+  app.get(ShutdownState).request();
   if (waitMs > 0) await sleep(waitMs);
-  await app?.close();
+  await app.close();
   return true;
 }
 

@@ -97,6 +97,39 @@ function ofWorkers(): void {
     expect(await service.stop('SIGINT')).toBe(0);
   });
 
+  /** Kills a worker, and waits until the process that replaces it is there, which needs a second to start. */
+  const replaceOne = async (service: ChildService): Promise<void> => {
+    await until(() => service.printed.includes('Database'));
+    const before = service.workers;
+    process.kill(before[0]!, 'SIGKILL');
+    await until(() => service.workers.some((pid) => !before.includes(pid)));
+  };
+
+  it('a signal that reaches all processes while a worker is starting stops the service, with 0', async () => {
+    const service = await ChildService.start(database, { WORKERS: '2' });
+    await replaceOne(service);
+    for (const pid of service.workers) process.kill(pid, 'SIGTERM');
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('a worker that is starting when the service is told to stop does not say that it is ready', async () => {
+    const service = await ChildService.start(database, { WORKERS: '2', SHUTDOWN_DRAIN_MS: '4000' });
+    await replaceOne(service);
+    const stopped = service.stop();
+    const seen = new Set<number>();
+    await until(() => service.printed.includes('"stopping"'));
+    while (service.process.exitCode === null) {
+      const probe = new ApiClient(service.anonymous.baseUrl);
+      await probe.get('/health/ready').then(
+        ({ status }) => seen.add(status),
+        () => undefined,
+      );
+      probe.close();
+    }
+    expect([...seen]).toEqual([503]);
+    expect(await stopped).toBe(0);
+  });
+
   it('a stop of two workers under load fails no request in flight, and none at all behind a balancer that asks whether it is ready', async () => {
     const { failed, doneUnread, exits } = await stopUnderLoad(database, 1, 'by hand', '2');
     expect({ failed, doneUnread, exits }).toEqual({ failed: [], doneUnread: 0, exits: [0] });
@@ -112,6 +145,7 @@ function ofWorkers(): void {
     await Promise.all(Array.from({ length: 20 }, () => api.get('/system/dept-api')));
     const counted = [...(await scrape())].filter(([name]) => name.startsWith('tenantry_http_request'));
     for (const pid of service.workers) process.kill(pid, 'SIGKILL');
+    await until(async () => (await scrape()).get('tenantry_workers') === 0);
     await until(async () => (await scrape()).get('tenantry_workers') === 2);
     await service.untilReady();
     const after = await scrape();

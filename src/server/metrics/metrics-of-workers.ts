@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AggregatorRegistry,
   Counter,
+  Gauge,
   Registry,
   type MetricObjectWithValues,
   type MetricValue,
@@ -24,17 +25,19 @@ export class MetricsOfWorkers {
 
   constructor(private readonly primary: Primary) {
     const registers = [this.#registry];
+    // Each worker says that it is one.
+    new Gauge({ name: 'tenantry_workers', help: 'Processes that serve requests.', registers }).set(0);
     const deaths = new Counter({
       name: 'tenantry_worker_deaths_total',
       help: 'Workers that died.',
       registers,
     });
     primary.hear('metrics', ({ id }, metrics) => {
-      this.#latest.set(id, metrics as Metrics[number][]);
+      this.#latest.set(id, (metrics as Metrics).map(longest));
       this.#answers.emit('settled', id);
     });
     cluster.on('exit', ({ id }) => {
-      deaths.inc();
+      if (!primary.isStopping) deaths.inc();
       this.#bury(this.#latest.get(id) ?? []);
       this.#latest.delete(id);
       this.#answers.emit('settled', id);
@@ -66,6 +69,11 @@ export class MetricsOfWorkers {
     const counts = metrics.filter(({ type }) => (type as unknown) !== 'gauge');
     this.#ofTheDead = this.#ofTheDead.then((others) => sumOf([others, counts]).getMetricsAsJSON());
   }
+}
+
+/** prom-client takes the mean of how late event loops are: one that is held up would be lost among the others. */
+function longest(metric: Metrics[number]): Metrics[number] {
+  return metric.aggregator === 'average' ? { ...metric, aggregator: 'max' } : metric;
 }
 
 function sumOf(parts: readonly Metrics[]): Registry {

@@ -16,7 +16,7 @@ describe('the share of a worker', () => {
 
   it('workers share the limits that protect the machine and the database', () => {
     expect(shareWith({ WORKERS: '2' })).toMatchObject({
-      ...{ MAX_IN_WORK: 8, MAX_WAITING: 64, MAX_CONNECTIONS: 2500 },
+      ...{ MAX_IN_WORK: 8, MAX_WAITING: 64, MAX_CONNECTIONS: 5000 },
       DATABASE_URL: { connections: 10 },
     });
     expect(shareWith({ WORKERS: '2', MAX_IN_WORK: '3' }).MAX_IN_WORK).toBe(2);

@@ -5,6 +5,8 @@ import type { Message, ToPrimary, ToWorker } from './worker';
 
 /** How long a worker that has died is waited for, by how often one in its place has died before. */
 const RESTART = { first: 100, most: 30_000 };
+/** What a worker ends by that is just starting when all processes are told to stop. */
+const STOPPED_BY: ReadonlySet<string | null> = new Set(['SIGTERM', 'SIGINT']);
 /** A worker that has lived for so long has not died of its start. */
 const LONG_LIFE_MS = 30_000;
 
@@ -20,7 +22,7 @@ export class Primary {
   readonly #started = new Set<Worker>();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #areAllStarted = false;
-  #isStopping = false;
+  isStopping = false;
 
   constructor(
     private readonly count: number,
@@ -69,7 +71,7 @@ export class Primary {
 
   /** Lets all workers finish, and kills those that have not within this time. Gives whether all have ended well. */
   async stop(signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
-    this.#isStopping = true;
+    this.isStopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
     this.tell('stop', signal);
     const workers = this.#all;
@@ -82,11 +84,12 @@ export class Primary {
     const exits = await Promise.all(
       workers.map(async (worker) => {
         if (!worker.isDead()) await new Promise((resolve) => worker.once('exit', resolve));
-        return worker.process.exitCode;
+        const { exitCode, signalCode } = worker.process;
+        return exitCode === 0 || STOPPED_BY.has(signalCode);
       }),
     );
     clearTimeout(kill);
-    return exits.every((code) => code === 0);
+    return exits.every((isWell) => isWell);
   }
 
   get #all(): Worker[] {
@@ -95,13 +98,14 @@ export class Primary {
 
   /** Forks a worker, and another one each time that it dies. */
   #keepOne(deaths = 0): void {
-    const worker = cluster.fork();
+    // As many as were counted at the start: of `auto` a later count may differ.
+    const worker = cluster.fork({ WORKERS: String(this.count) });
     const begun = performance.now();
     // What is sent to a worker that has just died is lost, and nobody misses it.
     worker.on('error', () => undefined);
     worker.once('exit', (code: number | null, signal: string | null) => {
       this.#started.delete(worker);
-      if (this.#isStopping) return;
+      if (this.isStopping) return;
       const died = deathsInARow(deaths, performance.now() - begun);
       const waitMs = Math.round(backoff(died, RESTART));
       this.logger.error({ worker: worker.id, code, signal, waitMs }, 'a worker has died');
