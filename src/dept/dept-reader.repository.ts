@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { In } from 'typeorm';
-import type { FairQueue } from '../concurrency/fair-queue';
+import type { FairQueue, Leave } from '../concurrency/fair-queue';
 import { chunksOf, inChunks } from '../database/in-chunks';
 import type { FindOptions, Key, Order } from '../database/scoped-table';
 import type { UnitOfWork } from '../database/unit-of-work';
@@ -47,7 +47,7 @@ export type ListedDept = DeptRow & { readonly hasChildren: number | string };
 
 export type FileDept = Pick<TenantryDept, (typeof IN_FILES)[number]>;
 
-/** One page at a time in a process, by turns of top-level tenants: the event loop and the database stay free for requests of others. */
+/** One at a time in a process, by turns of top-level tenants, page by page or a whole tree: the event loop and the database stay free for requests of others. */
 export const LARGE_READS = { inWork: 1, waiting: Infinity, share: 1 };
 
 /** What lists, trees and single departments are read from: the departments of one tenant, as they are or as they were. */
@@ -104,7 +104,9 @@ export class DeptReader implements DeptSource {
 
   findBelow(top: TreeNode | null, limit: number): Promise<DeptRow[]> {
     const where = matching({ below: top ?? undefined });
-    return firstOf(this.#pages(DEPT_SHOWN, where, { order: TREE_ORDER, index: SUBTREE, limit }), limit);
+    const options = { order: TREE_ORDER, index: SUBTREE, limit };
+    // A tree is not so large, and those that are read by turns would all be ready at the end.
+    return firstOf(this.#pages(DEPT_SHOWN, where, options, { inOneTurn: true }), limit);
   }
 
   /** Of all below a department, or below the top level. */
@@ -112,7 +114,9 @@ export class DeptReader implements DeptSource {
     const found: number[] = [];
     const options = { order: TREE_ORDER, index: SUBTREE, limit: Infinity };
     // Large pages: the index has all of these columns.
-    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top ?? undefined }), options, 5000))
+    for await (const page of this.#pages(IN_SUBTREE, matching({ below: top ?? undefined }), options, {
+      size: 5000,
+    }))
       for (const { deptId } of page) found.push(deptId);
     return found;
   }
@@ -128,30 +132,44 @@ export class DeptReader implements DeptSource {
     columns: readonly C[],
     where: Where,
     { order, index, limit }: Required<Pick<FindOptions<TenantryDept>, 'order' | 'index' | 'limit'>>,
-    size = PAGE,
+    { size = PAGE, inOneTurn = false } = {},
   ): AsyncGenerator<Pick<TenantryDept, C>[]> {
-    for (let after: Key | null = null, left = limit; left > 0;) {
-      const most = Math.min(size, left);
-      const page: Pick<TenantryDept, C>[] = await this.#page(where, columns, {
-        ...{ order, index, after },
-        limit: most,
-      });
-      yield page;
-      after = keyOf(page.at(-1), order);
-      left = page.length === most ? left - most : 0;
+    let endTurn: Leave | undefined;
+    try {
+      for (let after: Key | null = null, left = limit; left > 0;) {
+        const most = Math.min(size, left);
+        const at: FindOptions<TenantryDept> = { order, index, after, limit: most };
+        if (after && inOneTurn) endTurn ??= await this.#turn();
+        const page: Pick<TenantryDept, C>[] = await (endTurn
+          ? this.#depts.pick(where, columns, at)
+          : this.#page(where, columns, at));
+        yield page;
+        after = keyOf(page.at(-1), order);
+        left = page.length === most ? left - most : 0;
+      }
+    } finally {
+      endTurn?.();
     }
   }
 
   /** One of the pages of a large read. The first one may be all, and waits for none. */
-  #page<C extends keyof DeptRow>(
+  async #page<C extends keyof DeptRow>(
     where: Where,
     columns: readonly C[],
     options: FindOptions<TenantryDept>,
   ): Promise<Pick<TenantryDept, C>[]> {
-    const read = () => this.#depts.pick(where, columns, options);
+    const endTurn = options.after ? await this.#turn() : undefined;
+    try {
+      return await this.#depts.pick(where, columns, options);
+    } finally {
+      endTurn?.();
+    }
+  }
+
+  async #turn(): Promise<Leave> {
     // Others may wait for a transaction, so it does not wait for them.
-    if (!options.after || this.ctx.unit) return read();
-    return this.largeReads.run(this.ctx.topTenantId, read, HttpErrors.OVERLOADED);
+    if (this.ctx.unit) return () => undefined;
+    return this.largeReads.acquire(this.ctx.topTenantId, HttpErrors.OVERLOADED);
   }
 
   /**

@@ -47,6 +47,11 @@ export function holdWorkPlace(request: Placed, place: WorkPlace): void {
   request[workPlace] = place;
 }
 
+/** The work for a request is done: what is left is to send its answer. */
+export function giveWorkPlaceBack(request: Placed): void {
+  request[workPlace]?.giveBack();
+}
+
 const checks = Symbol('checks');
 type Checked = Placed & { [checks]?: (() => Promise<unknown>)[] };
 

@@ -39,12 +39,12 @@ const COMMITTED = /^(CREATE|ALTER|DROP) |^INSERT INTO \S*tenantry_migrations/;
 async function dies(dataSource: DataSource, when: 'before' | 'after', may: number): Promise<boolean> {
   const runner = dataSource.createQueryRunner();
   const of = Object.getPrototypeOf(runner) as QueryRunner;
-  const { query } = of;
+  const query = Reflect.get(of, 'query') as (...given: unknown[]) => Promise<unknown>;
   let run = 0;
   const spy = jest.spyOn(of, 'query').mockImplementation(async function (this: QueryRunner, sql, ...more) {
     const isCounted = COMMITTED.test(sql);
     if (isCounted && when === 'before' && run === may) throw new Error('died');
-    const result = (await query.call(this, sql, ...more)) as unknown;
+    const result = await query.call(this, sql, ...more);
     if (isCounted && ++run === may && when === 'after') throw new Error('died');
     return result;
   });

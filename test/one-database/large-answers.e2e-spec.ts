@@ -94,4 +94,21 @@ describe('large answers beside small ones', () => {
     for (const tree of trees) expect((await tree).status).toBe(200);
     expect(most).toBe(1);
   });
+
+  it('a large tree is read to its end before another one, so that they are not all ready at the end', async () => {
+    const readers: object[] = [];
+    jest.spyOn(ScopedTable.prototype, 'pick').mockImplementation(function (
+      this: ScopedTable<ObjectLiteral>,
+      where,
+      columns,
+      options: FindOptions<ObjectLiteral> = {},
+    ) {
+      if ('ancestors' in (options.order ?? {}) && options.after) readers.push(this);
+      return this.pickWith(where, columns, '', options);
+    });
+    for (const tree of await Promise.all(large.map((api) => api.get(`${PATH}/tree`))))
+      expect(tree.status).toBe(200);
+    const changes = readers.filter((reader, n) => n > 0 && reader !== readers[n - 1]);
+    expect([readers.length > 10, changes.length]).toEqual([true, 1]);
+  });
 });

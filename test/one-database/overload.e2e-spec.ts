@@ -8,7 +8,7 @@ import { RequestContext } from '../../src/tenancy/request-context';
 import { PLATFORM_TENANT } from '../../src/tenancy/tenant-code';
 import { changePage, cursorNow } from '../support/follower';
 import { FullHouse, type Wire } from '../support/full-house';
-import { aTenantRow } from '../support/seeds';
+import { aTenantRow, deptRows } from '../support/seeds';
 import { ServiceUnderTest } from '../support/service-under-test';
 import { until } from '../support/until';
 import { connectTo } from '../support/wire';
@@ -230,6 +230,53 @@ describe('a service with one place and one who waits', () => {
     expect((await reading).status).toBe(200);
     for (const { rows } of await Promise.all(followers)) expect(rows).toHaveLength(1);
     expect(house.counts).toMatchObject({ inWork: 0, waiting: 0 });
+  });
+
+  it('an answer that stands behind a long poll on its connection gives its place back', async () => {
+    const waiters = house.service.app.get(ChangeWaiters, { strict: false });
+    const line = house.wire();
+    line.send(`GET /system/change-api?wait=25&after=${await cursorNow(api)}`);
+    await until(() => waiters.count === 1 && house.counts.inWork === 0);
+    const { letGo } = house.holding();
+    line.send(`GET ${path}`);
+    await house.until({ inWork: 1 });
+    letGo();
+    await house.until({ inWork: 0 });
+    expect(waiters.count).toBe(1);
+    line.socket.destroy();
+    await until(() => waiters.count === 0);
+  });
+
+  it('a client that does not read its large answer holds no place', async () => {
+    const own = await FullHouse.start();
+    const top = { tenantId: PLATFORM_TENANT, parentId: 0, ancestors: '0', depth: 1 };
+    const name = '😀'.repeat(60);
+    const texts = { deptName: name, leader: name, createBy: name, updateBy: name, email: '😀'.repeat(90) };
+    await deptRows(own.service.dataSource, 4900, () => ({ ...top, ...texts }));
+    const client = own.wire();
+    client.socket.pause();
+    client.send(`GET ${PATH}/tree`);
+    await own.until({ inWork: 1 });
+    const connections = await own.connections();
+    await own.until({ inWork: 0 });
+    // It has not been cut off.
+    expect(await own.connections()).toBe(connections);
+    await own.stop();
+  });
+
+  it('a write that is refused is logged and counted as refused', async () => {
+    const own = await FullHouse.start({ HTTP_STATUS_MODE: 'always-200', MAX_WAIT_MS: '50' });
+    const { letGo } = own.holding();
+    const reading = own.api.get(own.path);
+    await own.until({ inWork: 1 });
+    const { status, body } = await own.api.post(PATH, {}, { 'x-request-id': 'refused' });
+    expect([status, body.code]).toEqual([200, 503]);
+    letGo();
+    await reading;
+    const line = () => own.service.log.find((text) => text.includes('"requestId":"refused"'));
+    await until(() => line() !== undefined);
+    expect(JSON.parse(line()!)).toMatchObject({ status: 503, reason: 'OVERLOADED' });
+    await own.stop();
   });
 
   it('a body that is still on its way takes no place', async () => {

@@ -1,7 +1,14 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { HttpErrors } from '../../errors/http.errors';
-import { clientNetwork, holdWorkPlace, languageOf, requestIdOf, type WorkPlace } from '../../web/request';
+import {
+  clientNetwork,
+  holdWorkPlace,
+  languageOf,
+  noteRefusal,
+  requestIdOf,
+  type WorkPlace,
+} from '../../web/request';
 import { failure, refusalHeaders, StatusPolicy } from '../../web/envelope';
 import { hasBody, readJsonBody } from '../../web/json-body';
 import { TenantAdmission } from '../../tenancy/tenant-access';
@@ -92,8 +99,12 @@ export class OverloadProtection {
     place.enter(start, refuse);
     holdWorkPlace(request, place);
     const leave = place.end.bind(place);
-    // The whole answer is given; it may take a while to arrive.
-    response.once('prefinish', leave);
+    const end = response.end.bind(response);
+    // The whole answer is given; it may take a while to arrive. Node tells of it only when the answers before it have gone out.
+    response.end = ((...given: Parameters<typeof end>) => {
+      leave();
+      return end(...given);
+    }) as Response['end'];
     const close = (): void => {
       request.socket.off('close', close);
       // The client has left; the service may still work for it.
@@ -118,6 +129,7 @@ export class OverloadProtection {
   #refuse(request: Request, response: Response): void {
     this.#log();
     if (response.headersSent) return;
+    noteRefusal(response, OVERLOADED.row);
     response.writeHead(this.statuses.statusFor(OVERLOADED.row.status), HEADERS);
     response.end(JSON.stringify(failure(OVERLOADED, requestIdOf(request), languageOf(request))));
   }
