@@ -4,7 +4,7 @@ import * as typeorm from 'typeorm';
 import type { DataSource } from 'typeorm';
 import { dataScopeProblem } from './resource/row-scope.conditions';
 import { SUPPORTED_TYPES } from './database/dialects';
-import { TenantryDataSource } from './database/tenantry.data-source';
+import { TenantryDataSource, withQueryRunner } from './database/tenantry.data-source';
 import { UnitOfWork } from './database/unit-of-work';
 import { entities, routeModules } from './resources';
 import { NobodyResolver, PrincipalResolver } from './tenancy/principal-resolver';
@@ -109,16 +109,13 @@ export function dataSourceProblem(
   return missing ? `add the entities of tenantry to the DataSource: ${missing.name} is missing.` : null;
 }
 
-async function missingTable(dataSource: DataSource): Promise<string | null> {
-  const runner = dataSource.createQueryRunner();
-  try {
+function missingTable(dataSource: DataSource): Promise<string | null> {
+  return withQueryRunner(dataSource, async (runner) => {
     for (const entity of entities) {
       const { tableName } = dataSource.getMetadata(entity);
       if (!(await runner.hasTable(tableName)))
         return `run the migrations of tenantry first: the table ${tableName} is missing.`;
     }
     return null;
-  } finally {
-    await runner.release();
-  }
+  });
 }

@@ -5,6 +5,7 @@ import { tableName } from '../database/columns';
 import type { Dialect } from '../database/dialect';
 import { dialectOf } from '../database/dialects';
 import { ScopedTable, type Connections } from '../database/scoped-table';
+import { withQueryRunner } from '../database/tenantry.data-source';
 import { TenantryDept } from '../dept/dept.entity';
 import { PLATFORM_TENANT } from '../tenancy/tenant-code';
 import { menusOf, TenantryTenant } from '../tenant/tenant.entity';
@@ -240,10 +241,7 @@ export class DoctorRepository {
     const dataSource = this.#dataSource;
     return {
       dataSource,
-      async run(work) {
-        const runner = dataSource.createQueryRunner();
-        return work(runner.manager).finally(() => runner.release());
-      },
+      run: (work) => withQueryRunner(dataSource, ({ manager }) => work(manager)),
     };
   }
 

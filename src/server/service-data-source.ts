@@ -2,6 +2,7 @@ import { MigrationExecutor, type DataSource } from 'typeorm';
 import { createDataSource } from '../data-source';
 import { tableName } from '../database/columns';
 import type { DatabaseLocation } from '../database/database-url';
+import { withQueryRunner } from '../database/tenantry.data-source';
 import { ACCOUNT_TABLES, KEY_TABLES, SIGN_IN_TABLES } from './auth/account.tables';
 import { version } from './config/version';
 
@@ -39,9 +40,8 @@ export async function migrate(dataSource: DataSource, areStopped = false): Promi
 }
 
 /** Whether there is more in it than migrations write: a first start may have been interrupted between two of them. */
-async function isInUse(dataSource: DataSource): Promise<boolean> {
-  const runner = dataSource.createQueryRunner();
-  try {
+function isInUse(dataSource: DataSource): Promise<boolean> {
+  return withQueryRunner(dataSource, async (runner) => {
     for (const [table, rows] of Object.entries({ tenant: 1, dept: 0, account: 0 })) {
       const name = `tenantry_${table}`;
       if (!(await runner.hasTable(name))) continue;
@@ -49,9 +49,7 @@ async function isInUse(dataSource: DataSource): Promise<boolean> {
       if (((await runner.query(sql)) as unknown[]).length > rows) return true;
     }
     return false;
-  } finally {
-    await runner.release();
-  }
+  });
 }
 
 /** For processes that do not migrate themselves; gives the names of none. */

@@ -107,7 +107,8 @@ describe('the schema', () => {
   it.each(['before', 'after'] as const)(
     'migrations that die %s any statement go on where they stopped',
     async (when) => {
-      // Two by turns: a change of a type is done again, and one alone would never come further. Where all is rolled back, so does it.
+      // InnoDB keeps what each statement did. A change of a type is done again, so one statement at a time would never get past it.
+      // The others roll a migration back: they only get further when more statements may run.
       for (let may = 1; await dies(dataSource, when, may);) may = onInnodb ? 3 - may : may * 4;
       expect(await schemaChanges(dataSource)).toEqual([]);
       const counts = ['tenantry_tenant', 'tenantry_change', 'tenantry_quota'].map((table) =>

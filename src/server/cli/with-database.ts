@@ -8,7 +8,7 @@ import { TenantryTenant } from '../../tenant/tenant.entity';
 import { entities } from '../../resources';
 import type * as AppFile from '../app.module';
 import { AccountEntity } from '../auth/account.entity';
-import { dataSourceOf } from '../../database/tenantry.data-source';
+import { dataSourceOf, withQueryRunner } from '../../database/tenantry.data-source';
 import { loadService } from '../load-service';
 import { createServiceDataSource, refuseOutdated } from '../service-data-source';
 
@@ -55,7 +55,7 @@ export function sayWaiting(): void {
 /** A host has its own table of migrations, under whatever name: there the columns of the library tell. */
 async function refuseOtherSchema(dataSource: DataSource): Promise<void> {
   if (await isOfService(dataSource)) await refuseOutdated(dataSource);
-  else if (await asking(dataSource, lacksColumns))
+  else if (await withQueryRunner(dataSource, lacksColumns))
     throw new Error('The database is not up to date: migrate your platform.');
 }
 
@@ -68,7 +68,7 @@ async function refuseHost(dataSource: DataSource): Promise<void> {
 export function isOfService(dataSource: DataSource): Promise<boolean> {
   const { migrationsTableName = '' } = dataSource.options;
   const { tableName: accounts } = dataSource.getMetadata(AccountEntity);
-  return asking(
+  return withQueryRunner(
     dataSource,
     async (runner) => (await runner.hasTable(migrationsTableName)) && (await runner.hasTable(accounts)),
   );
@@ -96,7 +96,7 @@ export function readTable(
   where = '1=1',
 ): Promise<Record<string, unknown>[]> {
   const escape = (part: string): string => dataSource.driver.escape(part);
-  return asking(dataSource, async (runner) => {
+  return withQueryRunner(dataSource, async (runner) => {
     const table = await runner.getTable(name);
     if (!table) throw new Error(`There is no table ${name} in the database.`);
     const columns = table.columns.map(({ name: column, type }) => {
@@ -123,16 +123,7 @@ export function toldRefusal(error: unknown, tenant: string, subject: string): un
 
 function isEmpty(dataSource: DataSource): Promise<boolean> {
   const { tableName } = dataSource.getMetadata(TenantryTenant);
-  return asking(dataSource, async (runner) => !(await runner.hasTable(tableName)));
-}
-
-async function asking<T>(dataSource: DataSource, ask: (runner: QueryRunner) => Promise<T>): Promise<T> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    return await ask(runner);
-  } finally {
-    await runner.release();
-  }
+  return withQueryRunner(dataSource, async (runner) => !(await runner.hasTable(tableName)));
 }
 
 async function opened<T>(location: DatabaseLocation, work: Work<T>): Promise<T> {

@@ -22,7 +22,7 @@ export class Primary {
   readonly #started = new Set<Worker>();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #areAllStarted = false;
-  isStopping = false;
+  #isStopping = false;
 
   constructor(
     private readonly count: number,
@@ -71,7 +71,7 @@ export class Primary {
 
   /** Lets all workers finish, and kills those that have not within this time. Gives whether all have ended well. */
   async stop(signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
-    this.isStopping = true;
+    this.#isStopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
     this.tell('stop', signal);
     const workers = this.#all;
@@ -92,6 +92,10 @@ export class Primary {
     return exits.every((isWell) => isWell);
   }
 
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   get #all(): Worker[] {
     return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
   }
@@ -105,7 +109,7 @@ export class Primary {
     worker.on('error', () => undefined);
     worker.once('exit', (code: number | null, signal: string | null) => {
       this.#started.delete(worker);
-      if (this.isStopping) return;
+      if (this.#isStopping) return;
       const died = deathsInARow(deaths, performance.now() - begun);
       const waitMs = Math.round(backoff(died, RESTART));
       this.logger.error({ worker: worker.id, code, signal, waitMs }, 'a worker has died');
